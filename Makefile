@@ -1,0 +1,49 @@
+# Two commands do everything on a machine with python3, pip and make:
+#   make demo    set up .venv, install, and run the main job on a small task
+#   make test    set up, install what the tests need, lint, check types, run all tests
+# A second run installs nothing again: each set-up leaves a stamp that is older only than what it was made from.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+export HF_HUB_OFFLINE ?= 1
+
+.PHONY: install demo test lint types unit benchmarks clean
+
+install: $(VENV)/.installed
+demo: install
+	$(BIN)/offsphere demo
+test: lint types unit
+
+lint: $(VENV)/.tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.tested
+	$(BIN)/mypy
+
+unit: $(VENV)/.tested
+	$(BIN)/python -m pytest -n auto
+
+benchmarks: $(VENV)/.benchmarked
+	for script in one_pass significance metrics start_up; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+
+$(VENV)/.made:
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/.tested: $(VENV)/.installed
+	$(PIP) --editable '.[test]'
+	touch $@
+
+$(VENV)/.benchmarked: $(VENV)/.installed
+	$(PIP) --editable '.[test,benchmark]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo

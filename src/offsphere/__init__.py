@@ -1,0 +1,70 @@
+"""offsphere: what the length of embedding vectors is worth, measured and put to use."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+# where each public name lives; loaded when first used, so that importing offsphere costs nothing
+_HOME = {
+    "Angular": "similarity",
+    "Center": "transforms",
+    "Comparison": "comparison",
+    "DropTop": "transforms",
+    "Euclidean": "similarity",
+    "Linear": "transforms",
+    "Moments": "moments",
+    "NormGap": "similarity",
+    "NormMix": "similarity",
+    "OffsphereError": "errors",
+    "Overlap": "similarity",
+    "PairTask": "tasks",
+    "PairVectors": "tasks",
+    "Polar": "similarity",
+    "RadialConfidence": "similarity",
+    "RankingTask": "tasks",
+    "RankingVectors": "tasks",
+    "Scorer": "scorer",
+    "Standardize": "transforms",
+    "Tanh": "similarity",
+    "TopK": "searching",
+    "Whiten": "transforms",
+    "compare": "comparing",
+    "csls": "hubs",
+    "load_task": "tasks",
+    "load_vectors": "tasks",
+    "nnn": "hubs",
+    "parse_scorer": "naming",
+    "search": "searching",
+    "standardize_queries": "calibration",
+}
+
+__all__ = sorted(_HOME)  # noqa: PLE0605
+
+if TYPE_CHECKING:
+    from offsphere.calibration import standardize_queries
+    from offsphere.comparing import compare
+    from offsphere.comparison import Comparison
+    from offsphere.errors import OffsphereError
+    from offsphere.hubs import csls, nnn
+    from offsphere.moments import Moments
+    from offsphere.naming import parse_scorer
+    from offsphere.scorer import Scorer
+    from offsphere.searching import TopK, search
+    from offsphere.similarity import Angular, Euclidean, NormGap, NormMix, Overlap, Polar, RadialConfidence, Tanh
+    from offsphere.tasks import PairTask, PairVectors, RankingTask, RankingVectors, load_task, load_vectors
+    from offsphere.transforms import Center, DropTop, Linear, Standardize, Whiten
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'offsphere' has no attribute {name!r}")
+    value = getattr(import_module(f"offsphere.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,6 @@
+"""``python -m offsphere``."""
+
+from offsphere.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""The command: one file a command, thin. Errors a user can mend become one line and exit code 2."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from offsphere.cli.compare import compare_command
+from offsphere.cli.demo import demo_command
+from offsphere.errors import OffsphereError
+
+app = typer.Typer(
+    name="offsphere",
+    help="Find out what the length of embedding vectors is worth, and use it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("compare")(compare_command)
+app.command("demo")(demo_command)
+
+
+@app.callback(invoke_without_command=True)
+def offsphere(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop."),  # noqa: FBT003
+) -> None:
+    """Find out what the length of embedding vectors is worth, and use it."""
+    if version:
+        from offsphere import __version__
+
+        typer.echo(f"offsphere {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command."""
+    try:
+        app()
+    except OffsphereError as error:
+        typer.echo(f"offsphere: {error}", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        typer.echo("offsphere: stopped", err=True)
+        sys.exit(130)

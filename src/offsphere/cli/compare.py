@@ -1,0 +1,80 @@
+"""``offsphere compare``: which similarity ranks best on this task, by how much, and is that luck."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from offsphere.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from offsphere.tasks import PairTask, PairVectors, RankingTask, RankingVectors
+
+NAMED_AT_MOST = 5  # empty vectors in a warning
+
+
+def compare_command(
+    data: Annotated[str, typer.Argument(help="A BEIR folder, TREC files, an STS table, a qrels file, or a hub name.")],
+    vectors: Annotated[
+        Path | None,
+        typer.Option(help="Folder with queries.* and documents.* (pairs: left.*, right.*). Default: DATA itself."),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="ndcg@10, mrr@10, recall@100, map@100, pooled-ap@100, spearman, ... [ndcg@10 or spearman]"),
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Which judgments: test, dev, train, ...")] = None,
+    scorer: Annotated[
+        list[str] | None,
+        typer.Option(help="Compare only these with cosine, e.g. 'dot' or 'whiten(0.5) + polar(1, 0.75)'. Repeatable."),
+    ] = None,
+    ignore_missing: Annotated[
+        bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
+    ] = False,
+    folds: Annotated[int, typer.Option(help="Folds of the cross-validation that tunes free parameters.")] = 5,
+    seed: Annotated[int, typer.Option(help="Seed of folds, intervals and tests.")] = 0,
+    every_row: Annotated[bool, typer.Option("--all", help="Show every row, not only the first ones.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Compare every similarity, exactly and with held-out values, intervals and corrected tests."""
+    from offsphere.comparing import compare
+    from offsphere.metrics import parse_metric
+    from offsphere.naming import parse_scorer
+    from offsphere.tasks import load_task, load_vectors
+
+    # what can be wrong in the command itself is said before any file is read
+    if metric is not None:
+        parse_metric(metric)
+    scorers = [parse_scorer(name) for name in scorer] if scorer else None
+    place = vectors if vectors is not None else Path(data)
+    task = load_task(data, split, ignore_missing=ignore_missing, vectors=place)
+    held = load_vectors(place, task)
+    _warn(task, held)
+    with progress_bar("comparing") as progress:
+        result = compare(task, held, scorers, metric=metric, folds=folds, seed=seed, progress=progress)
+    if as_json:
+        typer.echo(json.dumps(result.to_json(), indent=2))
+    else:
+        from offsphere.cli.table import print_comparison
+
+        print_comparison(result, every_row=every_row)
+
+
+def _warn(task: RankingTask | PairTask, held: RankingVectors | PairVectors) -> None:
+    """Say on standard error what was left out."""
+    from offsphere.tasks import RankingTask
+
+    if isinstance(task, RankingTask) and task.left_out:
+        typer.echo(f"warning: {task.left_out} judged queries have no relevant document and are left out", err=True)
+    if isinstance(task, RankingTask) and task.ignored:
+        typer.echo(f"warning: {task.ignored} judgments are for unknown queries or documents and are ignored", err=True)
+    if held.empty:
+        named = ", ".join(held.empty[:NAMED_AT_MOST]) + (", ..." if len(held.empty) > NAMED_AT_MOST else "")
+        typer.echo(
+            f"warning: {len(held.empty)} vectors have length zero, and rank last where a similarity divides by length: "
+            f"{named}",
+            err=True,
+        )

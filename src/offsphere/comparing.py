@@ -1,0 +1,212 @@
+"""Compare scorers on a task: all of them in one pass, held-out values, intervals, corrected tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.blocks import Blocks
+from offsphere.candidates import Candidate, default_candidates, merged, ranking_key
+from offsphere.comparison import Comparison, Row
+from offsphere.errors import ParameterError
+from offsphere.evaluation import Evaluation
+from offsphere.lengths import lengths
+from offsphere.measuring import Measuring, PairMeasuring, RankingMeasuring
+from offsphere.metrics import Metric, parse_metric
+from offsphere.moments import Moments
+from offsphere.naming import parse_scorer
+from offsphere.scorer import Scorer
+from offsphere.significance import bootstrap, bootstrap_p, holm, interval, randomization_test, win_tie_loss
+from offsphere.similarity import COSINE
+from offsphere.tasks.pairs import PairTask
+from offsphere.tasks.ranking import RankingTask
+from offsphere.tasks.vectors import PairVectors, RankingVectors
+from offsphere.tuning import Tuned, assign_folds
+
+Array = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+RESAMPLES = 2_000
+POOLED_RESAMPLES = 400  # each one costs a walk through the whole pool
+EQUAL_LENGTHS = 1e-3  # lengths within this share of their mean: the vectors were normalised, up to float16 rounding
+
+
+def compare(
+    task: RankingTask | PairTask,
+    vectors: RankingVectors | PairVectors,
+    scorers: Sequence[Scorer | str] | None = None,
+    *,
+    metric: str | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    permutations: int = 10_000,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Every scorer's value on the task, against cosine.
+
+    Without ``scorers`` every similarity is compared, raw and under each transform. What has a free parameter is tuned
+    by cross-validation over queries (or pairs), and only held-out values are reported. ``metric`` is ndcg@10 for
+    rankings and spearman for pairs unless said otherwise.
+    """
+    if folds < 2:  # noqa: PLR2004
+        raise ParameterError(f"folds = {folds}: cross-validation needs at least 2")
+    pairs = isinstance(task, PairTask)
+    chosen = parse_metric(metric or ("spearman" if pairs else "ndcg@10"))
+    if (chosen.kind == "pairs") != pairs:
+        fitting = "spearman, pearson or kendall" if pairs else "ndcg@10, mrr@10, recall@100, map@100, pooled-ap, ..."
+        raise ParameterError(f"metric {chosen.name} does not fit {task.name}: use {fitting}")
+    moments, normalized = _looked_at(vectors)
+    measuring = _measuring(task, vectors, chosen, assign_folds(_units(task), folds, seed), progress)
+    given = _given(scorers, moments) if scorers is not None else None
+    rows = given if given is not None else default_candidates(moments, pairs=pairs)
+    equal = normalized if chosen.alike == "query" else normalized and _query_lengths_equal(vectors)
+    results = measuring.tuned(merged(rows, chosen.alike, equal_lengths=equal), extra=given is None)
+    results = _fused(results, chosen)
+    notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
+    return _told(task, chosen, measuring.evaluation, results, notes, (folds, seed, permutations))
+
+
+def _looked_at(vectors: RankingVectors | PairVectors) -> tuple[Moments, bool]:
+    """Moments of the documents (of both sides for pairs), and whether all their lengths are equal."""
+    blocks = Blocks.of([vectors.left, vectors.right] if isinstance(vectors, PairVectors) else vectors.documents)
+    total: Moments | None = None
+    own = []
+    for block in blocks:
+        part = Moments.of(block)
+        total = part if total is None else total.merge(part)
+        own.append(lengths(block))
+    assert total is not None  # Blocks refuses an empty corpus
+    return total, _equal(np.concatenate(own))
+
+
+def _query_lengths_equal(vectors: RankingVectors | PairVectors) -> bool:
+    return isinstance(vectors, PairVectors) or _equal(lengths(vectors.queries))
+
+
+def _equal(own: Array) -> bool:
+    some = own[own > 0]
+    return bool(len(some) and np.ptp(some) <= EQUAL_LENGTHS * some.max())
+
+
+def _fused(results: Sequence[tuple[Candidate, Tuned]], metric: Metric) -> list[tuple[Candidate, Tuned]]:
+    """A family that chose one and the same fixed scorer in every fold is that scorer: name it there."""
+    fixed = {
+        ranking_key(candidate.options[0], metric.alike): place
+        for place, (candidate, _) in enumerate(results)
+        if len(candidate.options) == 1 and candidate.options[0].bias is None
+    }
+    kept = list(results)
+    gone = set()
+    for place, (candidate, tuned) in enumerate(results):
+        if len(candidate.options) == 1 or len(set(tuned.by_fold)) > 1 or candidate.options[0].bias is not None:
+            continue
+        home = fixed.get(ranking_key(candidate.options[tuned.by_fold[0]], metric.alike))
+        if home is not None:
+            first, found = kept[home]
+            kept[home] = (replace(first, same=(*first.same, candidate.name)), found)
+            gone.add(place)
+    return [result for place, result in enumerate(kept) if place not in gone]
+
+
+def _units(task: RankingTask | PairTask) -> int:
+    return len(task.gold) if isinstance(task, PairTask) else len(task.query_ids)
+
+
+def _measuring(
+    task: RankingTask | PairTask,
+    vectors: RankingVectors | PairVectors,
+    metric: Metric,
+    folds: NDArray[np.int64],
+    progress: Progress | None,
+) -> Measuring:
+    if isinstance(task, PairTask):
+        assert isinstance(vectors, PairVectors)
+        return PairMeasuring(task, vectors, metric, folds)
+    assert isinstance(vectors, RankingVectors)
+    return RankingMeasuring(task, vectors, metric, folds, progress)
+
+
+def _given(scorers: Sequence[Scorer | str], moments: Moments) -> list[Candidate]:
+    """The user's scorers, fitted where they are not, and cosine as the baseline."""
+    parsed = [parse_scorer(scorer) if isinstance(scorer, str) else scorer for scorer in scorers]
+    fitted: dict[tuple[object, ...], Scorer] = {}
+    rows = []
+    for scorer in [Scorer(COSINE), *parsed]:
+        if scorer.transforms and scorer.map is None:
+            base = fitted.setdefault(scorer.transforms, scorer.fit(moments))
+            scorer = replace(scorer, map=base.map)  # noqa: PLW2901  # scorers with one map share one product
+        rows.append(Candidate.fixed(scorer))
+    names = [row.name for row in rows]
+    return [row for place, row in enumerate(rows) if row.name not in names[:place]]
+
+
+def _told(
+    task: RankingTask | PairTask,
+    metric: Metric,
+    evaluation: Evaluation,
+    results: Sequence[tuple[Candidate, Tuned]],
+    notes: Sequence[str],
+    settings: tuple[int, int, int],
+) -> Comparison:
+    """Put intervals and tests around the held-out measurements."""
+    folds, seed, permutations = settings
+    measured = [tuned.measured for _, tuned in results]
+    everything = np.ones((1, evaluation.units))
+    values = np.array([evaluation.evaluate(row, everything)[0] for row in measured])
+    samples = bootstrap(
+        lambda weights: np.stack([evaluation.evaluate(row, weights) for row in measured], axis=1),
+        evaluation.units,
+        count=RESAMPLES if metric.kind != "pooled" else POOLED_RESAMPLES,
+        seed=seed,
+    )  # (resamples, rows)
+    own = interval(samples)
+    gained = interval(samples - samples[:, :1])
+    each = [part for part in map(evaluation.contributions, measured) if part is not None]
+    p = np.zeros(0)
+    if len(measured) > 1 and each:
+        differences = np.stack(each[1:], axis=1) - each[0][:, None]
+        p = holm(randomization_test(differences, permutations, seed))
+    elif len(measured) > 1:
+        p = holm(bootstrap_p(values[1:] - values[0], samples[:, 1:] - samples[:, :1]))
+    per_query = metric.kind == "ranking"
+    rows = []
+    for place, (candidate, tuned) in enumerate(results):
+        rows.append(
+            Row(
+                candidate.name,
+                float(values[place]),
+                float(own.low[place]),
+                float(own.high[place]),
+                float(values[place] - values[0]),
+                float(gained.low[place]),
+                float(gained.high[place]),
+                float(p[place - 1]) if place else None,
+                candidate.options[tuned.overall],
+                candidate.parameters[tuned.overall],
+                [candidate.parameters[option] for option in tuned.by_fold] if len(candidate.options) > 1 else [],
+                candidate.same,
+                win_tie_loss(measured[place] - measured[0]) if per_query else None,
+                measured[place] if per_query else None,
+            )
+        )
+    order = np.argsort(-values, kind="stable")
+    return Comparison(metric.name, _described(task), [rows[place] for place in order], rows[0].name, folds, seed, notes)
+
+
+def _described(task: RankingTask | PairTask) -> dict[str, Any]:
+    if isinstance(task, PairTask):
+        return {"name": task.name, "kind": "pairs", "split": task.split, "pairs": len(task.gold)}
+    return {
+        "name": task.name,
+        "kind": "ranking",
+        "split": task.split,
+        "queries": len(task.query_ids),
+        "documents": len(task.document_ids),
+        "judgments": len(task.judgments.grades),
+        "queries_left_out": task.left_out,
+        "judgments_ignored": task.ignored,
+    }

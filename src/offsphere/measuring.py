@@ -1,0 +1,169 @@
+"""Measure candidates on a task: each distinct scorer once, tuned families by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.calibration import standardize_queries
+from offsphere.candidates import Candidate
+from offsphere.evaluation import Evaluation, MeanOverQueries, OverPairs, OverPool
+from offsphere.hubs import CSLS_NEIGHBOURS, NNN_NEIGHBOURS, nearest_means, with_csls, with_nnn
+from offsphere.metrics import Metric
+from offsphere.scorer import Scorer
+from offsphere.searching import search
+from offsphere.similarity import COSINE
+from offsphere.tasks.pairs import PairTask
+from offsphere.tasks.ranking import RankingTask
+from offsphere.tasks.vectors import PairVectors, RankingVectors
+from offsphere.tuning import Tuned, tune, tune_made_by_fold
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+Result = tuple[Candidate, Tuned]
+
+ALPHAS = (0.25, 0.5, 0.75, 1.0)  # of nearest-neighbour normalisation
+TOP_LISTS = 256 * 2**20  # bytes that the top lists of a search may take; more queries are searched in turns
+ENTRY_BYTES = 24
+
+
+class Measuring(Protocol):
+    """Gives the held-out measurement of every candidate."""
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """What the measurements are and how they are summed up."""
+        ...
+
+    def tuned(self, candidates: Sequence[Candidate], *, extra: bool) -> list[Result]:
+        """Measure and tune all candidates; with ``extra`` also those that are made from other queries."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankingMeasuring:
+    """A ranking task and its vectors under one metric."""
+
+    task: RankingTask
+    vectors: RankingVectors
+    metric: Metric
+    folds: Index
+    progress: Callable[[int, int], None] | None = None
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """A mean over queries, or a pool of them."""
+        if self.metric.kind == "ranking":
+            return MeanOverQueries(len(self.task.query_ids))
+        totals = self.task.judgments.relevant.astype(np.float64)
+        return OverPool(len(self.task.query_ids), totals, cast("Any", self.metric.function))
+
+    def tuned(self, candidates: Sequence[Candidate], *, extra: bool) -> list[Result]:
+        """One search for everything."""
+        if extra and self.metric.kind == "pooled":
+            calibrated = standardize_queries(Scorer(COSINE), self.vectors.documents)
+            candidates = [*candidates, Candidate.fixed(calibrated)]
+        made = self._made_by_fold() if extra else []
+        scorers = [option for candidate in candidates for option in candidate.options]
+        scorers += [option for _, groups in made for group in groups for option in group.options]
+        measured = self._measured(scorers)
+        results = [
+            (candidate, tune([measured[id(option)] for option in candidate.options], self.evaluation, self.folds))
+            for candidate in candidates
+        ]
+        for whole, groups in made:
+            options = [[measured[id(option)] for option in group.options] for group in groups]
+            results.append((whole, tune_made_by_fold(options, self.evaluation, self.folds)))
+        return results
+
+    def _made_by_fold(self) -> list[tuple[Candidate, list[Candidate]]]:
+        """Biases against hubs, each made for a fold from a bank of the other folds' queries.
+
+        The first of a pair is made from all queries, to be deployed; it is never measured.
+        """
+        count = int(self.folds.max()) + 1
+        if count < 2:  # noqa: PLR2004
+            return []
+        banks = [self.vectors.queries, *(self.vectors.queries[self.folds != fold] for fold in range(count))]
+        families = [
+            _biased(*nearest_means(Scorer(COSINE), self.vectors.documents, bank, NNN_NEIGHBOURS, CSLS_NEIGHBOURS))
+            for bank in banks
+        ]
+        whole, *by_fold = families
+        return [(whole[place], [family[place] for family in by_fold]) for place in range(len(whole))]
+
+    def _measured(self, scorers: Sequence[Scorer]) -> dict[int, Array]:
+        """Each scorer's measurement by its identity; scorers that must rank alike are searched once."""
+        keys = [self._key(scorer) for scorer in scorers]
+        distinct = dict(zip(keys, scorers, strict=True))
+        k = self.metric.depth
+        at_once = max(64, TOP_LISTS // (len(distinct) * (2 * k + 16) * ENTRY_BYTES))
+        parts: dict[object, list[Array]] = {key: [] for key in distinct}
+        queries = len(self.task.query_ids)
+        for start in range(0, queries, at_once):
+            chosen = np.arange(start, min(start + at_once, queries))
+            found = search(
+                self.vectors.queries[chosen], self.vectors.documents, list(distinct.values()), k, progress=self.progress
+            )
+            judgments = self.task.judgments.only(chosen)
+            ideal = judgments.ideal()
+            for key, top in zip(distinct, found, strict=True):
+                gains = judgments.gains(top.documents)
+                parts[key].append(self._value(gains, ideal, top.scores))
+        joined = {key: np.concatenate(part) for key, part in parts.items()}
+        return {id(scorer): joined[key] for key, scorer in zip(keys, scorers, strict=True)}
+
+    def _value(self, gains: Array, ideal: Array, scores: Array) -> Array:
+        if self.metric.kind == "ranking":
+            return np.asarray(self.metric.function(gains, ideal, self.metric.depth))
+        finite = np.nan_to_num(scores, neginf=np.finfo(np.float64).min)
+        return np.stack([finite, (gains > 0).astype(np.float64)], axis=-1)
+
+    def _key(self, scorer: Scorer) -> object:
+        if scorer.bias is not None or scorer.standardization is not None:
+            return id(scorer)
+        return id(scorer.map), scorer.similarity.alike(self.metric.alike)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairMeasuring:
+    """A pair task and its vectors under one correlation."""
+
+    task: PairTask
+    vectors: PairVectors
+    metric: Metric
+    folds: Index
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """A correlation over pairs."""
+        function, each = cast("Any", self.metric.function), cast("Any", self.metric.contributions)
+        return OverPairs(self.task.gold, function, each, by_rank=self.metric.label != "pearson")
+
+    def tuned(self, candidates: Sequence[Candidate], *, extra: bool) -> list[Result]:  # noqa: ARG002
+        """Score all pairs under every option. A pair that has no value ranks last."""
+        results = []
+        for candidate in candidates:
+            measured = [
+                _finite(option.score_pairs(self.vectors.left, self.vectors.right)) for option in candidate.options
+            ]
+            results.append((candidate, tune(measured, self.evaluation, self.folds)))
+        return results
+
+
+def _biased(nnn_means: Array, csls_means: Array) -> list[Candidate]:
+    cosine = Scorer(COSINE)
+    options = tuple(with_nnn(cosine, nnn_means, alpha) for alpha in ALPHAS)
+    return [
+        Candidate("cosine + nnn (tuned)", options, tuple({"alpha": alpha} for alpha in ALPHAS)),
+        Candidate("cosine + csls", (with_csls(cosine, csls_means),), ({},)),
+    ]
+
+
+def _finite(scores: Array) -> Array:
+    finite = scores[np.isfinite(scores)]
+    return np.where(np.isfinite(scores), scores, finite.min() - 1 if len(finite) else 0.0)

@@ -1,0 +1,64 @@
+"""Names of scorers, as they are printed and as a user types them: ``whiten(0.5) + cosine``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from offsphere.errors import OffsphereError, ParameterError, UnknownNameError
+from offsphere.scorer import Scorer
+from offsphere.similarity import CORNERS, FAMILIES, Polar, Similarity
+from offsphere.transforms import TRANSFORMS, Transform
+
+_PART = re.compile(r"^\s*([a-z-]+)\s*(?:\(([^()]*)\))?\s*$")
+
+
+def parse_scorer(text: str) -> Scorer:
+    """The scorer of that name: transforms and a similarity, joined by plus signs."""
+    *transforms, similarity = text.split("+")
+    return Scorer(parse_similarity(similarity), tuple(parse_transform(part) for part in transforms))
+
+
+def parse_similarity(text: str) -> Similarity:
+    """``cosine``, ``polar(1, 0.75)``, ``norm-mix(0.9)``, ..."""
+    corners = {name: Polar(*point) for point, name in CORNERS.items()}
+    name, arguments = _parts(text)
+    if name in corners and not arguments:
+        return corners[name]
+    if name not in FAMILIES:
+        raise UnknownNameError("similarity", name, [*corners, *FAMILIES])
+    made = _made(FAMILIES[name], name, arguments)
+    assert isinstance(made, Similarity)
+    return made
+
+
+def parse_transform(text: str) -> Transform:
+    """``center``, ``whiten(0.5)``, ``drop-top(3)``, ..."""
+    name, arguments = _parts(text)
+    if name not in TRANSFORMS:
+        raise UnknownNameError("transform", name, list(TRANSFORMS))
+    whole = [int(number) if number.is_integer() and place > 0 else number for place, number in enumerate(arguments)]
+    if name == "drop-top":
+        whole = [int(number) for number in arguments]
+    made: Transform = _made(TRANSFORMS[name], name, whole)
+    return made
+
+
+def _parts(text: str) -> tuple[str, list[float]]:
+    match = _PART.match(text)
+    if match is None:
+        raise OffsphereError(
+            f"cannot read {text.strip()!r}: write a name such as cosine, polar(1, 0.75) or whiten(0.5)"
+        )
+    name, arguments = match.group(1), match.group(2)
+    try:
+        return name, [float(number) for number in arguments.split(",")] if arguments else []
+    except ValueError as error:
+        raise OffsphereError(f"cannot read {text.strip()!r}: parameters are numbers, joined by commas") from error
+
+
+def _made(make: Any, name: str, arguments: list[Any]) -> Any:
+    try:
+        return make(*arguments)
+    except TypeError as error:
+        raise ParameterError(f"{name} does not take {len(arguments)} parameters") from error

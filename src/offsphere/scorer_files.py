@@ -1,0 +1,94 @@
+"""Scorers on disk: ``scorer.json`` says what it is, ``scorer.safetensors`` holds the numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from offsphere.calibration import QueryStandardization
+from offsphere.errors import DataError
+from offsphere.files import write_whole
+from offsphere.scorer import DocumentBias, Scorer
+from offsphere.similarity import FAMILIES
+from offsphere.transforms import TRANSFORMS, AffineMap, Linear, Transform
+
+FORMAT = 1
+
+
+def save_scorer(scorer: Scorer, folder: Path) -> None:
+    """Write both files, the description last, so that it never describes numbers that are not there."""
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    if scorer.map is not None:
+        arrays |= {"map.matrix": scorer.map.matrix, "map.shift": scorer.map.shift}
+    if scorer.bias is not None:
+        arrays["bias"] = scorer.bias.values
+    if scorer.standardization is not None:
+        arrays["standardization.mean"] = scorer.standardization.mean
+        arrays["standardization.covariance"] = scorer.standardization.covariance
+    for place, transform in enumerate(scorer.transforms):
+        if isinstance(transform, Linear):
+            arrays[f"transform.{place}"] = transform.matrix
+    numbers = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    description = {
+        "format": FORMAT,
+        "name": scorer.name,
+        "similarity": {"family": scorer.similarity.label, "parameters": scorer.similarity.parameters},
+        "transforms": [_describe(transform) for transform in scorer.transforms],
+        "bias": scorer.bias.name if scorer.bias is not None else None,
+        "numbers": hashlib.sha256(numbers).hexdigest(),
+    }
+    write_whole(folder / "scorer.safetensors", numbers)
+    write_whole(folder / "scorer.json", json.dumps(description, indent=2).encode())
+
+
+def load_scorer(folder: Path) -> Scorer:
+    """Read both files; anything that does not fit is said in one line."""
+    text, numbers = folder / "scorer.json", folder / "scorer.safetensors"
+    try:
+        description = json.loads(text.read_bytes())
+        content = numbers.read_bytes()
+        if hashlib.sha256(content).hexdigest() != description["numbers"]:
+            raise DataError(f"{numbers} is not the file that {text} describes: save the scorer again")
+        arrays = load(content)
+        if description["format"] != FORMAT:
+            raise DataError(
+                f"{text} is of format {description['format']}, this version reads {FORMAT}: update offsphere"
+            )
+        return _restored(description, arrays)
+    except FileNotFoundError as error:
+        raise DataError(f"no scorer in {folder}: {Path(error.filename).name} is missing") from error
+    except (ValueError, KeyError, TypeError, SafetensorError) as error:
+        raise DataError(f"{text} is not a saved scorer ({error}): save it again") from error
+
+
+def _restored(description: dict[str, Any], arrays: dict[str, Any]) -> Scorer:
+    similarity = FAMILIES[description["similarity"]["family"]](**description["similarity"]["parameters"])
+    transforms: list[Transform] = []
+    for place, entry in enumerate(description["transforms"]):
+        if entry["kind"] == "linear":
+            transforms.append(Linear(arrays[f"transform.{place}"]))
+        else:
+            transforms.append(TRANSFORMS[entry["kind"]](**entry["parameters"]))
+    bias = DocumentBias(description["bias"], arrays["bias"]) if description["bias"] is not None else None
+    fitted = AffineMap(arrays["map.matrix"], arrays["map.shift"]) if "map.matrix" in arrays else None
+    standardization = None
+    if "standardization.mean" in arrays:
+        mean, covariance = arrays["standardization.mean"], arrays["standardization.covariance"]
+        standardization = QueryStandardization(mean, covariance)
+    return Scorer(similarity, tuple(transforms), bias, fitted, standardization)
+
+
+def _describe(transform: Transform) -> dict[str, Any]:
+    if isinstance(transform, Linear):
+        return {"kind": "linear"}
+    kind = next((kind for kind, made in TRANSFORMS.items() if made is type(transform)), None)
+    if kind is None:
+        raise DataError(f"a {type(transform).__name__} cannot be saved: give it as a Linear map")
+    return {"kind": kind, "parameters": asdict(transform)}  # type: ignore[call-overload]  # transforms are dataclasses

@@ -1,0 +1,93 @@
+"""One door to all formats: a folder, a file, or a name on the hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from offsphere.errors import DataError
+from offsphere.tasks.beir import is_beir, load_beir
+from offsphere.tasks.pairs import PairTask
+from offsphere.tasks.qrels import find_qrels, read_qrels
+from offsphere.tasks.ranking import Listed, RankingTask
+from offsphere.tasks.sts import find_table, is_sts, load_sts
+from offsphere.tasks.trec import find_topics, load_trec
+from offsphere.tasks.vector_files import find_file, read_ids, read_vectors
+
+EXPECTED = (
+    "a BEIR folder (corpus.jsonl, queries.jsonl, qrels/), TREC files (topics, qrels), an STS table "
+    "(score, sentence1, sentence2), or judgments with vectors (qrels.tsv, queries.*, documents.*)"
+)
+
+
+def load_task(
+    data: str | Path,
+    split: str | None = None,
+    *,
+    ignore_missing: bool = False,
+    vectors: str | Path | None = None,
+) -> RankingTask | PairTask:
+    """Read a task. ``vectors`` is a folder that names the documents where the data itself does not."""
+    place = Path(data)
+    if place.is_file():
+        return _from_file(place, vectors, ignore_missing=ignore_missing)
+    if not place.is_dir():
+        if str(data).count("/") == 1 and not str(data).startswith((".", "/", "~")):
+            from offsphere.tasks.hub import load_hub
+
+            return load_hub(str(data), split, ignore_missing=ignore_missing)
+        raise DataError(f"{place} does not exist: give {EXPECTED}, or a name on the Hugging Face hub (org/name)")
+    return _from_folder(place, split, vectors, ignore_missing=ignore_missing)
+
+
+def _from_folder(
+    folder: Path, split: str | None, vectors: str | Path | None, *, ignore_missing: bool
+) -> RankingTask | PairTask:
+    if is_beir(folder):
+        return load_beir(folder, split, ignore_missing=ignore_missing)
+    if find_topics(folder) is not None:
+        documents = _ids("documents", folder, vectors)
+        return load_trec(folder, split, ignore_missing=ignore_missing, documents=documents)
+    table = find_table(folder, split)
+    if table is not None:
+        return load_sts(table)
+    if (folder / "qrels").is_dir() or any(path.is_file() for path in folder.glob("qrels*")):
+        qrels, chosen = find_qrels(folder, split)
+        return _judgments_alone(qrels, (folder, vectors), chosen, ignore_missing=ignore_missing)
+    raise DataError(f"{folder} is none of the layouts offsphere reads: {EXPECTED}")
+
+
+def _from_file(path: Path, vectors: str | Path | None, *, ignore_missing: bool) -> RankingTask | PairTask:
+    if is_sts(path):
+        return load_sts(path)
+    return _judgments_alone(path, (path.parent, vectors), None, ignore_missing=ignore_missing)
+
+
+def _judgments_alone(
+    qrels: Path, places: tuple[str | Path | None, ...], split: str | None, *, ignore_missing: bool
+) -> RankingTask:
+    """Judgments whose queries and documents are named by the vectors."""
+    judged = list(read_qrels(qrels))
+    documents = _ids("documents", *places)
+    if documents is None:
+        raise DataError(
+            f"nothing names the documents of {qrels}: add documents.ids (an id a line) beside the vectors, "
+            "or vectors in a format that carries ids (.npz, .parquet)"
+        )
+    queries = _ids("queries", *places) or Listed(list(dict.fromkeys(judgment.query for judgment in judged)))
+    name = qrels.resolve().parent.name if qrels.stem.startswith("qrels") else qrels.stem
+    return RankingTask.build(name, queries, documents, judged, split=split, ignore_missing=ignore_missing)
+
+
+def _ids(side: str, *places: str | Path | None) -> Listed | None:
+    """The ids of a side, from ``SIDE.ids`` or from a vector file that carries them."""
+    for place in places:
+        if place is None or not Path(place).is_dir():
+            continue
+        listed = read_ids(Path(place) / f"{side}.ids")
+        path = find_file(Path(place), side)
+        if listed is None and path is not None:
+            found = read_vectors(path).ids
+            listed = list(found) if found is not None else None
+        if listed is not None:
+            return Listed(listed, None, str(Path(place) / side))
+    return None

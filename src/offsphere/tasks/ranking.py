@@ -1,0 +1,133 @@
+"""A ranking task: queries, documents, graded judgments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from offsphere.errors import DataError
+from offsphere.tasks.judgments import Judgments
+
+
+class Judged(NamedTuple):
+    """One judgment as it was read, and where it stands."""
+
+    query: str
+    document: str
+    grade: float
+    place: str = ""
+
+
+class Listed(NamedTuple):
+    """Ids in their order, with the texts where there are any."""
+
+    ids: Sequence[str]
+    texts: Sequence[str] | None = None
+    source: str = "the task"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankingTask:
+    """Queries that have a relevant document, the documents, and the judgments between them, by number."""
+
+    name: str
+    query_ids: Sequence[str]
+    document_ids: Sequence[str]
+    judgments: Judgments
+    query_texts: Sequence[str] | None = None
+    document_texts: Sequence[str] | None = None
+    split: str | None = None
+    listed_query_ids: Sequence[str] = field(default=())  # all that the data lists, judged or not, in its order
+    left_out: int = 0  # judged queries without a relevant document
+    ignored: int = 0  # judgments for unknown queries or documents
+
+    @classmethod
+    def build(
+        cls,
+        name: str,
+        queries: Listed,
+        documents: Listed,
+        judged: Iterable[Judged],
+        *,
+        split: str | None = None,
+        ignore_missing: bool = False,
+    ) -> RankingTask:
+        """Number everything, check it, and leave out queries that have nothing to find."""
+        query_number = _numbered(queries, "query")
+        document_number = _numbered(documents, "document")
+        if not document_number:
+            raise DataError(f"{documents.source} lists no documents: the corpus is empty")
+        grades, missing = _known(judged, query_number, document_number)
+        if missing and not ignore_missing:
+            first = missing[0]
+            side = "query" if first.query not in query_number else "document"
+            unknown = first.query if side == "query" else first.document
+            raise DataError(
+                f"{first.place or name}: judgment for unknown {side} {unknown!r} ({len(missing)} such in all): "
+                "add what is missing, or go on without them with --ignore-missing"
+            )
+        everything = _numbers(grades, len(query_number), len(document_number))
+        judged_queries = np.unique(everything.queries)
+        chosen = np.flatnonzero(everything.relevant > 0)
+        numbers = chosen.tolist()
+        if not len(chosen):
+            raise DataError(
+                f"{name}: no query has a relevant document (a judgment above 0): there is nothing to measure"
+            )
+        return cls(
+            name,
+            [queries.ids[number] for number in numbers],
+            documents.ids,
+            everything.only(chosen),
+            [queries.texts[number] for number in numbers] if queries.texts is not None else None,
+            documents.texts,
+            split,
+            queries.ids,
+            len(judged_queries) - len(chosen),
+            len(missing),
+        )
+
+    @classmethod
+    def from_judgments(
+        cls, judgments: Mapping[str, Mapping[str, float]], document_ids: Sequence[str], name: str = "task"
+    ) -> RankingTask:
+        """A task from ``{query id: {document id: grade}}``, as pytrec_eval and ranx hold judgments."""
+        judged = [Judged(q, d, float(grade)) for q, row in judgments.items() for d, grade in row.items()]
+        return cls.build(name, Listed(list(judgments)), Listed(document_ids), judged)
+
+
+def _numbered(listed: Listed, kind: str) -> dict[str, int]:
+    numbers = {name: number for number, name in enumerate(listed.ids)}
+    if len(numbers) < len(listed.ids):
+        name, times = Counter(listed.ids).most_common(1)[0]
+        raise DataError(f"{listed.source}: {kind} id {name!r} stands there {times} times: ids must not repeat")
+    return numbers
+
+
+def _known(
+    judged: Iterable[Judged], queries: dict[str, int], documents: dict[str, int]
+) -> tuple[dict[tuple[int, int], float], list[Judged]]:
+    """Grades by number, and the judgments whose query or document nobody knows."""
+    grades: dict[tuple[int, int], float] = {}
+    missing = []
+    for judgment in judged:
+        query, document = queries.get(judgment.query), documents.get(judgment.document)
+        if query is None or document is None:
+            missing.append(judgment)
+            continue
+        before = grades.setdefault((query, document), judgment.grade)
+        if before != judgment.grade:
+            raise DataError(
+                f"{judgment.place or 'judgments'}: query {judgment.query!r}, document {judgment.document!r}: judged both "
+                f"{before:g} and {judgment.grade:g}: keep one"
+            )
+    return grades, missing
+
+
+def _numbers(grades: dict[tuple[int, int], float], queries: int, documents: int) -> Judgments:
+    pairs = np.array(list(grades), np.int64).reshape(-1, 2)
+    return Judgments.of(pairs[:, 0], pairs[:, 1], np.array(list(grades.values()), np.float64), queries, documents)

@@ -1,0 +1,55 @@
+"""STS tables: TSV or CSV with a header that names score, sentence1 and sentence2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from offsphere.errors import DataError
+from offsphere.tasks.pairs import PairTask
+from offsphere.tasks.tables import number, table_rows
+
+COLUMNS = ("score", "sentence1", "sentence2")
+
+
+def find_table(folder: Path, split: str | None) -> Path | None:
+    """The table of a split: test, else dev, else the only one."""
+    tables = {path.stem: path for path in sorted(folder.iterdir()) if path.suffix.lower() in (".tsv", ".csv")}
+    tables = {name: path for name, path in tables.items() if is_sts(path)}
+    if not tables:
+        return None
+    if split is not None and split not in tables:
+        raise DataError(f"{folder} has no split {split!r}: there are {', '.join(tables)}")
+    chosen = split or next((name for name in ("test", "dev") if name in tables), None)
+    if chosen is None and len(tables) > 1:
+        raise DataError(f"{folder} has the splits {', '.join(tables)}: choose one with --split")
+    return tables[chosen or next(iter(tables))]
+
+
+def is_sts(path: Path) -> bool:
+    """Whether a table's header has the three columns."""
+    try:
+        header, _ = table_rows(path)
+    except DataError:
+        return False
+    return all(column in header for column in COLUMNS)
+
+
+def load_sts(path: Path) -> PairTask:
+    """Read one table."""
+    header, rows = table_rows(path)
+    missing = [column for column in COLUMNS if column not in header]
+    if missing:
+        raise DataError(f"{path}: the header has no column {missing[0]!r}; expected {', '.join(COLUMNS)}")
+    places = [header.index(column) for column in COLUMNS]
+    gold, left, right = [], [], []
+    for line, row in rows:
+        if len(row) != len(header):
+            raise DataError(f"{path}:{line}: {len(row)} fields, the header has {len(header)}")
+        score, one, other = (row[place] for place in places)
+        gold.append(number(score, f"{path}:{line}", "score"))
+        left.append(one)
+        right.append(other)
+    name = f"{path.resolve().parent.name}/{path.stem}"
+    return PairTask(name, np.array(gold), left, right, path.stem)

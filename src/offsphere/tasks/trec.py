@@ -1,0 +1,76 @@
+"""TREC files: topics (SGML or tab-separated), qrels, and a collection as TSV or JSON lines, or ids alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from offsphere.errors import DataError
+from offsphere.tasks.beir import read_texts
+from offsphere.tasks.qrels import find_qrels, read_qrels
+from offsphere.tasks.ranking import Listed, RankingTask
+from offsphere.tasks.tables import text_lines
+
+_TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
+_NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+)", re.IGNORECASE)
+_TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*(.*?)\s*(?=<|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+def find_topics(folder: Path) -> Path | None:
+    """The topics file of a folder, if it has one."""
+    return next((path for path in sorted(folder.glob("topics*")) if path.is_file()), None)
+
+
+def load_trec(
+    folder: Path, split: str | None = None, *, ignore_missing: bool = False, documents: Listed | None = None
+) -> RankingTask:
+    """Read a folder of TREC files; ``documents`` are used where it has no collection of its own."""
+    topics = find_topics(folder)
+    if topics is None:
+        raise DataError(f"{folder} has no topics file")
+    qrels, chosen = find_qrels(folder, split)
+    collection = _collection(folder) or documents
+    if collection is None:
+        raise DataError(
+            f"{folder} lists no documents: add corpus.jsonl, collection.tsv or documents.ids (an id a line)"
+        )
+    return RankingTask.build(
+        folder.resolve().name,
+        read_topics(topics),
+        collection,
+        read_qrels(qrels),
+        split=chosen,
+        ignore_missing=ignore_missing,
+    )
+
+
+def read_topics(path: Path) -> Listed:
+    """Ids and titles: ``<top> <num> 301 <title> ...`` or ``301<TAB>text``."""
+    content = "\n".join(line for _, line in text_lines(path))
+    if "<top>" not in content.lower():
+        return _tab_separated(path)
+    ids, texts = [], []
+    for number, topic in enumerate(_TOPIC.findall(content), 1):
+        name, title = _NUMBER.search(topic), _TITLE.search(topic)
+        if name is None or title is None:
+            raise DataError(f"{path}: topic {number} has no {'<num>' if name is None else '<title>'}")
+        ids.append(name.group(1))
+        texts.append(" ".join(title.group(1).split()))
+    return Listed(ids, texts, str(path))
+
+
+def _collection(folder: Path) -> Listed | None:
+    if (folder / "corpus.jsonl").is_file():
+        return read_texts(folder / "corpus.jsonl")
+    return _tab_separated(folder / "collection.tsv") if (folder / "collection.tsv").is_file() else None
+
+
+def _tab_separated(path: Path) -> Listed:
+    ids, texts = [], []
+    for number, line in text_lines(path):
+        name, tab, text = line.partition("\t")
+        if not tab:
+            raise DataError(f"{path}:{number}: expected an id, a tab and a text")
+        ids.append(name.strip())
+        texts.append(text.strip())
+    return Listed(ids, texts, str(path))

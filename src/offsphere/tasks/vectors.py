@@ -1,0 +1,124 @@
+"""The vectors of a task, row by row in the task's order, checked before anything is computed from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.blocks import Blocks
+from offsphere.errors import DataError, VectorError
+from offsphere.lengths import lengths
+from offsphere.tasks.pairs import PairTask
+from offsphere.tasks.ranking import RankingTask
+from offsphere.tasks.vector_files import VectorFile, find_file, read_vectors
+
+Vectors = NDArray[np.floating]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankingVectors:
+    """Vectors of a ranking task's queries and documents; ``empty`` names those of length zero."""
+
+    queries: Vectors
+    documents: Vectors
+    empty: Sequence[str] = field(default=())
+
+    @classmethod
+    def of(cls, task: RankingTask, queries: Vectors, documents: Vectors) -> RankingVectors:
+        """Check arrays that are already in the task's order."""
+        for side, vectors, ids in (("query", queries, task.query_ids), ("document", documents, task.document_ids)):
+            if len(vectors) != len(ids):
+                raise VectorError(f"there are {len(vectors)} {side} vectors for {len(ids)} of the task's {side} ids")
+        _same_dimension(queries, documents, "query", "document")
+        empty = _checked(queries, task.query_ids, "query") + _checked(documents, task.document_ids, "document")
+        return cls(queries, documents, empty)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairVectors:
+    """Vectors of a pair task's two sides; ``empty`` names those of length zero."""
+
+    left: Vectors
+    right: Vectors
+    empty: Sequence[str] = field(default=())
+
+    @classmethod
+    def of(cls, task: PairTask, left: Vectors, right: Vectors) -> PairVectors:
+        """Check arrays that are already in the task's order."""
+        rows = [f"row {number}" for number in range(len(task.gold))]
+        for side, vectors in (("left", left), ("right", right)):
+            if len(vectors) != len(rows):
+                raise VectorError(f"there are {len(vectors)} {side} vectors for {len(rows)} pairs")
+        _same_dimension(left, right, "left", "right")
+        return cls(left, right, _checked(left, rows, "left") + _checked(right, rows, "right"))
+
+
+def load_vectors(folder: str | Path, task: RankingTask | PairTask) -> RankingVectors | PairVectors:
+    """Read ``queries.*`` and ``documents.*`` (pairs: ``left.*`` and ``right.*``) and put them into the task's order."""
+    place = Path(folder)
+    if not place.is_dir():
+        raise DataError(f"{place} is not a folder of vectors")
+    if isinstance(task, PairTask):
+        left, right = (_side(place, side).vectors for side in ("left", "right"))
+        return PairVectors.of(task, left, right)
+    queries, documents = _side(place, "queries"), _side(place, "documents")
+    query_rows = _ordered(queries, task.query_ids, task.listed_query_ids, "query")
+    document_rows = _ordered(documents, task.document_ids, task.document_ids, "document")
+    return RankingVectors.of(task, query_rows, document_rows)
+
+
+def _side(folder: Path, side: str) -> VectorFile:
+    path = find_file(folder, side)
+    if path is None:
+        raise DataError(f"{folder} has no {side} vectors: expected {side}.npy, .npz, .parquet or .safetensors")
+    return read_vectors(path)
+
+
+def _ordered(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], kind: str) -> Vectors:
+    """The rows of the wanted ids. A file without ids is in the order of the wanted or of all listed ones."""
+    ids = file.ids
+    if ids is None:
+        if len(file.vectors) == len(wanted):
+            return file.vectors
+        if len(file.vectors) != len(listed):
+            raise VectorError(
+                f"{file.path} has {len(file.vectors)} vectors and no ids, the task has {len(listed)} {kind} ids: "
+                f"add {file.path.with_suffix('.ids').name} with one id a line"
+            )
+        ids = listed
+    if list(ids) == list(wanted):
+        return file.vectors  # stays on disk where it is a map
+    rows = {name: row for row, name in enumerate(ids)}
+    if len(rows) < len(ids):
+        name, times = Counter(ids).most_common(1)[0]
+        raise VectorError(f"{file.path}: {kind} id {name!r} stands there {times} times: ids must not repeat")
+    missing = [name for name in wanted if name not in rows]
+    if missing:
+        raise VectorError(f"{file.path} has no vector for {kind} {missing[0]!r} ({len(missing)} are missing)")
+    return file.vectors[[rows[name] for name in wanted]]
+
+
+def _same_dimension(one: Vectors, other: Vectors, first: str, second: str) -> None:
+    if one.shape[1] != other.shape[1]:
+        raise VectorError(
+            f"{first} vectors have {one.shape[1]} dimensions, {second} vectors {other.shape[1]}: use one model for both"
+        )
+
+
+def _checked(vectors: Vectors, ids: Sequence[str], kind: str) -> list[str]:
+    """The vectors of length zero, by name; an error for the first that is not finite."""
+    empty, first = [], 0
+    for block in Blocks.of(vectors):
+        own = lengths(block)
+        bad = np.flatnonzero(~np.isfinite(own))
+        if len(bad):
+            row = first + int(bad[0])
+            raise VectorError(f"{kind} vector of {ids[row]!r} (row {row}) is not finite: encode that text again")
+        empty += [f"{kind} {ids[first + int(row)]!r}" for row in np.flatnonzero(own == 0)]
+        first += len(block)
+    return empty
