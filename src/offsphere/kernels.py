@@ -75,6 +75,8 @@ def scan_tile(product: Any, sides: Any, first: int, k: int, plan: Any, terms: An
                 for j in range(count):
                     scratch[j] = key_of(form, gap, factor, product[i, j], weights[s, j], offsets[s, j], -nearer)
                 threshold = select(scratch[:count], k) - slack
+                if threshold == -np.inf:  # fewer than k documents have a value: all are needed
+                    threshold = np.nan
             least = np.float32(threshold - slack - 8 * ROUNDING * abs(threshold))
             f32 = np.float32(factor)
             if form == AFFINE:

@@ -23,7 +23,9 @@ def parse_similarity(text: str) -> Similarity:
     """``cosine``, ``polar(1, 0.75)``, ``norm-mix(0.9)``, ..."""
     corners = {name: Polar(*point) for point, name in CORNERS.items()}
     name, arguments = _parts(text)
-    if name in corners and not arguments:
+    if name in corners and arguments:
+        raise ParameterError(f"{name} takes no parameters: write polar(query, document) for any exponents")
+    if name in corners:
         return corners[name]
     if name not in FAMILIES:
         raise UnknownNameError("similarity", name, [*corners, *FAMILIES])

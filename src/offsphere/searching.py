@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.blocks import TILE, Blocks, Documents
+from offsphere.calibration import standardized
 from offsphere.errors import ParameterError, VectorError
 from offsphere.lengths import lengths
 from offsphere.scorer import Scorer
@@ -76,7 +77,8 @@ class _Group:
     """Scorers that share a transform, and the state of their search."""
 
     members: list[tuple[int, Scorer]]
-    queries: Rows
+    given: NDArray[np.floating]  # the queries as they came
+    queries: Rows  # transformed
     query_lengths: Array
     factors: Array  # (queries, scorers)
     tops: tuple[NDArray[np.void], NDArray[np.int64], Array]  # entries, how many, k-th best key
@@ -102,6 +104,7 @@ class _Group:
             scores = scorer.similarity(best["dot"], own, self.document_lengths[best["document"]])
             if scorer.bias is not None:
                 scores = scores + scorer.bias.values[best["document"]]
+            scores = standardized(scorer, self.given, scores)
             # key and value round differently: let the last bit not contradict the order
             answer[number] = TopK(best["document"].copy(), np.minimum.accumulate(scores, axis=1))
         return answer
@@ -134,7 +137,7 @@ def _grouped(queries: NDArray[np.floating], scorers: Sequence[Scorer], k: int, c
         shape = (len(mapped), len(members))
         entries = np.empty((*shape, k + k // 2 + 16), ENTRY)
         tops = (entries, np.zeros(shape, np.int64), np.full(shape, np.nan))
-        groups.append(_Group(members, mapped, own, np.stack(factors, axis=1), tops, np.empty(count), k))
+        groups.append(_Group(members, queries, mapped, own, np.stack(factors, axis=1), tops, np.empty(count), k))
     return groups
 
 

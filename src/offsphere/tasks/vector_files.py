@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,7 @@ def read_vectors(path: Path) -> VectorFile:
         vectors, ids = readers[path.suffix](path)
     except VectorError:
         raise
-    except (OSError, ValueError, EOFError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, EOFError, KeyError, RuntimeError, BadZipFile) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise VectorError(f"{path} cannot be read, it is truncated or not a {path.suffix} file: {reason}") from error
     if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating):  # noqa: PLR2004
@@ -65,7 +66,7 @@ def _npy(path: Path) -> tuple[Vectors, None]:
 
 
 def _npz(path: Path) -> tuple[Vectors, list[str] | None]:
-    with np.load(path, allow_pickle=False) as archive:
+    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
         ids = next((_strings(archive[name]) for name in ID_COLUMNS if name in archive.files), None)
         tables = [name for name in archive.files if name not in ID_COLUMNS]
         name = "vectors" if "vectors" in tables else _only(tables, path)

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from offsphere.tasks.generated import write_generated
+
+
+def run(*arguments, **more):
+    command = [sys.executable, "-m", "offsphere", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **more)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("generated")
+    write_generated(place)
+    return place
+
+
+def test_the_table_ends_with_a_sentence(folder):
+    result = run("compare", folder)
+    assert result.returncode == 0
+    assert result.stderr == ""
+    assert "cosine ranks as document-normalized, angular" in result.stdout
+    assert result.stdout.rstrip().splitlines()[-1].startswith("Use ")
+
+
+def test_json_is_json_and_nothing_else(folder):
+    result = run("compare", folder, "--vectors", folder, "--json", "--metric", "recall@20", "--scorer", "dot")
+    found = json.loads(result.stdout)
+    assert found["metric"] == "recall@20"
+    assert (found["task"]["queries"], found["task"]["documents"]) == (200, 3000)
+    assert [row["name"] for row in found["scorers"]] == sorted(
+        ["cosine", "dot"], key=lambda name: -next(row["value"] for row in found["scorers"] if row["name"] == name)
+    )
+    keys = {"name", "same_ranking_as", "value", "low", "high", "difference", "p", "parameters"}
+    assert all(keys <= set(row) for row in found["scorers"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--metric", "ndgc@10"], "unknown metric 'ndgc@10': did you mean ndcg@10"),
+        (["--scorer", "cosin"], "unknown similarity 'cosin': did you mean cosine"),
+        (["--scorer", "whitten(0.5) + cosine"], "unknown transform 'whitten': did you mean whiten"),
+        (["--scorer", "polar(1"], "cannot read 'polar(1'"),
+        (["--scorer", "norm-mix(7)"], "norm-mix: alpha = 7"),
+        (["--scorer", "cosine(1, 2)"], "cosine takes no parameters: write polar(query, document)"),
+        (["--split", "dev"], "has no split 'dev'"),
+        (["--vectors", "nowhere"], "nowhere is not a folder of vectors"),
+        (["--folds", "1"], "needs at least 2"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(folder, arguments, message):
+    result = run("compare", folder, *arguments)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_missing_folder_is_one_line(tmp_path):
+    result = run("compare", tmp_path / "nowhere")
+    assert result.returncode == 2
+    assert "does not exist" in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_unknown_documents_stop_the_command_unless_ignored(folder, tmp_path):
+    for name in ("queries.npy", "documents.npy", "queries.ids", "documents.ids", "qrels.tsv"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    with (tmp_path / "qrels.tsv").open("a") as stream:
+        stream.write("q0\tnobody\t1\nq1\tnobody\t1\n")
+    result = run("compare", tmp_path, "--scorer", "dot")
+    assert result.returncode == 2
+    assert "qrels.tsv:1002: judgment for unknown document 'nobody' (2 such in all)" in result.stderr
+    result = run("compare", tmp_path, "--scorer", "dot", "--ignore-missing")
+    assert result.returncode == 0
+    assert "warning: 2 judgments are for unknown queries or documents" in result.stderr
+
+
+def test_empty_vectors_are_a_warning(folder, tmp_path):
+    for name in ("queries.npy", "queries.ids", "documents.ids", "qrels.tsv"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    documents = np.load(folder / "documents.npy")
+    documents[[5, 77]] = 0
+    np.save(tmp_path / "documents.npy", documents)
+    result = run("compare", tmp_path, "--scorer", "dot")
+    assert result.returncode == 0
+    assert "warning: 2 vectors have length zero" in result.stderr
+    assert "document 'd5', document 'd77'" in result.stderr
+
+
+def test_the_demo_writes_its_task_and_compares(tmp_path):
+    result = run("demo", "--out", tmp_path / "demo")
+    assert result.returncode == 0
+    assert "demo: 200 queries, 3,000 documents" in result.stdout
+    assert (tmp_path / "demo" / "qrels.tsv").is_file()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    result = run("demo", "--out", tmp_path / "locked" / "demo")
+    assert result.returncode == 2
+    assert "cannot write" in result.stderr
+
+
+def test_importing_loads_neither_numba_nor_numpy():
+    code = (
+        "import sys, offsphere; print([name for name in ('numpy', 'numba', 'torch', 'scipy') if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_public_names_resolve():
+    import offsphere
+
+    assert all(getattr(offsphere, name) is not None for name in offsphere.__all__)
+    assert callable(offsphere.search)
+    assert callable(offsphere.compare)
+    with pytest.raises(AttributeError):
+        _ = offsphere.nothing
+
+
+def test_help_is_quick_enough_to_be_read():
+    started = time.perf_counter()
+    result = run("--help")
+    assert result.returncode == 0
+    assert "compare" in result.stdout
+    assert (
+        time.perf_counter() - started < 5
+    )  # the real goal is in benchmarks/start_up.py; this catches an import of torch
