@@ -23,7 +23,7 @@ FORMULAS = {
 
 
 def values(name: str, queries: np.ndarray, documents: np.ndarray) -> np.ndarray:
-    """Every query's value with every document; minus infinity where it is undefined, queries of no length as length 1."""
+    """Every query's value with every document; minus infinity where undefined, queries of no length as length 1."""
     q, d = queries.astype(np.float64), documents.astype(np.float64)
     a, b = np.sqrt((q**2).sum(axis=1))[:, None], np.sqrt((d**2).sum(axis=1))[None, :]
     if name not in ("dot", "document-normalized", "euclidean", "overlap", "tanh"):

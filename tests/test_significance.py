@@ -23,8 +23,8 @@ def test_p_is_that_of_scipys_permutation_test():
         differences = rng.normal(shift, 0.6, 40)
         found = randomization_test(differences, permutations=20_000)[0]
         expected = stats.permutation_test(
-            (differences,), lambda d: abs(d.mean()), permutation_type="samples", n_resamples=20_000, alternative="greater",
-            rng=1,
+            (differences,), lambda d: abs(d.mean()), permutation_type="samples", n_resamples=20_000,
+            alternative="greater", rng=1,
         ).pvalue  # fmt: skip
         assert found == pytest.approx(expected, abs=0.012)
 

@@ -62,7 +62,7 @@ def test_queries_with_nothing_to_find_are_left_out_and_counted(tmp_path):
         (["q0\td1\tmuch"], r"test\.tsv:2: grade 'much' is not a number"),
         (["q0\td1\t1", "q0\td9\t1", "q8\td1\t1"], r"test\.tsv:3: judgment for unknown document 'd9' \(2 such in all\)"),
         (["q8\td1\t1"], "unknown query 'q8'"),
-        (["q0\td1\t1", "q0\td1\t2"], "judged both 1 and 2"),
+        (["q0\td1\t1", "q0\td1\t2"], "judged 1 and 2: keep one"),
     ],
 )
 def test_a_bad_judgment_is_named_with_file_and_line(tmp_path, rows, message):

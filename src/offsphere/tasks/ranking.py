@@ -122,7 +122,7 @@ def _known(
         before = grades.setdefault((query, document), judgment.grade)
         if before != judgment.grade:
             raise DataError(
-                f"{judgment.place or 'judgments'}: query {judgment.query!r}, document {judgment.document!r}: judged both "
+                f"{judgment.place or 'judgments'}: query {judgment.query!r}, document {judgment.document!r}: judged "
                 f"{before:g} and {judgment.grade:g}: keep one"
             )
     return grades, missing
