@@ -27,7 +27,8 @@ unit: $(VENV)/.tested
 	$(BIN)/python -m pytest -n auto
 
 benchmarks: $(VENV)/.benchmarked
-	for script in one_pass significance metrics start_up; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+	failed=0; for script in one_pass significance metrics start_up; do \
+		$(BIN)/python benchmarks/$$script.py || failed=1; done; exit $$failed
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)

@@ -70,6 +70,7 @@ def measure(query_count: int, document_count: int, goals: Goals, rounds: int, *,
             clock.cpu["sentence-transformers, 5 similarities"] / five, "least", 6.0,
         ),
         "ours with 5 / faiss with 1": (five / clock.cpu["faiss.knn, 1 similarity"], "most", 1.0),
+        "ours with 5 / faiss called 5 times": (five / (5 * clock.cpu["faiss.knn, 1 similarity"]), "most", 1.0),
         "extra memory, GB": (memory / 1e9, "most", 0.5),
     }  # fmt: skip
     for name, (value, side, goal) in ratios.items():

@@ -21,10 +21,10 @@ class Blocks:
     """Rows of one or several arrays, given out in float32 blocks of a fixed number of rows."""
 
     parts: tuple[Vectors, ...]
-    rows: int = 8 * TILE
+    rows: int = 16 * TILE
 
     @classmethod
-    def of(cls, documents: Documents | Blocks, rows: int = 8 * TILE) -> Blocks:
+    def of(cls, documents: Documents | Blocks, rows: int = 16 * TILE) -> Blocks:
         """Wrap whatever holds the documents; ``rows`` is rounded up to whole tiles."""
         if isinstance(documents, Blocks):
             return cls(documents.parts, _whole_tiles(rows))

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from offsphere.lengths import lengths
 from offsphere.scorer import Scorer
 from offsphere.similarity import Similarity
 
-QUERY_TILE = 256
+QUERY_TILE = 512  # at most; queries are divided evenly among the threads
+DOCUMENT_TILE = 2 * TILE
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.float32]
@@ -42,7 +43,7 @@ def search(
     scorers: Sequence[Scorer],
     k: int = 10,
     *,
-    block_rows: int = 8 * TILE,
+    block_rows: int = 16 * TILE,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[TopK]:
@@ -61,14 +62,14 @@ def search(
     blocks = Blocks.of(documents, block_rows)
     if queries.ndim != 2 or queries.shape[1] != blocks.dimension:  # noqa: PLR2004
         raise VectorError(f"queries have shape {queries.shape}, documents have {blocks.dimension} dimensions")
-    groups = _grouped(queries, scorers, min(k, blocks.count), blocks.count)
     workers = threads or _available_cores()
+    groups = _grouped(queries, scorers, min(k, blocks.count), blocks.count, workers)
     # one BLAS thread in each of ours: tiles stay in their core's cache, and a transform rounds the same way every time
     with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
         _scan(blocks, groups, pool, progress)
-    results: dict[int, TopK] = {}
-    for group in groups:
-        results.update(group.results())
+        results: dict[int, TopK] = {}
+        for group in groups:
+            results.update(group.results(pool))
     return [results[number] for number in range(len(scorers))]
 
 
@@ -84,30 +85,79 @@ class _Group:
     tops: tuple[NDArray[np.void], NDArray[np.int64], Array]  # entries, how many, k-th best key
     document_lengths: Array
     k: int
+    query_tile: int
     plan: tuple[NDArray[np.int64], Array] = field(init=False)
+    desks: list[_Desk] = field(default_factory=list)  # those nobody works at
 
     def __post_init__(self) -> None:
         forms = np.array([int(scorer.similarity.form) for _, scorer in self.members])
         gaps = np.array([scorer.similarity.parameters.get("weight", 0.0) for _, scorer in self.members])
         self.plan = (forms, gaps)
 
-    def results(self) -> dict[int, TopK]:
+    def tiles(self) -> range:
+        """Where the tiles of queries start."""
+        return range(0, len(self.queries), self.query_tile)
+
+    def free_desk(self) -> _Desk:
+        """One that was used before, if there is one."""
+        try:
+            return self.desks.pop()
+        except IndexError:
+            return _Desk.of(self)
+
+    def results(self, pool: ThreadPoolExecutor) -> dict[int, TopK]:
         """Sort the lists and turn inner products back into values."""
-        entries, sizes, _ = self.tops
+        parts = [[pool.submit(self._ranked, s, start) for start in self.tiles()] for s in range(len(self.members))]
         answer = {}
-        for s, (number, scorer) in enumerate(self.members):
-            filled = np.arange(entries.shape[2]) < sizes[:, s, None]
-            found = entries[:, s]
-            order = np.lexsort((found["document"], -found["key"], ~filled), axis=1)[:, : self.k]
-            best = np.take_along_axis(found, order, axis=1)
-            own = _directed(self.query_lengths, scorer.similarity)[:, None]
-            scores = scorer.similarity(best["dot"], own, self.document_lengths[best["document"]])
-            if scorer.bias is not None:
-                scores = scores + scorer.bias.values[best["document"]]
-            scores = standardized(scorer, self.given, scores)
-            # key and value round differently: let the last bit not contradict the order
-            answer[number] = TopK(best["document"].copy(), np.minimum.accumulate(scores, axis=1))
+        for (number, _), futures in zip(self.members, parts, strict=True):
+            documents, scores = zip(*(future.result() for future in futures), strict=True)
+            answer[number] = TopK(np.concatenate(documents), np.concatenate(scores))
         return answer
+
+    def _ranked(self, s: int, start: int) -> TopK:
+        """The results of some queries under one scorer."""
+        from offsphere.kernels import best_entries
+
+        _, scorer = self.members[s]
+        chosen = slice(start, start + self.query_tile)
+        entries, sizes, _ = self.tops
+        keys, documents, dots = best_entries(entries[chosen], sizes[chosen], s, self.k)
+        # entries stand in document order, and a stable sort leaves equal keys so
+        order = np.argsort(-keys, axis=1, kind="stable")
+        documents, dots = np.take_along_axis(documents, order, axis=1), np.take_along_axis(dots, order, axis=1)
+        own = _directed(self.query_lengths[chosen], scorer.similarity)[:, None]
+        scores = scorer.similarity(dots, own, self.document_lengths[documents])
+        if scorer.bias is not None:
+            scores = scores + scorer.bias.values[documents]
+        scores = standardized(scorer, self.given[chosen], scores)
+        # key and value round differently: let the last bit not contradict the order
+        return TopK(documents, np.minimum.accumulate(scores, axis=1))
+
+
+@dataclass(slots=True)
+class _Desk:
+    """The memory a thread works in, kept from block to block, since memory fresh from the system is slow."""
+
+    product: Rows  # of a tile, flat
+    lines: NDArray[np.void]  # (queries, scorers, capacity)
+    waiting: NDArray[np.int64]  # how many in each line: none between two blocks
+    scratch: Array
+
+    @classmethod
+    def of(cls, group: _Group) -> _Desk:
+        """A desk for any tile of a group's queries."""
+        from offsphere.kernels import WAITING
+
+        shape = (group.query_tile, len(group.members))
+        capacity = 2 * group.k + 64
+        scratch = np.empty((2, max(capacity, group.tops[0].shape[2])))
+        product = np.empty(group.query_tile * DOCUMENT_TILE, np.float32)
+        return cls(product, np.empty((*shape, capacity), WAITING), np.zeros(shape, np.int64), scratch)
+
+    def work(self, queries: int, documents: int) -> tuple[NDArray[Any], ...]:
+        """What the kernels work with; the last two remember the exact inner products of one query."""
+        memory = (np.full(documents, -1, np.int32), np.empty(documents))
+        return (self.lines[:queries], self.waiting[:queries], self.scratch, *memory)
 
 
 class _Prepared(NamedTuple):
@@ -118,7 +168,9 @@ class _Prepared(NamedTuple):
     terms: tuple[Array, Array, Rows, Rows]  # weights, offsets (scorers, documents), and both in float32
 
 
-def _grouped(queries: NDArray[np.floating], scorers: Sequence[Scorer], k: int, count: int) -> list[_Group]:
+def _grouped(
+    queries: NDArray[np.floating], scorers: Sequence[Scorer], k: int, count: int, workers: int
+) -> list[_Group]:
     from offsphere.kernels import ENTRY
 
     by_map: dict[int, list[tuple[int, Scorer]]] = {}
@@ -135,9 +187,10 @@ def _grouped(queries: NDArray[np.floating], scorers: Sequence[Scorer], k: int, c
             raise VectorError(f"query vector in row {row} is not finite: remove it or encode it again")
         factors = [s.similarity.query_factor(_directed(own, s.similarity)) for _, s in members]
         shape = (len(mapped), len(members))
-        entries = np.empty((*shape, k + k // 2 + 16), ENTRY)
+        entries = np.empty((*shape, 2 * k + 16), ENTRY)
         tops = (entries, np.zeros(shape, np.int64), np.full(shape, np.nan))
-        groups.append(_Group(members, queries, mapped, own, np.stack(factors, axis=1), tops, np.empty(count), k))
+        tile = _even_tile(len(mapped), workers)
+        groups.append(_Group(members, queries, mapped, own, np.stack(factors, axis=1), tops, np.empty(count), k, tile))
     return groups
 
 
@@ -153,7 +206,7 @@ def _scan(blocks: Blocks, groups: list[_Group], pool: ThreadPoolExecutor, progre
         running = [
             pool.submit(_scan_queries, group, ready, done, start)
             for group, ready in zip(groups, prepared, strict=True)
-            for start in range(0, len(group.queries), QUERY_TILE)
+            for start in group.tiles()
         ]
         done += len(block)
         if progress is not None:
@@ -185,19 +238,27 @@ def _prepare(group: _Group, block: Rows, first: int) -> _Prepared:
 
 def _scan_queries(group: _Group, ready: _Prepared, first: int, start: int) -> None:
     """One tile of queries against all tiles of a block."""
-    from offsphere.kernels import scan_tile
+    from offsphere.kernels import scan_tile, settle_block
 
-    chosen = slice(start, start + QUERY_TILE)
-    queries, query_lengths, factors = group.queries[chosen], group.query_lengths[chosen], group.factors[chosen]
+    desk = group.free_desk()
+    chosen = slice(start, start + group.query_tile)
+    queries, factors = group.queries[chosen], group.factors[chosen]
     tops = tuple(part[chosen] for part in group.tops)
-    buffer = np.empty((len(queries), min(TILE, len(ready.documents))), np.float32)
-    for tile in range(0, len(ready.documents), TILE):
-        rows = slice(tile, tile + TILE)
-        documents = ready.documents[rows]
-        product = np.matmul(queries, documents.T, out=buffer) if len(documents) == TILE else queries @ documents.T
-        sides = (queries, documents, query_lengths, ready.lengths[rows])
-        terms = tuple(np.ascontiguousarray(part[:, rows]) for part in ready.terms)
-        scan_tile(product, sides, first + tile, group.k, group.plan, terms, factors, tops)
+    sides = (queries, ready.documents, group.query_lengths[chosen], ready.lengths, factors)
+    work = desk.work(len(queries), len(ready.documents))
+    for tile in range(0, len(ready.documents), DOCUMENT_TILE):
+        documents = ready.documents[tile : tile + DOCUMENT_TILE]
+        product = desk.product[: len(queries) * len(documents)].reshape(len(queries), -1)
+        np.matmul(queries, documents.T, out=product)
+        scan_tile(product, tile, sides, first, group.k, group.plan, ready.terms, tops, work)
+    settle_block(sides, first, group.k, group.plan, ready.terms, tops, work)
+    group.desks.append(desk)
+
+
+def _even_tile(queries: int, workers: int) -> int:
+    """How many queries to a tile, so that all threads get equally many tiles of equal size."""
+    rounds = max(1, -(-queries // (workers * QUERY_TILE)))
+    return max(1, -(-queries // (workers * rounds)))
 
 
 def _directed(query_lengths: Array, similarity: Similarity) -> Array:
