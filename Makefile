@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 export HF_HUB_OFFLINE ?= 1
 
-.PHONY: install demo test lint types unit benchmarks clean
+.PHONY: install demo test test-slow lint types unit benchmarks clean
 
 install: $(VENV)/.installed
 demo: install
@@ -26,8 +26,11 @@ types: $(VENV)/.tested
 unit: $(VENV)/.tested
 	$(BIN)/python -m pytest -n auto
 
+test-slow: $(VENV)/.tested
+	$(BIN)/python -m pytest -m slow
+
 benchmarks: $(VENV)/.benchmarked
-	failed=0; for script in one_pass significance metrics start_up; do \
+	failed=0; for script in one_pass significance metrics start_up encode; do \
 		$(BIN)/python benchmarks/$$script.py || failed=1; done; exit $$failed
 
 $(VENV)/.made:
@@ -35,15 +38,15 @@ $(VENV)/.made:
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) --editable .
+	$(PIP) --editable '.[static]'
 	touch $@
 
 $(VENV)/.tested: $(VENV)/.installed
-	$(PIP) --editable '.[test]'
+	$(PIP) --editable '.[static,test]'
 	touch $@
 
 $(VENV)/.benchmarked: $(VENV)/.installed
-	$(PIP) --editable '.[test,benchmark]'
+	$(PIP) --editable '.[static,test,benchmark]'
 	touch $@
 
 clean:

@@ -28,14 +28,18 @@ _HOME = {
     "RankingVectors": "tasks",
     "Scorer": "scorer",
     "Standardize": "transforms",
+    "Store": "store",
     "Tanh": "similarity",
     "TopK": "searching",
     "Whiten": "transforms",
     "compare": "comparing",
+    "embed": "encode",
     "csls": "hubs",
+    "load_encoder": "encode",
     "load_task": "tasks",
     "load_vectors": "tasks",
     "nnn": "hubs",
+    "open_store": "store",
     "parse_scorer": "naming",
     "search": "searching",
     "standardize_queries": "calibration",
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
     from offsphere.calibration import standardize_queries
     from offsphere.comparing import compare
     from offsphere.comparison import Comparison
+    from offsphere.encode import embed, load_encoder
     from offsphere.errors import OffsphereError
     from offsphere.hubs import csls, nnn
     from offsphere.moments import Moments
@@ -54,6 +59,7 @@ if TYPE_CHECKING:
     from offsphere.scorer import Scorer
     from offsphere.searching import TopK, search
     from offsphere.similarity import Angular, Euclidean, NormGap, NormMix, Overlap, Polar, RadialConfidence, Tanh
+    from offsphere.store import Store, open_store
     from offsphere.tasks import PairTask, PairVectors, RankingTask, RankingVectors, load_task, load_vectors
     from offsphere.transforms import Center, DropTop, Linear, Standardize, Whiten
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from offsphere.naming import parse_scorer
 from offsphere.scorer import Scorer
 from offsphere.significance import bootstrap, bootstrap_p, holm, interval, randomization_test, win_tie_loss
 from offsphere.similarity import COSINE
+from offsphere.tasks.info import describe_task
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import PairVectors, RankingVectors
@@ -67,6 +67,8 @@ def compare(
     results = measuring.tuned(merged(rows, chosen.alike, equal_lengths=equal), extra=given is None)
     results = _fused(results, chosen)
     notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
+    if isinstance(task, RankingTask) and task.made is not None:
+        notes.append(f"the judgments are made, not human: {task.made}")
     return _told(task, chosen, measuring.evaluation, results, notes, (folds, seed, permutations))
 
 
@@ -194,19 +196,6 @@ def _told(
             )
         )
     order = np.argsort(-values, kind="stable")
-    return Comparison(metric.name, _described(task), [rows[place] for place in order], rows[0].name, folds, seed, notes)
-
-
-def _described(task: RankingTask | PairTask) -> dict[str, Any]:
-    if isinstance(task, PairTask):
-        return {"name": task.name, "kind": "pairs", "split": task.split, "pairs": len(task.gold)}
-    return {
-        "name": task.name,
-        "kind": "ranking",
-        "split": task.split,
-        "queries": len(task.query_ids),
-        "documents": len(task.document_ids),
-        "judgments": len(task.judgments.grades),
-        "queries_left_out": task.left_out,
-        "judgments_ignored": task.ignored,
-    }
+    return Comparison(
+        metric.name, describe_task(task), [rows[place] for place in order], rows[0].name, folds, seed, notes
+    )

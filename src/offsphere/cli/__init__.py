@@ -7,7 +7,9 @@ import sys
 import typer
 
 from offsphere.cli.compare import compare_command
+from offsphere.cli.data import data_app
 from offsphere.cli.demo import demo_command
+from offsphere.cli.embed import embed_command
 from offsphere.errors import OffsphereError
 
 app = typer.Typer(
@@ -18,6 +20,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("compare")(compare_command)
+app.command("embed")(embed_command)
+app.add_typer(data_app, name="data")
 app.command("demo")(demo_command)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from offsphere.errors import DataError
 from offsphere.tasks.beir import is_beir, load_beir
+from offsphere.tasks.known_items import known_item_task
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.qrels import find_qrels, read_qrels
 from offsphere.tasks.ranking import Listed, RankingTask
@@ -14,8 +15,8 @@ from offsphere.tasks.trec import find_topics, load_trec
 from offsphere.tasks.vector_files import find_file, read_ids, read_vectors
 
 EXPECTED = (
-    "a BEIR folder (corpus.jsonl, queries.jsonl, qrels/), TREC files (topics, qrels), an STS table "
-    "(score, sentence1, sentence2), or judgments with vectors (qrels.tsv, queries.*, documents.*)"
+    "a BEIR folder (corpus.jsonl, queries.jsonl, qrels/), documents alone (corpus.jsonl), TREC files (topics, qrels), "
+    "an STS table (score, sentence1, sentence2), or judgments with vectors (qrels.tsv, queries.*, documents.*)"
 )
 
 
@@ -44,6 +45,8 @@ def _from_folder(
 ) -> RankingTask | PairTask:
     if is_beir(folder):
         return load_beir(folder, split, ignore_missing=ignore_missing)
+    if (folder / "corpus.jsonl").is_file() and find_topics(folder) is None:
+        return known_item_task(folder)
     if find_topics(folder) is not None:
         documents = _ids("documents", folder, vectors)
         return load_trec(folder, split, ignore_missing=ignore_missing, documents=documents)

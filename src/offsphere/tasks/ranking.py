@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from offsphere.errors import DataError
 from offsphere.tasks.judgments import Judgments
@@ -44,6 +45,7 @@ class RankingTask:
     listed_query_ids: Sequence[str] = field(default=())  # all that the data lists, judged or not, in its order
     left_out: int = 0  # judged queries without a relevant document
     ignored: int = 0  # judgments for unknown queries or documents
+    made: str | None = None  # how the judgments were made, where no human judged
 
     @classmethod
     def build(
@@ -55,6 +57,7 @@ class RankingTask:
         *,
         split: str | None = None,
         ignore_missing: bool = False,
+        made: str | None = None,
     ) -> RankingTask:
         """Number everything, check it, and leave out queries that have nothing to find."""
         query_number = _numbered(queries, "query")
@@ -89,6 +92,18 @@ class RankingTask:
             queries.ids,
             len(judged_queries) - len(chosen),
             len(missing),
+            made,
+        )
+
+    def only(self, chosen: NDArray[np.int64], split: str | None = None) -> RankingTask:
+        """The same task with some of its queries, by number."""
+        numbers = chosen.tolist()
+        return replace(
+            self,
+            query_ids=[self.query_ids[number] for number in numbers],
+            query_texts=[self.query_texts[number] for number in numbers] if self.query_texts is not None else None,
+            judgments=self.judgments.only(chosen),
+            split=split or self.split,
         )
 
     @classmethod

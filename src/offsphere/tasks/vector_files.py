@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.errors import DataError, VectorError
+from offsphere.store import is_store, open_store
 from offsphere.tasks.tables import text_lines
 
 Vectors = NDArray[np.floating]
@@ -28,15 +29,19 @@ class VectorFile(NamedTuple):
 
 
 def find_file(folder: Path, side: str) -> Path | None:
-    """The vector file of a side: ``queries.npy``, ``documents.parquet``, ..."""
+    """The vectors of a side: ``queries.npy``, ``documents.parquet``, ... or a store in a folder of that name."""
     found = [folder / f"{side}{suffix}" for suffix in SUFFIXES if (folder / f"{side}{suffix}").is_file()]
+    found += [folder / side] if is_store(folder / side) else []
     if len(found) > 1:
         raise DataError(f"{folder} has {' and '.join(path.name for path in found)}: keep the one to use")
     return found[0] if found else None
 
 
 def read_vectors(path: Path) -> VectorFile:
-    """Read a file, and the ids beside it (``documents.ids``, one a line) where it carries none."""
+    """Read a file, and the ids beside it (``documents.ids``, one a line) where it carries none; or open a store."""
+    if path.is_dir():
+        store = open_store(path)
+        return VectorFile(path, store.vectors, store.ids)
     readers = {".npy": _npy, ".npz": _npz, ".parquet": _parquet, ".safetensors": _safetensors}
     try:
         vectors, ids = readers[path.suffix](path)

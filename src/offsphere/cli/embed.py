@@ -1,0 +1,51 @@
+"""``offsphere embed``: texts to vectors that keep their length, in a store that survives a kill."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from offsphere.cli.progress import progress_bar
+
+MODEL_HELP = (
+    "A hub name, a model folder, wordllama (static, needs no download), package:NAME (a model folder inside an "
+    "installed Python package), or callable:module:function (texts -> array)."
+)
+
+
+def embed_command(
+    data: Annotated[str, typer.Argument(help="A task: a BEIR folder, TREC files, an STS table, or a hub name.")],
+    model: Annotated[str, typer.Option(help=MODEL_HELP)] = "wordllama",
+    out: Annotated[Path | None, typer.Option(help="Where to keep the vectors. Default: the user's cache.")] = None,
+    split: Annotated[str | None, typer.Option(help="Which judgments: test, dev, train, ...")] = None,
+    keep_normalize: Annotated[
+        bool, typer.Option("--keep-normalize", help="Leave the model's Normalize stages in: all lengths will be one.")
+    ] = False,
+    dtype: Annotated[str, typer.Option(help="float32, or float16 for half the size.")] = "float32",
+    ignore_missing: Annotated[
+        bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
+    ] = False,
+) -> None:
+    """Encode a task's texts. A killed run goes on where it stopped; nothing is encoded twice."""
+    from offsphere.encode.embedding import default_folder, embed, folder_names
+    from offsphere.encode.load import load_encoder
+    from offsphere.store import open_store
+    from offsphere.tasks import load_task
+
+    task = load_task(data, split, ignore_missing=ignore_missing)
+    encoder = load_encoder(model, keep_normalize=keep_normalize)
+    folder = out if out is not None else default_folder(task.name, model)
+    with progress_bar("embedding") as progress:
+        embed(task, encoder, folder, dtype=dtype, progress=progress)
+    for name in folder_names(task):
+        store = open_store(folder / name)
+        made = store.manifest
+        typer.echo(f"{folder / name}: {made.rows:,} x {made.dimension} {made.dtype} by {made.model}")
+        if made.empty:
+            typer.echo(f"warning: {made.empty} texts of {name} are empty; they are kept", err=True)
+    if made.normalization_removed:
+        typer.echo(f"removed so that lengths are kept: {', '.join(made.normalization_removed)}")
+    if made.similarity is not None:
+        typer.echo(f"the model declares: {made.similarity}")

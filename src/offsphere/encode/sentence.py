@@ -1,0 +1,111 @@
+"""sentence-transformers models, with their Normalize stages taken out so that lengths reach the store."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.encode.encoder import Description, Side
+from offsphere.errors import MissingExtraError, OffsphereError
+
+BATCH = 32
+
+
+class SentenceEncoder:
+    """A sentence-transformers model by folder or hub name. Prompts, routes and truncation are the model's own."""
+
+    pads = True
+
+    def __init__(self, source: str, name: str, *, keep_normalize: bool = False) -> None:
+        """Load the model; remote code is never run."""
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise MissingExtraError("sentence-transformers", "models") from error
+        self.model: Any = SentenceTransformer(source, trust_remote_code=False)
+        self.model.eval()
+        removed = [] if keep_normalize else remove_normalize(self.model)
+        self._description = Description(
+            model=name,
+            revision=_revision(self.model, Path(source)),
+            dimension=self.encode(["offsphere"], "document").shape[1],
+            similarity=self.model._similarity_fn_name,  # noqa: SLF001  # the public name turns "not said" into cosine
+            removed=removed,
+            kept_normalize=keep_normalize,
+        )
+
+    @property
+    def description(self) -> Description:
+        """What made the vectors."""
+        return self._description
+
+    def prompt(self, side: Side) -> str:
+        """The prompt the model's own query and document methods put before a text."""
+        names = {"query": ("query",), "document": ("document", "passage", "corpus")}.get(side, ())
+        default = self.model.default_prompt_name
+        chosen = next((name for name in names if name in self.model.prompts), default)
+        return str(self.model.prompts[chosen]) if chosen is not None else ""
+
+    def encode(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:
+        """By the model's method for the side; pairs have no sides and use the plain one."""
+        methods = {"query": self.model.encode_query, "document": self.model.encode_document}
+        method = methods.get(side, self.model.encode)
+        rows = method(list(texts), batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
+        return np.ascontiguousarray(rows, dtype=np.float32)
+
+    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int32]:
+        """Without padding, special tokens included, and no more than the model looks at."""
+        tokenizer = self.model.tokenizer
+        if not callable(tokenizer):
+            return np.full(len(texts), -1, np.int32)
+        limit = self.model.max_seq_length
+        found = tokenizer(list(texts), padding=False, truncation=limit is not None, max_length=limit)
+        return np.array([len(row) for row in found["input_ids"]], np.int32)
+
+
+def remove_normalize(model: Any) -> list[str]:
+    """Take every stage out that scales sentence embeddings to length one, also inside routes; name what was taken."""
+    from sentence_transformers.base.modules import Normalize, Router
+
+    removed = []
+
+    def clean(stages: Any, path: str) -> None:
+        for name, stage in list(stages.named_children()):
+            if isinstance(stage, Normalize) and stage.module_output_name == "sentence_embedding":
+                removed.append(f"{path}{name}: Normalize")
+                delattr(stages, name)
+            elif isinstance(stage, Router):
+                for route, inner in stage.sub_modules.items():
+                    clean(inner, f"{path}{name}/{route}/")
+
+    clean(model, "")
+    return removed
+
+
+def _revision(model: Any, folder: Path) -> str:
+    """The hub's commit where there is one, else a digest of the weights in the folder."""
+    config = getattr(getattr(model[0], "auto_model", None), "config", None)
+    commit = getattr(config, "_commit_hash", None)
+    if commit:
+        return str(commit)
+    weights = sorted(path for path in folder.rglob("*") if path.suffix in (".safetensors", ".bin"))
+    if not weights:
+        return "unknown"
+    return digest_of_files(weights)
+
+
+def digest_of_files(paths: Sequence[Path]) -> str:
+    """One digest of several files."""
+    digest = hashlib.sha256()
+    try:
+        for path in paths:
+            with path.open("rb") as stream:
+                digest.update(hashlib.file_digest(stream, "sha256").digest())
+    except OSError as error:
+        raise OffsphereError(f"cannot read {error.filename}: {error.strerror}") from error
+    return digest.hexdigest()[:16]

@@ -1,0 +1,169 @@
+"""Static models: the mean of token vectors from a table. No torch, no padding, every core.
+
+Two sources: model2vec folders, and the table inside the package wordllama. A text without a known token is the zero
+vector.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.encode.encoder import Description, Side
+from offsphere.encode.sentence import digest_of_files
+from offsphere.errors import MissingExtraError, OffsphereError
+
+MAX_TOKENS = 512  # model2vec's own default
+
+
+class StaticEncoder:
+    """Mean token vectors: ``mean(weight[token] * table[row of token])``."""
+
+    pads = False
+
+    def __init__(
+        self,
+        table: NDArray[np.floating],
+        tokenizer: Any,
+        description: Description,
+        *,
+        token_weights: NDArray[np.floating] | None = None,
+        token_rows: NDArray[np.integer] | None = None,
+        unknown: int | None = None,
+        longest: int | None = None,
+        normalize: bool = False,
+    ) -> None:
+        """``token_rows`` maps a token to its row where tokens share rows; ``unknown`` is left out of the mean.
+
+        Of a text only the first ``longest`` characters are looked at.
+        """
+        self.table = np.ascontiguousarray(table, dtype=np.float32)
+        self.tokenizer = tokenizer
+        self._description = description
+        tokens = len(self.table) if token_rows is None else len(token_rows)
+        self.rows = np.arange(tokens) if token_rows is None else np.asarray(token_rows, np.int64)
+        self.weights = np.ones(tokens, np.float32) if token_weights is None else np.asarray(token_weights, np.float32)
+        self.unknown = -1 if unknown is None else unknown
+        self.longest = longest
+        self.normalize = normalize
+
+    @property
+    def description(self) -> Description:
+        """What made the vectors."""
+        return self._description
+
+    def prompt(self, side: Side) -> str:  # noqa: ARG002
+        """Static models have none."""
+        return ""
+
+    def encode(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:  # noqa: ARG002
+        """Tokenise in all threads of the tokenizer, average in compiled code."""
+        from offsphere.encode.pooling import mean_rows
+
+        tokens, ends = self._tokens(texts)
+        rows = mean_rows(self.table, self.rows, self.weights, tokens, ends, self.unknown)
+        if self.normalize:
+            lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+            rows = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+        return rows
+
+    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int32]:
+        """As many as go into the mean."""
+        tokens, ends = self._tokens(texts)
+        known = np.concatenate([[0], np.cumsum(tokens != self.unknown)])
+        starts = np.concatenate([[0], ends[:-1]])
+        return np.asarray(known[ends] - known[starts], np.int32)
+
+    def _tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """All texts' tokens in a row, and where each text ends."""
+        looked_at = [text[: self.longest] for text in texts]
+        found = self.tokenizer.encode_batch_fast(looked_at, add_special_tokens=False)
+        ids = [encoding.ids for encoding in found]
+        ends = np.cumsum([len(row) for row in ids]) if ids else np.zeros(0, np.int64)
+        flat = [token for row in ids for token in row]
+        return np.array(flat, np.int64), ends.astype(np.int64)
+
+
+def load_wordllama() -> StaticEncoder:
+    """The table and the tokenizer inside the installed package, read directly: its own loader wants the network."""
+    from importlib.util import find_spec
+
+    from safetensors.numpy import load_file
+
+    spec = find_spec("wordllama")
+    if spec is None or spec.origin is None:
+        raise MissingExtraError("wordllama", "static")
+    folder = Path(spec.origin).parent
+    weights = folder / "weights" / "l2_supercat_256.safetensors"
+    tokenizer = _tokenizer(folder / "tokenizers" / "l2_supercat_tokenizer_config.json", None)
+    table = load_file(weights)["embedding.weight"]
+    description = Description("wordllama", digest_of_files([weights]), table.shape[1])
+    return StaticEncoder(table, tokenizer, description)
+
+
+def is_model2vec(folder: Path) -> bool:
+    """Whether a folder holds a model2vec model."""
+    try:
+        config = json.loads((folder / "config.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(config, dict) and config.get("model_type") == "model2vec"
+
+
+def load_model2vec(folder: Path, name: str, *, keep_normalize: bool = False) -> StaticEncoder:
+    """A model2vec folder: config.json, tokenizer.json, model.safetensors."""
+    from safetensors.numpy import load_file
+
+    config = json.loads((folder / "config.json").read_bytes())
+    weights = folder / "model.safetensors"
+    try:
+        tensors = load_file(weights)
+    except OSError as error:
+        raise OffsphereError(f"{folder} is no model2vec model: {weights.name} cannot be read") from error
+    limit = config.get("max_length", MAX_TOKENS)
+    tokenizer = _tokenizer(folder / "tokenizer.json", limit)
+    # model2vec cuts texts to as many characters as that many tokens of middling length would have
+    middling = int(np.median([len(token) for token in tokenizer.get_vocab()]))
+    normalizes = bool(config.get("normalize", False))
+    description = Description(
+        name,
+        digest_of_files([weights]),
+        tensors["embeddings"].shape[1],
+        removed=["config.json: normalize"] if normalizes and not keep_normalize else [],
+        kept_normalize=keep_normalize,
+    )
+    return StaticEncoder(
+        tensors["embeddings"],
+        tokenizer,
+        description,
+        token_weights=tensors.get("weights"),
+        token_rows=tensors.get("mapping"),
+        unknown=_unknown_token(tokenizer),
+        longest=None if limit is None else limit * middling,
+        normalize=normalizes and keep_normalize,
+    )
+
+
+def _tokenizer(path: Path, limit: int | None) -> Any:
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise MissingExtraError("tokenizers", "static") from error
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # tokenizers raises a bare Exception
+        raise OffsphereError(f"{path} is no tokenizer: {error}") from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation() if limit is None else tokenizer.enable_truncation(limit)
+    return tokenizer
+
+
+def _unknown_token(tokenizer: Any) -> int | None:
+    """The id of the tokenizer's unknown token, which says nothing about a text."""
+    name = json.loads(tokenizer.to_str())["model"].get("unk_token")
+    return tokenizer.token_to_id(name) if name is not None else None

@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from offsphere.encode import embed, open_store
+from offsphere.encode.embedding import Texts, embed_texts
+from offsphere.encode.function import FunctionEncoder
+from offsphere.errors import DataError, OffsphereError
+from offsphere.store import locked
+from offsphere.tasks import PairTask, RankingTask, load_vectors
+from offsphere.tasks.ranking import Judged, Listed
+
+FILES = ("vectors.npy", "ids.parquet", "manifest.json")
+
+HASHED = """
+import hashlib, time
+import numpy as np
+
+def encode(texts):
+    time.sleep({delay})
+    return np.array([np.frombuffer(hashlib.sha256(t.encode()).digest(), np.uint8)[:16] for t in texts], np.float32)
+"""
+
+SCRIPT = """
+import sys
+from offsphere.encode.embedding import Texts, embed_texts
+from offsphere.encode.load import load_encoder
+from pathlib import Path
+
+texts = [f"text number {n} " * (n % 7 + 1) for n in range(1500)]
+side = Texts("document", [f"d{n}" for n in range(1500)], texts)
+embed_texts(side, load_encoder("callable:hashed:encode"), Path(sys.argv[1]), block=16)
+"""
+
+
+LIMITED = """
+import hashed, resource
+unlimited, calls = hashed.encode, []
+
+def encode(texts):
+    calls.append(1)
+    if len(calls) == 5:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+    return unlimited(texts)
+
+hashed.encode = encode
+"""
+
+
+def hashed(texts):
+    return np.array([[len(text), text.count("a"), 1.0] for text in texts], np.float32)
+
+
+ENCODER = FunctionEncoder(hashed, "callable:hashed")
+
+
+def side_of(texts):
+    return Texts("document", [f"d{n}" for n in range(len(texts))], texts)
+
+
+def run(folder, home, **more):
+    environment = {**os.environ, "PYTHONPATH": str(home)}
+    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)], env=environment, **more)
+
+
+def contents(folder):
+    return {name: (folder / name).read_bytes() for name in FILES}
+
+
+def test_a_store_survives_twenty_kills_and_ends_the_same(tmp_path):
+    (tmp_path / "hashed.py").write_text(HASHED.format(delay=0.01))
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert run(whole, tmp_path).wait() == 0
+    rng = random.Random(0)
+    kills, done = 0, []
+    while kills < 22:
+        process = run(killed, tmp_path)
+        time.sleep(rng.uniform(0.02, 0.06) if kills % 4 == 0 else rng.uniform(0.3, 0.5))
+        if process.poll() is not None:
+            assert process.returncode == 0
+            (killed / "manifest.json").unlink()  # finished too soon: take the last step back, there is more to kill
+            continue
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        kills += 1
+        progress = killed / ".progress.json"
+        if progress.exists():
+            done.append(json.loads(progress.read_bytes())["done"])
+            assert not (killed / "manifest.json").exists()
+    assert len(set(done)) > 2, "the kills came at different moments"
+    assert run(killed, tmp_path).wait() == 0
+    assert contents(killed) == contents(whole)
+
+
+def test_a_second_run_encodes_nothing(tmp_path):
+    calls = []
+
+    def counted(texts):
+        calls.append(len(texts))
+        return hashed(texts)
+
+    encoder = FunctionEncoder(counted, "callable:counted")
+    texts = [f"text {n}" for n in range(50)]
+    embed_texts(side_of(texts), encoder, tmp_path / "store", block=20)
+    before = list(calls)
+    embed_texts(side_of(texts), encoder, tmp_path / "store", block=20)
+    assert calls == before
+    assert sum(calls) == 50 + 1  # and one to learn the dimension
+
+
+def test_a_changed_text_is_noticed_and_nothing_is_mixed(tmp_path):
+    texts = [f"text {n}" for n in range(50)]
+    embed_texts(side_of(texts), ENCODER, tmp_path / "store")
+    texts[7] = "a rather longer text"
+    store = embed_texts(side_of(texts), ENCODER, tmp_path / "store")
+    assert (np.asarray(store.vectors) == hashed(texts)).all()
+
+
+def test_a_store_of_another_model_is_left_alone(tmp_path):
+    texts = ["one", "two"]
+    embed_texts(side_of(texts), ENCODER, tmp_path / "store")
+    before = contents(tmp_path / "store")
+    with pytest.raises(DataError, match=r"holds vectors of callable:hashed \(unknown\), not callable:other"):
+        embed_texts(side_of(texts), FunctionEncoder(hashed, "callable:other"), tmp_path / "store")
+    assert contents(tmp_path / "store") == before
+
+
+def test_the_store_knows_its_texts_lengths(tmp_path):
+    texts = ["one", "", "three words here"]
+    store = embed_texts(side_of(texts), ENCODER, tmp_path / "store", dtype="float16")
+    assert store.ids == ["d0", "d1", "d2"]
+    assert store.characters.tolist() == [3, 0, 16]
+    assert store.tokens.tolist() == [-1, -1, -1]
+    assert store.vectors.dtype == np.float16
+    assert isinstance(store.vectors, np.memmap)
+    assert store.manifest.empty == 1
+
+
+def test_a_store_shorter_than_its_manifest_is_refused(tmp_path):
+    embed_texts(side_of(["one", "two"]), ENCODER, tmp_path / "store")
+    path = tmp_path / "store" / "vectors.npy"
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(DataError, match="shorter than its manifest says"):
+        open_store(tmp_path / "store")
+    np.save(path, np.ones((3, 3), np.float32))
+    with pytest.raises(DataError, match=r"its manifest says float32 \(2, 3\)"):
+        open_store(tmp_path / "store")
+
+
+def test_a_second_process_on_the_same_store_is_told(tmp_path):
+    (tmp_path / "hashed.py").write_text(HASHED.format(delay=0.05))
+    process = run(tmp_path / "store", tmp_path)
+    try:
+        while not (tmp_path / "store" / ".progress.json").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        with pytest.raises(OffsphereError, match="another process is writing to"), locked(tmp_path / "store"):
+            pass
+    finally:
+        process.kill()
+        process.wait()
+    with locked(tmp_path / "store"):  # a killed process holds no lock
+        pass
+
+
+def test_no_room_on_the_disk_leaves_a_store_that_goes_on(tmp_path):
+    (tmp_path / "hashed.py").write_text(HASHED.format(delay=0))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    # from the fourth block on, the system lets no file grow or be written beyond its first 10,000 bytes
+    code = SCRIPT.replace("embed_texts(side,", LIMITED + "embed_texts(side,")
+    first = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "store")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert first.returncode != 0
+    assert "no room left on the disk" in first.stderr
+    assert run(tmp_path / "store", tmp_path).wait() == 0
+    assert run(tmp_path / "whole", tmp_path).wait() == 0
+    assert contents(tmp_path / "store") == contents(tmp_path / "whole")
+
+
+@pytest.fixture
+def task():
+    documents = Listed(["d0", "d1"], ["first document", "second one"])
+    return RankingTask.build("small", Listed(["q0"], ["a query"]), documents, [Judged("q0", "d1", 1.0)])
+
+
+def test_a_task_is_embedded_side_by_side(tmp_path, task):
+    seen = []
+    vectors = embed(task, ENCODER, tmp_path, progress=lambda done, total: seen.append((done, total)))
+    assert (np.asarray(vectors.documents) == hashed(task.document_texts)).all()
+    assert (np.asarray(vectors.queries) == hashed(task.query_texts)).all()
+    assert seen[-1] == (3, 3)
+    assert load_vectors(tmp_path, task).documents.shape == (2, 3)
+
+
+def test_pairs_are_embedded_too(tmp_path):
+    task = PairTask("p", np.arange(3.0), ["a", "b", "c"], ["d", "e", "f"])
+    assert (np.asarray(embed(task, ENCODER, tmp_path).right) == hashed(["d", "e", "f"])).all()
+
+
+def test_texts_that_are_none_are_named(tmp_path, task):
+    with pytest.raises(DataError, match="the text of document 'd1' is of type int, expected a string"):
+        embed_texts(side_of(["fine", 7]), ENCODER, tmp_path)
+    with pytest.raises(DataError, match="has no texts to embed"):
+        embed(RankingTask.from_judgments({"q": {"d": 1}}, ["d"]), ENCODER, tmp_path)
+    with pytest.raises(DataError, match="float32 or float16"):
+        embed(task, ENCODER, tmp_path, dtype="int8")
+
+
+def test_vectors_that_are_not_finite_stop_the_run(tmp_path):
+    spoiled = FunctionEncoder(lambda texts: np.full((len(texts), 2), np.nan if "bad" in texts else 1.0), "callable:bad")
+    with pytest.raises(OffsphereError, match="gave vectors that are not finite"):
+        embed_texts(side_of(["good", "bad"]), spoiled, tmp_path)
+
+
+def test_a_function_of_the_wrong_shape_is_named():
+    with pytest.raises(OffsphereError, match=r"gave an array of shape \(3,\) for 1 texts"):
+        FunctionEncoder(lambda texts: np.ones(3), "callable:wrong")
+
+
+def test_the_command_says_what_it_did(tmp_path, real_data):
+    command = [sys.executable, "-m", "offsphere", "embed", str(real_data / "cranfield"), "--out", str(tmp_path / "v")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "1,400 x 256 float32 by wordllama" in result.stdout
+    assert "warning: 2 texts of documents are empty" in result.stderr
+    assert Path(tmp_path / "v" / "documents" / "manifest.json").is_file()
