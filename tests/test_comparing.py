@@ -208,3 +208,91 @@ def test_metrics_that_do_not_fit_are_refused():
         compare(*pair_task(), metric="ndcg@10")
     with pytest.raises(ParameterError, match="needs at least 2"):
         compare(task, vectors, folds=1)
+
+
+def test_biases_against_hubs_are_made_without_the_queries_they_are_judged_on():
+    task, vectors, judged = planted("cosine", seed=5)
+    row = compare(task, vectors)["cosine + csls"]
+    folds = assign_folds(QUERIES, 5, 0)
+    cosine = values("cosine", vectors.queries, vectors.documents)
+    for fold in range(5):
+        near = np.sort(cosine[folds != fold], axis=0)[::-1][:10].mean(axis=0)
+        expected = trec(judged, top(cosine - near / 2, 10))
+        assert np.allclose(row.values[folds == fold], expected[folds == fold])
+
+
+def test_undefined_scores_do_not_spoil_a_pool():
+    rng = np.random.default_rng(0)
+    queries, documents = rng.standard_normal((40, 8)), rng.standard_normal((41, 8))
+    judged = {f"q{q}": {f"d{d}": 1} for q, d in enumerate(rng.integers(0, 40, 40))}
+
+    def pooled(count):
+        task = RankingTask.from_judgments(judged, [f"d{d}" for d in range(count)])
+        vectors = RankingVectors.of(task, queries.astype(np.float32), documents[:count].astype(np.float32))
+        table = compare(task, vectors, metric="pooled-ap")
+        return {row.name: row.value for row in table.rows}
+
+    before = pooled(40)
+    documents[40] = 0
+    after = pooled(41)
+    for name in ("cosine", "norm-mix (tuned)", "radial-confidence (tuned)"):
+        assert after[name] == pytest.approx(before[name], abs=0.02), name
+
+
+def test_a_zero_vector_keeps_rows_apart_that_treat_it_differently():
+    task, vectors, _ = planted("cosine")
+    unit = vectors.documents / np.linalg.norm(vectors.documents, axis=1, keepdims=True)
+    unit[7] = 0
+    table = compare(task, RankingVectors.of(task, vectors.queries, unit), ["euclidean", "dot"])
+    assert len(table.rows) == 3
+    assert "the vectors are normalised" in table.notes[0]
+
+
+def test_scorers_with_one_name_are_kept_apart():
+    from offsphere.scorer import Scorer
+    from offsphere.transforms import Linear, Whiten
+
+    task, vectors, _ = planted("half")
+    rng = np.random.default_rng(0)
+    maps = [Scorer(transforms=(Linear(rng.standard_normal((DIMENSION, 3))),)) for _ in range(2)]
+    white = [Scorer(transforms=(Whiten(1, epsilon=epsilon),)) for epsilon in (1e-6, 1.0)]
+    names = {row.name for row in compare(task, vectors, [*maps, *white, "dot", "dot"]).rows}
+    assert names == {
+        "cosine", "dot", "linear + cosine", "linear + cosine #2", "whiten(1) + cosine", "whiten(1, 0, 1) + cosine",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["one document", "identical", "zero", "one dimension", "tiny"])
+def test_a_corpus_without_variance_is_no_error(kind):
+    rng = np.random.default_rng(0)
+    documents = rng.standard_normal((1 if kind == "one document" else 9, 1 if kind == "one dimension" else 4))
+    if kind == "identical":
+        documents[:] = documents[0]
+    if kind == "zero":
+        documents[:] = 0
+    if kind == "tiny":
+        documents *= 1e-36
+    task = RankingTask.from_judgments({"a": {"d0": 1}, "b": {"d0": 1}}, [f"d{n}" for n in range(len(documents))])
+    queries = rng.standard_normal((2, documents.shape[1])).astype(np.float32)
+    table = compare(task, RankingVectors.of(task, queries, documents.astype(np.float32)))
+    assert table.chosen.name == "cosine"
+
+
+def test_scores_without_a_correlation_are_said_to_have_none():
+    import json
+
+    task = PairTask("p", np.arange(10.0))
+    same = np.ones((10, 3), np.float32)
+    for right in (same, np.zeros_like(same)):
+        table = compare(task, PairVectors.of(task, same, right))
+        assert table.conclusion.startswith("There is nothing to compare")
+        assert "NaN" not in json.dumps(table.to_json())
+        assert not any(row.better or row.worse for row in table.rows)
+
+
+def test_a_task_and_vectors_of_another_kind_are_refused():
+    task, _, _ = planted("half")
+    with pytest.raises(ParameterError, match="is not a task for PairVectors"):
+        compare(task, pair_task()[1])
+    with pytest.raises(ParameterError, match="a seed at least 0"):
+        compare(*planted("half")[:2], seed=-1)

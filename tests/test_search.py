@@ -31,8 +31,19 @@ def check_exact(queries, documents, k, results):
         finite = np.isfinite(expected)
         assert np.allclose(expected[finite], got[finite], rtol=1e-9, atol=loose * scale), name
         assert np.allclose(found.scores[finite], got[finite], rtol=1e-9, atol=1e-7 * scale), name
-        assert (np.diff(found.scores[finite].reshape(-1)) <= np.inf).all()
+        assert (found.scores[:, 1:] <= found.scores[:, :-1]).all(), name
         assert all(len(set(row)) == len(row) for row in found.documents.tolist()), name
+        check_order_of_equals(documents, found.documents)
+
+
+def check_order_of_equals(documents, ranked):
+    """Of equal documents the first ones are found, in their order."""
+    _, kind = np.unique(documents, axis=0, return_inverse=True)
+    members = {value: np.flatnonzero(kind == value) for value in np.unique(kind)}
+    for row in ranked:
+        for value in np.unique(kind[row]):
+            equals = row[kind[row] == value]
+            assert (equals == members[value][: len(equals)]).all()
 
 
 def random_vectors(rng, rows, dimension, spread):

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from offsphere.errors import ParameterError
-from offsphere.naming import parse_similarity
+from offsphere.naming import parse_scorer, parse_similarity
+from offsphere.scorer import Scorer
 from offsphere.similarity import COSINE, DOT, FAMILIES, Form, NormMix, Overlap, Polar, RadialConfidence, Tanh
+from offsphere.transforms import DropTop, Whiten
 from tests.oracles import FORMULAS
 
 NAMES = list(FORMULAS)
@@ -70,6 +72,14 @@ def test_every_family_knows_its_parameters_and_their_ranges():
         assert set(similarity.parameters) == set(similarity.ranges)
         assert similarity.formula
         assert parse_similarity(similarity.name) == similarity
+
+
+@pytest.mark.parametrize("value", [1e6, 1e16, 1 / 3, 0.9999999, 1e-9])
+def test_names_are_read_back_as_what_they_name(value):
+    for similarity in (Polar(1, value), RadialConfidence(value), NormMix(min(value, 1))):
+        assert parse_scorer(similarity.name).similarity == similarity
+    scorer = Scorer(transforms=(Whiten(0.5, epsilon=value), Whiten(1, 3), DropTop(2)))
+    assert parse_scorer(scorer.name).transforms == scorer.transforms
 
 
 @pytest.mark.parametrize(

@@ -59,14 +59,19 @@ class Candidate:
         return cls(f"{name} (tuned)", tuple(options), tuple(_parameters(option) for option in options))
 
 
-def default_candidates(moments: Moments, *, pairs: bool) -> list[Candidate]:
-    """Every similarity, raw and under each chain of transforms; free parameters as families to tune."""
-    found = [candidate for chain in CHAINS for candidate in _under(chain, moments, pairs=pairs)]
+def default_candidates(moments: Moments, *, by_query: bool) -> list[Candidate]:
+    """Every similarity, raw and under each chain of transforms; free parameters as families to tune.
+
+    ``by_query``: only the order of one query's documents counts, so a query's exponent need not be tuned. One dimension
+    has no leading direction that could be dropped.
+    """
+    chains = CHAINS if len(moments.mean) > 1 else [chain for chain in CHAINS if chain != (DropTop(),)]
+    found = [candidate for chain in chains for candidate in _under(chain, moments, by_query=by_query)]
     strengths = [Scorer(COSINE, (Whiten(strength),)).fit(moments) for strength in STRENGTHS]
     return [*found, Candidate.tuned("whiten + cosine", strengths)]
 
 
-def _under(chain: tuple[Transform, ...], moments: Moments, *, pairs: bool) -> list[Candidate]:
+def _under(chain: tuple[Transform, ...], moments: Moments, *, by_query: bool) -> list[Candidate]:
     base = Scorer(COSINE, chain).fit(moments)
     mapped = base.map.moments(moments) if base.map is not None else moments
     length = float(np.sqrt(np.trace(mapped.covariance) + mapped.mean @ mapped.mean)) or 1.0
@@ -74,7 +79,7 @@ def _under(chain: tuple[Transform, ...], moments: Moments, *, pairs: bool) -> li
     fixed: list[Similarity] = [COSINE, Polar(0, 1), Angular(), DOT, Polar(1, 0), Polar(0.5, 0.5)]
     fixed += [Euclidean(), Overlap(), Tanh()]
     families: dict[str, list[Similarity]] = {
-        "polar": _polar_grid(pairs=pairs),
+        "polar": _polar_grid(by_query=by_query),
         "norm-mix": [NormMix(length / (length + ratio)) for ratio in RATIOS],
         "norm-gap": [NormGap(length * ratio) for ratio in (*RATIOS, 10.0)],
         "radial-confidence": [RadialConfidence(length * ratio) for ratio in (*RATIOS, 10.0)],
@@ -85,10 +90,10 @@ def _under(chain: tuple[Transform, ...], moments: Moments, *, pairs: bool) -> li
     return rows
 
 
-def _polar_grid(*, pairs: bool) -> list[Similarity]:
-    if pairs:
-        return [Polar(left, right) for left in PAIR_EXPONENTS for right in PAIR_EXPONENTS]
-    return [Polar(1.0, exponent) for exponent in EXPONENTS]
+def _polar_grid(*, by_query: bool) -> list[Similarity]:
+    if by_query:
+        return [Polar(1.0, exponent) for exponent in EXPONENTS]
+    return [Polar(left, right) for left in PAIR_EXPONENTS for right in PAIR_EXPONENTS]
 
 
 def _parameters(scorer: Scorer) -> dict[str, float]:
@@ -130,7 +135,8 @@ def ranking_key(scorer: Scorer, level: Alike) -> object:
 
 
 def _moved(scorer: Scorer) -> tuple[Transform, ...]:
-    """The transforms that change anything: moving all vectors alike changes no distance."""
+    """The transforms that change anything: no strength or no direction is centring, and that changes no distance."""
+    plain = tuple(Center() if transform in (Whiten(0), DropTop(0)) else transform for transform in scorer.transforms)
     if isinstance(scorer.similarity, Euclidean):
-        return tuple(transform for transform in scorer.transforms if not isinstance(transform, Center))
-    return scorer.transforms
+        return tuple(transform for transform in plain if not isinstance(transform, Center))
+    return plain

@@ -52,8 +52,8 @@ def compare(
     by cross-validation over queries (or pairs), and only held-out values are reported. ``metric`` is ndcg@10 for
     rankings and spearman for pairs unless said otherwise.
     """
-    if folds < 2:  # noqa: PLR2004
-        raise ParameterError(f"folds = {folds}: cross-validation needs at least 2")
+    if folds < 2 or seed < 0:  # noqa: PLR2004
+        raise ParameterError(f"folds = {folds}, seed = {seed}: cross-validation needs at least 2, a seed at least 0")
     pairs = isinstance(task, PairTask)
     chosen = parse_metric(metric or ("spearman" if pairs else "ndcg@10"))
     if (chosen.kind == "pairs") != pairs:
@@ -62,8 +62,9 @@ def compare(
     moments, normalized = _looked_at(vectors)
     measuring = _measuring(task, vectors, chosen, assign_folds(_units(task), folds, seed), progress)
     given = _given(scorers, moments) if scorers is not None else None
-    rows = given if given is not None else default_candidates(moments, pairs=pairs)
-    equal = normalized if chosen.alike == "query" else normalized and _query_lengths_equal(vectors)
+    rows = given if given is not None else default_candidates(moments, by_query=chosen.alike == "query")
+    # a vector of length zero is treated differently by different similarities, however equal the others are
+    equal = normalized and not vectors.empty and (chosen.alike == "query" or _query_lengths_equal(vectors))
     results = measuring.tuned(merged(rows, chosen.alike, equal_lengths=equal), extra=given is None)
     results = _fused(results, chosen)
     notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
@@ -125,11 +126,11 @@ def _measuring(
     folds: NDArray[np.int64],
     progress: Progress | None,
 ) -> Measuring:
-    if isinstance(task, PairTask):
-        assert isinstance(vectors, PairVectors)
+    if isinstance(task, PairTask) and isinstance(vectors, PairVectors):
         return PairMeasuring(task, vectors, metric, folds)
-    assert isinstance(vectors, RankingVectors)
-    return RankingMeasuring(task, vectors, metric, folds, progress)
+    if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
+        return RankingMeasuring(task, vectors, metric, folds, progress)
+    raise ParameterError(f"{task.name} is not a task for {type(vectors).__name__}")
 
 
 def _given(scorers: Sequence[Scorer | str], moments: Moments) -> list[Candidate]:
@@ -142,8 +143,18 @@ def _given(scorers: Sequence[Scorer | str], moments: Moments) -> list[Candidate]
             base = fitted.setdefault(scorer.transforms, scorer.fit(moments))
             scorer = replace(scorer, map=base.map)  # noqa: PLW2901  # scorers with one map share one product
         rows.append(Candidate.fixed(scorer))
-    names = [row.name for row in rows]
-    return [row for place, row in enumerate(rows) if row.name not in names[:place]]
+    return _named_apart(rows)
+
+
+def _named_apart(rows: Sequence[Candidate]) -> list[Candidate]:
+    """Without repetitions; different scorers that print the same name get a number."""
+    kept: dict[object, Candidate] = {}
+    for row in rows:
+        scorer = row.options[0]
+        key = (scorer.transforms, scorer.similarity, id(scorer.bias), id(scorer.standardization))
+        number = 1 + sum(other.name.partition(" #")[0] == row.name for other in kept.values())
+        kept.setdefault(key, row if number == 1 else replace(row, name=f"{row.name} #{number}"))
+    return list(kept.values())
 
 
 def _told(
@@ -160,7 +171,7 @@ def _told(
     everything = np.ones((1, evaluation.units))
     values = np.array([evaluation.evaluate(row, everything)[0] for row in measured])
     samples = bootstrap(
-        lambda weights: np.stack([evaluation.evaluate(row, weights) for row in measured], axis=1),
+        lambda weights: evaluation.evaluate_all(measured, weights),
         evaluation.units,
         count=RESAMPLES if metric.kind != "pooled" else POOLED_RESAMPLES,
         seed=seed,

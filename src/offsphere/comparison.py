@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,8 @@ class Comparison:
         """One plain sentence."""
         tested = f"after correction for {len(self.rows) - 1} comparisons"
         first = self.best
+        if isnan(self[self.baseline].value):
+            return f"There is nothing to compare: {self.baseline} gives every pair the same score, or none a score."
         if len(self.rows) == 1:
             return f"There is nothing to choose: {first.name} and all that was compared rank alike."
         if self.chosen.better:
@@ -129,7 +132,7 @@ def _gain(row: Row) -> str:
 
 
 def _plain(row: Row) -> dict[str, Any]:
-    return {
+    found = {
         "name": row.name,
         "same_ranking_as": list(row.same_ranking_as),
         "value": row.value,
@@ -144,3 +147,5 @@ def _plain(row: Row) -> dict[str, Any]:
         "win_tie_loss": list(row.tally) if row.tally is not None else None,
         "lowers": row.scorer.similarity.lowers,
     }
+    # JSON knows no "not a number"
+    return {key: None if isinstance(value, float) and isnan(value) else value for key, value in found.items()}

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from offsphere.metrics.pairs import spearman, spearman_resampled
+
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Index = NDArray[np.int64]
@@ -29,6 +31,10 @@ class Evaluation(Protocol):
 
     def evaluate(self, measured: Array, weights: Array) -> Array:
         """The value in each resample, for weights (resamples, units)."""
+        ...
+
+    def evaluate_all(self, measured: Sequence[Array], weights: Array) -> Array:
+        """The values of several measurements: (resamples, measurements)."""
         ...
 
     def assemble(self, options: Sequence[Array], choice: Index) -> Array:
@@ -50,6 +56,10 @@ class MeanOverQueries:
         """The weighted mean."""
         return np.asarray(weights @ measured / weights.sum(axis=1))
 
+    def evaluate_all(self, measured: Sequence[Array], weights: Array) -> Array:
+        """One product for all."""
+        return np.asarray(weights @ np.stack(measured, axis=1) / weights.sum(axis=1, keepdims=True))
+
     def assemble(self, options: Sequence[Array], choice: Index) -> Array:
         """Each query's own value."""
         return np.stack(options)[choice, np.arange(self.units)]
@@ -70,6 +80,10 @@ class OverPool:
     def evaluate(self, measured: Array, weights: Array) -> Array:
         """The metric of the pool."""
         return self.function(measured[..., 0], measured[..., 1] > 0, self.totals, weights)
+
+    def evaluate_all(self, measured: Sequence[Array], weights: Array) -> Array:
+        """One after the other."""
+        return np.stack([self.evaluate(row, weights) for row in measured], axis=1)
 
     def assemble(self, options: Sequence[Array], choice: Index) -> Array:
         """Scores of different options are first brought to one scale: their mean and deviation over all queries."""
@@ -101,6 +115,12 @@ class OverPairs:
         """The correlation."""
         return self.function(measured, self.gold, weights)
 
+    def evaluate_all(self, measured: Sequence[Array], weights: Array) -> Array:
+        """One after the other; Spearman's all together, in compiled code."""
+        if self.function is spearman and len(weights) > 1:
+            return spearman_resampled(measured, self.gold, weights)
+        return np.stack([self.evaluate(row, weights) for row in measured], axis=1)
+
     def assemble(self, options: Sequence[Array], choice: Index) -> Array:
         """Scores of different options are first brought to one scale, over all pairs and without their gold scores."""
         if (choice == choice[0]).all():
@@ -115,4 +135,6 @@ class OverPairs:
 
 def _standard(scores: Array) -> Array:
     finite = scores[np.isfinite(scores)]
+    if not len(finite):
+        return scores
     return np.asarray((scores - finite.mean()) / (finite.std() or 1.0))

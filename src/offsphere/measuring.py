@@ -28,7 +28,7 @@ Result = tuple[Candidate, Tuned]
 
 ALPHAS = (0.25, 0.5, 0.75, 1.0)  # of nearest-neighbour normalisation
 TOP_LISTS = 256 * 2**20  # bytes that the top lists of a search may take; more queries are searched in turns
-ENTRY_BYTES = 24
+BYTES_A_PLACE = 36  # in a top list and in the line before it
 
 
 class Measuring(Protocol):
@@ -67,7 +67,8 @@ class RankingMeasuring:
         if extra and self.metric.kind == "pooled":
             calibrated = standardize_queries(Scorer(COSINE), self.vectors.documents)
             candidates = [*candidates, Candidate.fixed(calibrated)]
-        made = self._made_by_fold() if extra else []
+        # a bias leaves out what csls takes from the query, so it can only be judged query by query
+        made = self._made_by_fold() if extra and self.metric.kind == "ranking" else []
         scorers = [option for candidate in candidates for option in candidate.options]
         scorers += [option for _, groups in made for group in groups for option in group.options]
         measured = self._measured(scorers)
@@ -101,7 +102,7 @@ class RankingMeasuring:
         keys = [self._key(scorer) for scorer in scorers]
         distinct = dict(zip(keys, scorers, strict=True))
         k = self.metric.depth
-        at_once = max(64, TOP_LISTS // (len(distinct) * (2 * k + 16) * ENTRY_BYTES))
+        at_once = max(1, TOP_LISTS // (len(distinct) * (2 * k + 64) * BYTES_A_PLACE))
         parts: dict[object, list[Array]] = {key: [] for key in distinct}
         queries = len(self.task.query_ids)
         for start in range(0, queries, at_once):
@@ -120,8 +121,7 @@ class RankingMeasuring:
     def _value(self, gains: Array, ideal: Array, scores: Array) -> Array:
         if self.metric.kind == "ranking":
             return np.asarray(self.metric.function(gains, ideal, self.metric.depth))
-        finite = np.nan_to_num(scores, neginf=np.finfo(np.float64).min)
-        return np.stack([finite, (gains > 0).astype(np.float64)], axis=-1)
+        return np.stack([scores, (gains > 0).astype(np.float64)], axis=-1)
 
     def _key(self, scorer: Scorer) -> object:
         if scorer.bias is not None or scorer.standardization is not None:

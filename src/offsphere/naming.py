@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from offsphere.errors import OffsphereError, ParameterError, UnknownNameError
@@ -39,11 +40,19 @@ def parse_transform(text: str) -> Transform:
     name, arguments = _parts(text)
     if name not in TRANSFORMS:
         raise UnknownNameError("transform", name, list(TRANSFORMS))
-    whole = [int(number) if number.is_integer() and place > 0 else number for place, number in enumerate(arguments)]
-    if name == "drop-top":
-        whole = [int(number) for number in arguments]
-    made: Transform = _made(TRANSFORMS[name], name, whole)
+    made: Transform = _made(TRANSFORMS[name], name, [*_typed(name, arguments)])
     return made
+
+
+def _typed(name: str, arguments: list[float]) -> Iterator[float | int | None]:
+    """Numbers of components and directions are whole; no components at all are written as 0."""
+    for place, number in enumerate(arguments):
+        if (name, place) not in (("whiten", 1), ("drop-top", 0)):
+            yield number
+        elif name == "whiten" and number == 0:
+            yield None
+        else:
+            yield int(number) if number.is_integer() else number
 
 
 def _parts(text: str) -> tuple[str, list[float]]:

@@ -64,6 +64,8 @@ def load_scorer(folder: Path) -> Scorer:
         return _restored(description, arrays)
     except FileNotFoundError as error:
         raise DataError(f"no scorer in {folder}: {Path(error.filename).name} is missing") from error
+    except OSError as error:
+        raise DataError(f"{folder} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, SafetensorError) as error:
         raise DataError(f"{text} is not a saved scorer ({error}): save it again") from error
 

@@ -126,7 +126,8 @@ class _Group:
         order = np.argsort(-keys, axis=1, kind="stable")
         documents, dots = np.take_along_axis(documents, order, axis=1), np.take_along_axis(dots, order, axis=1)
         own = _directed(self.query_lengths[chosen], scorer.similarity)[:, None]
-        scores = scorer.similarity(dots, own, self.document_lengths[documents])
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = scorer.similarity(dots, own, self.document_lengths[documents])
         if scorer.bias is not None:
             scores = scores + scorer.bias.values[documents]
         scores = standardized(scorer, self.given[chosen], scores)
@@ -185,7 +186,8 @@ def _grouped(
         if not np.isfinite(own).all():
             row = int(np.flatnonzero(~np.isfinite(own))[0])
             raise VectorError(f"query vector in row {row} is not finite: remove it or encode it again")
-        factors = [s.similarity.query_factor(_directed(own, s.similarity)) for _, s in members]
+        with np.errstate(over="ignore"):
+            factors = [s.similarity.query_factor(_directed(own, s.similarity)) for _, s in members]
         shape = (len(mapped), len(members))
         entries = np.empty((*shape, 2 * k + 16), ENTRY)
         tops = (entries, np.zeros(shape, np.int64), np.full(shape, np.nan))
@@ -227,11 +229,11 @@ def _prepare(group: _Group, block: Rows, first: int) -> _Prepared:
     group.document_lengths[first : first + len(block)] = own
     weights = np.empty((len(group.members), len(block)))
     offsets = np.empty_like(weights)
-    for s, (_, scorer) in enumerate(group.members):
-        weights[s], offsets[s] = scorer.similarity.document_terms(own)
-        if scorer.bias is not None:
-            offsets[s] += scorer.bias.values[first : first + len(block)]
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # what float32 cannot hold is ranked in float64
+        for s, (_, scorer) in enumerate(group.members):
+            weights[s], offsets[s] = scorer.similarity.document_terms(own)
+            if scorer.bias is not None:
+                offsets[s] += scorer.bias.values[first : first + len(block)]
         terms = (weights, offsets, weights.astype(np.float32), offsets.astype(np.float32))
     return _Prepared(documents, own, terms)
 

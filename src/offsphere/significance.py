@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -45,7 +46,8 @@ def randomization_test(differences: Array, permutations: int = 10_000, seed: int
     exceeded = np.zeros(values.shape[1])
     for signs in _signs(len(values), permutations, seed):
         exceeded += (np.abs(signs @ values) >= reached).sum(axis=0)
-    return np.asarray((1 + exceeded) / (1 + permutations))
+    p = (1 + exceeded) / (1 + permutations)
+    return np.where(np.isnan(observed), 1.0, p)  # a scorer without a value is not different
 
 
 def randomization_test_pairs(values: Array, permutations: int = 10_000, seed: int = 0) -> Array:
@@ -98,7 +100,9 @@ def bootstrap_means(values: Array, count: int = 2_000, seed: int = 0) -> Array:
 def interval(samples: Array, level: float = 0.95) -> Interval:
     """The percentile interval of bootstrap samples along their first axis."""
     tail = (1 - level) / 2
-    low, high = np.nanquantile(samples, [tail, 1 - tail], axis=0)
+    with warnings.catch_warnings():  # a statistic that has no value in any resample has no interval either
+        warnings.simplefilter("ignore", RuntimeWarning)
+        low, high = np.nanquantile(samples, [tail, 1 - tail], axis=0)
     return Interval(low, high)
 
 
@@ -109,7 +113,8 @@ def bootstrap_p(differences: Array, samples: Array) -> Array:
     """
     from scipy.stats import norm
 
-    error = samples.std(axis=0)
+    error = np.nan_to_num(samples.std(axis=0))
+    differences = np.nan_to_num(differences)
     away = np.divide(np.abs(differences), error, out=np.zeros_like(error), where=error > 0)
     return np.where(error > 0, 2 * norm.sf(away), np.where(differences == 0, 1.0, 0.0))
 

@@ -62,14 +62,14 @@ class Similarity:
     @property
     def parameters(self) -> dict[str, float]:
         """The parameters by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {field.name: float(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
 
     @property
     def name(self) -> str:
         """The name with its parameters, as ``offsphere.parse_scorer`` reads it."""
         if not self.parameters:
             return self.label
-        return f"{self.label}({', '.join(f'{value:g}' for value in self.parameters.values())})"
+        return f"{self.label}({', '.join(written(value) for value in self.parameters.values())})"
 
     @property
     def lowers(self) -> bool:
@@ -135,7 +135,7 @@ class Polar(Similarity):
     @property
     def name(self) -> str:
         """The corner's name where the point is a named one."""
-        return CORNERS.get((self.query, self.document)) or f"polar({self.query:g}, {self.document:g})"
+        return CORNERS.get((self.query, self.document)) or f"polar({written(self.query)}, {written(self.document)})"
 
     @property
     def divides_by_document(self) -> bool:
@@ -238,6 +238,16 @@ class NormMix(Similarity):
     ranges = MappingProxyType({"alpha": (0.0, 1.0)})
     has_offset = True
     linear = True
+
+    @property
+    def ranks_as(self) -> tuple[object, ...]:
+        """All cosine is cosine."""
+        return COSINE.ranks_as if self.alpha == 1 else (self.label, self.alpha)
+
+    @property
+    def pairs_as(self) -> tuple[object, ...]:
+        """All cosine is cosine."""
+        return COSINE.pairs_as if self.alpha == 1 else (self.label, self.alpha)
 
     def __call__(self, dot: Array, query_lengths: Array, document_lengths: Array) -> Array:
         """Mix the cosine with the two lengths."""
@@ -354,6 +364,16 @@ class RadialConfidence(Similarity):
     ranges = MappingProxyType({"half": POSITIVE})
     linear = True
 
+    @property
+    def ranks_as(self) -> tuple[object, ...]:
+        """Full confidence is cosine."""
+        return COSINE.ranks_as if self.half == 0 else (self.label, self.half)
+
+    @property
+    def pairs_as(self) -> tuple[object, ...]:
+        """Full confidence is cosine."""
+        return COSINE.pairs_as if self.half == 0 else (self.label, self.half)
+
     def __call__(self, dot: Array, query_lengths: Array, document_lengths: Array) -> Array:
         """Cosine times the saturating confidence."""
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -387,6 +407,11 @@ DOT = Polar(0.0, 0.0)
 FAMILIES: Mapping[str, Callable[..., Similarity]] = MappingProxyType(
     {family.label: family for family in (Polar, Euclidean, Angular, NormMix, NormGap, Overlap, Tanh, RadialConfidence)}
 )
+
+
+def written(value: float) -> str:
+    """A number as short as reads back the same, without the plus sign that joins a scorer's parts."""
+    return repr(float(value)).removesuffix(".0").replace("e+", "e")
 
 
 def _power(lengths: Array, exponent: float) -> Array:

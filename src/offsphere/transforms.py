@@ -16,8 +16,12 @@ from numpy.typing import NDArray
 
 from offsphere.errors import ParameterError, VectorError
 from offsphere.moments import Moments
+from offsphere.similarity import written
 
 Array = NDArray[np.float64]
+
+EPSILON = 1e-6
+_NO_VARIANCE = 1e-14  # of the largest variance: rounding, not spread
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,18 +107,19 @@ class Whiten:
     ``strength`` 1 is full whitening (Su et al. 2021, arXiv:2103.15316), 0 only centres; between them lies a softened
     whitening, ``(eigenvalue + epsilon) ** (-strength / 2)``. ``components`` keeps that many leading directions; without
     it the axes stay where they were, which changes no inner product. ``epsilon`` is a share of the mean eigenvalue: it
-    bounds how far a direction in which the documents hardly vary is blown up.
+    bounds how far a direction in which the documents hardly vary is blown up. One in which they do not vary at all
+    becomes zero.
     """
 
     strength: float = 1.0
     components: int | None = None
-    epsilon: float = 1e-6
+    epsilon: float = EPSILON
 
     def __post_init__(self) -> None:
         """Reject parameters for which whitening means nothing."""
         if not 0 <= self.strength <= 1:
             raise ParameterError(f"whiten: strength = {self.strength} is not in [0, 1]")
-        if self.components is not None and self.components < 1:
+        if self.components is not None and (not isinstance(self.components, int) or self.components < 1):
             raise ParameterError(f"whiten: components = {self.components} is not a positive number of dimensions")
         if not self.epsilon >= 0:
             raise ParameterError(f"whiten: epsilon = {self.epsilon} is negative")
@@ -123,13 +128,16 @@ class Whiten:
     def name(self) -> str:
         """The name with the strength, and what else is not the default."""
         more = f", {self.components}" if self.components is not None else ""
-        return f"whiten({self.strength:g}{more})"
+        if self.epsilon != EPSILON:
+            more = f", {self.components or 0}, {written(self.epsilon)}"
+        return f"whiten({written(self.strength)}{more})"
 
     def fit(self, moments: Moments) -> AffineMap:
         """Read the directions and their variances off the covariance."""
         variances, directions = _principal(moments)
-        floor = self.epsilon * variances.mean() or np.finfo(np.float64).tiny
-        scale = (variances + floor) ** (-self.strength / 2)
+        spread = variances + self.epsilon * variances.mean()
+        varies = spread > _NO_VARIANCE * variances.max(initial=0)
+        scale = np.where(varies, np.where(varies, spread, 1.0) ** (-self.strength / 2), 0.0)
         if self.components is None:
             matrix = (directions * scale) @ directions.T
         else:
@@ -151,9 +159,9 @@ class DropTop:
     k: int | None = None
 
     def __post_init__(self) -> None:
-        """Reject a negative number of directions."""
-        if self.k is not None and self.k < 0:
-            raise ParameterError(f"drop-top: k = {self.k} is negative")
+        """Reject what is no number of directions."""
+        if self.k is not None and (not isinstance(self.k, int) or self.k < 0):
+            raise ParameterError(f"drop-top: k = {self.k} is not a number of directions")
 
     @property
     def name(self) -> str:

@@ -56,6 +56,8 @@ def test_json_is_json_and_nothing_else(folder):
         (["--split", "dev"], "has no split 'dev'"),
         (["--vectors", "nowhere"], "nowhere is not a folder of vectors"),
         (["--folds", "1"], "needs at least 2"),
+        (["--scorer", "whiten(0.5, 1.5) + cosine"], "components = 1.5 is not a positive number"),
+        (["--scorer", "drop-top(nan) + cosine"], "k = nan is not a number of directions"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(folder, arguments, message):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from offsphere.encode import load_encoder
-from offsphere.encode.static import load_model2vec
+from offsphere.encode.static import StaticEncoder, load_model2vec
 from tests.encode.conftest import TEXTS
 
 
@@ -46,6 +46,7 @@ def test_model2vec_folders_are_read_as_model2vec_does(tmp_path, wordllama, kind,
     found = load_model2vec(Path(tmp_path), "mine", keep_normalize=True)
     assert np.allclose(found.encode(TEXTS, "query"), expected, atol=1e-5)
     raw = load_encoder(str(tmp_path))
+    assert isinstance(raw, StaticEncoder)
     assert bool(raw.description.removed) == normalize
     rows = raw.encode(TEXTS[:2], "query")
     assert np.ptp(np.linalg.norm(rows, axis=1)) > 1e-3

@@ -35,6 +35,15 @@ def test_weights_are_repeated_pairs(name, seed):
     )
 
 
+@given(seed=st.integers(0, 2**32 - 1))
+def test_spearman_in_many_resamples_is_spearman_in_each(seed):
+    rng = np.random.default_rng(seed)
+    scores, gold = rng.integers(0, 9, (3, 40)) * 0.3, rng.integers(0, 6, 40) * 1.0
+    weights = rng.multinomial(40, np.full(40, 1 / 40), size=5).astype(float)
+    together = pairs.spearman_resampled(list(scores), gold, weights)
+    assert np.allclose(together, np.stack([pairs.spearman(row, gold, weights) for row in scores], axis=1))
+
+
 def test_the_linearised_kendall_has_the_spread_of_the_bootstrap():
     rng = np.random.default_rng(0)
     gold = rng.random(300)

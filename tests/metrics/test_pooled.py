@@ -19,9 +19,10 @@ def test_pooled_metrics_are_scikit_learns(seed, levels):
     share = relevant.sum() / totals.sum()
     expected = average_precision_score(relevant.ravel(), scores.ravel()) * share
     assert np.isclose(average_precision(scores, relevant, totals.astype(float))[0], expected)
-    assert np.isclose(
-        roc_auc(scores, relevant, totals.astype(float))[0], roc_auc_score(relevant.ravel(), scores.ravel())
-    )
+    # what was not retrieved stands below everything that was
+    labels = np.append(relevant.ravel(), np.ones(missed.sum(), bool))
+    below = np.append(scores.ravel(), np.full(missed.sum(), -1.0))
+    assert np.isclose(roc_auc(scores, relevant, totals.astype(float))[0], roc_auc_score(labels, below))
 
 
 @given(seed=st.integers(0, 2**32 - 1))

@@ -193,3 +193,41 @@ def test_stsb_has_its_published_counts(real_data):
     assert len(load_task(real_data / "stsb").gold) == 1379
     assert len(load_task(real_data / "stsb", "dev").gold) == 1500
     assert len(load_task(real_data / "stsb" / "train.tsv").gold) == 5749
+
+
+def test_a_mistyped_grade_on_the_first_line_is_no_header(tmp_path):
+    with pytest.raises(DataError, match=r"test\.tsv:1: grade 'O' is not a number"):
+        load_task(write_beir(tmp_path, ["q0\td0\tO", "q2\td3\t1"], header=""))
+
+
+def test_queries_that_lose_all_judgments_are_counted(tmp_path):
+    task = load_task(write_beir(tmp_path, ["q0\td1\t1", "q1\td9\t1"]), ignore_missing=True)
+    assert (list(task.query_ids), task.left_out, task.ignored) == (["q0"], 1, 1)
+
+
+def test_topics_of_the_split_are_read(tmp_path):
+    (tmp_path / "topics.dev.tsv").write_text("q1\tfor dev\n")
+    (tmp_path / "topics.test.tsv").write_text("q3\tfor test\n")
+    (tmp_path / "qrels.dev.tsv").write_text("q1\t0\td1\t1\n")
+    (tmp_path / "qrels.test.tsv").write_text("q3\t0\td1\t1\n")
+    (tmp_path / "documents.ids").write_text("d1\n")
+    assert list(load_task(tmp_path, "test").query_texts) == ["for test"]
+    assert list(load_task(tmp_path, "dev").query_texts) == ["for dev"]
+
+
+def test_a_file_has_no_splits(tmp_path):
+    (tmp_path / "qrels.tsv").write_text("q0\td0\t1\n")
+    with pytest.raises(DataError, match="is one file and has no split 'dev'"):
+        load_task(tmp_path / "qrels.tsv", "dev")
+
+
+def test_names_and_folders_that_are_no_files_are_one_line(tmp_path):
+    with pytest.raises(DataError, match="is no name of a file"):
+        load_task("x" * 300)
+    folder = write_beir(tmp_path)
+    (folder / "queries.jsonl").unlink()
+    (folder / "topics").write_text("q0\ttext\n")
+    (folder / "qrels" / "test.tsv").unlink()
+    (folder / "qrels" / "test.tsv").mkdir()
+    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+        load_task(folder)

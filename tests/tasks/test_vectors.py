@@ -147,3 +147,36 @@ def test_pairs(tmp_path):
         load_vectors(tmp_path, pairs)
     write(tmp_path, "npy", "right", DOCUMENTS)
     assert load_vectors(tmp_path, pairs).left.shape == (4, 3)
+
+
+def test_bfloat16_is_read(tmp_path, task):
+    import json
+
+    write(tmp_path, "npy", "queries", DOCUMENTS[:2])
+    halves = (DOCUMENTS.view(np.uint32) >> 16).astype("<u2")  # these whole numbers are exact in bfloat16
+    entry = {"vectors": {"dtype": "BF16", "shape": [4, 3], "data_offsets": [0, halves.nbytes]}}
+    header = json.dumps(entry).encode()
+    (tmp_path / "documents.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + halves.tobytes())
+    assert (load_vectors(tmp_path, task).documents == DOCUMENTS).all()
+
+
+@pytest.mark.parametrize(("real", "named"), [("npz", "npy"), ("npy", "npz")])
+def test_a_file_with_the_wrong_ending_is_named(tmp_path, task, real, named):
+    write(tmp_path, "npy", "queries", DOCUMENTS[:2])
+    write(tmp_path, real, "documents", DOCUMENTS)
+    (tmp_path / f"documents.{real}").rename(tmp_path / f"documents.{named}")
+    with pytest.raises(VectorError, match=rf"documents\.{named} cannot be read"):
+        load_vectors(tmp_path, task)
+
+
+def test_ids_given_as_bytes_are_names(tmp_path, task):
+    write(tmp_path, "npy", "queries", DOCUMENTS[:2])
+    np.savez(tmp_path / "documents.npz", vectors=DOCUMENTS, ids=np.array(IDS[::-1], "S2"))
+    assert (load_vectors(tmp_path, task).documents == DOCUMENTS[::-1]).all()
+
+
+def test_a_table_without_rows_says_so(tmp_path, task):
+    write(tmp_path, "npy", "queries", DOCUMENTS[:2])
+    pq.write_table(pa.table({"vectors": pa.array([], pa.list_(pa.float32()))}), tmp_path / "documents.parquet")
+    with pytest.raises(VectorError, match="holds no vectors: it has no rows"):
+        load_vectors(tmp_path, task)

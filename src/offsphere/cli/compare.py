@@ -35,7 +35,7 @@ def compare_command(
         bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
     ] = False,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation that tunes free parameters.")] = 5,
-    seed: Annotated[int, typer.Option(help="Seed of folds, intervals and tests.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of folds, intervals and tests.")] = 0,
     every_row: Annotated[bool, typer.Option("--all", help="Show every row, not only the first ones.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
@@ -49,7 +49,7 @@ def compare_command(
     if metric is not None:
         parse_metric(metric)
     scorers = [parse_scorer(name) for name in scorer] if scorer else None
-    place = vectors if vectors is not None else Path(data)
+    place = vectors or (Path(data).parent if Path(data).is_file() else Path(data))
     task = load_task(data, split, ignore_missing=ignore_missing, vectors=place)
     held = load_vectors(place, task)
     _warn(task, held)

@@ -6,6 +6,7 @@ import shutil
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from offsphere.comparison import Comparison, Row
 
@@ -15,16 +16,16 @@ NARROW = 100  # columns of a terminal that is not one
 
 def print_comparison(result: Comparison, *, every_row: bool = False) -> None:
     """The best rows, cosine and dot, and the conclusion."""
-    console = Console(width=max(shutil.get_terminal_size((NARROW, 24)).columns, NARROW), highlight=False)
+    console = Console(width=max(shutil.get_terminal_size((NARROW, 24)).columns, NARROW), highlight=False, markup=False)
     rows = [row for place, row in enumerate(result.rows) if every_row or place < SHOWN or _asked_for(row, result)]
-    table = Table(title=_title(result), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table = Table(title=Text(_title(result), style="bold"), title_justify="left", box=None, pad_edge=False)
     for column, justify in (("scorer", "left"), (result.metric, "right"), ("95 % interval", "right")):
         table.add_column(column, justify=justify)  # type: ignore[arg-type]
     table.add_column(f"against {result.baseline}", justify="right")
     table.add_column("95 % interval", justify="right")
     table.add_column("p", justify="right")
     for row in rows:
-        table.add_row(*_cells(row), style="bold" if row is result.chosen else None)
+        table.add_row(*map(Text, _cells(row)), style="bold" if row is result.chosen else None)
     console.print(table)
     hidden = len(result.rows) - len(rows)
     if hidden:

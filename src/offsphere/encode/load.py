@@ -10,7 +10,7 @@ from pathlib import Path
 from offsphere.encode.encoder import Encoder
 from offsphere.encode.function import FunctionEncoder
 from offsphere.encode.sentence import SentenceEncoder
-from offsphere.encode.static import is_model2vec, load_model2vec, load_wordllama
+from offsphere.encode.static import is_model2vec, load_model2vec, load_wordllama, may_be_model2vec
 from offsphere.errors import MissingExtraError, OffsphereError
 
 DEFAULT_MODEL = "wordllama"
@@ -50,9 +50,11 @@ def _from_hub(name: str, *, keep_normalize: bool) -> Encoder:
     try:
         full = name if "/" in name else f"sentence-transformers/{name}"
         config = Path(hf_hub_download(full, "config.json"))
-        if is_model2vec(config.parent):
-            folder = snapshot_download(full, allow_patterns=["config.json", "tokenizer.json", "model.safetensors"])
-            return load_model2vec(Path(folder), name, keep_normalize=keep_normalize)
+        if may_be_model2vec(config):
+            files = ["config.json", "tokenizer.json", "model.safetensors"]
+            folder = Path(snapshot_download(full, allow_patterns=files))
+            if is_model2vec(folder):
+                return load_model2vec(folder, name, keep_normalize=keep_normalize)
         return SentenceEncoder(full, name, keep_normalize=keep_normalize)
     except OffsphereError:
         raise

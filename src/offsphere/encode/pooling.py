@@ -1,43 +1,22 @@
-"""The compiled inner loop of static models: means of table rows, texts over all cores."""
+"""The compiled inner loop of static models: means of table rows."""
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
-
-
-def mean_rows(
-    table: NDArray[np.float32],
-    rows: NDArray[np.int64],
-    weights: NDArray[np.float32],
-    tokens: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    unknown: int,
-) -> NDArray[np.float32]:
-    """A mean for each text; ``ends`` says where its tokens end. Zero for a text of no (known) tokens."""
-    result = np.zeros((len(ends), table.shape[1]), np.float32)
-    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
-    workers = os.cpu_count() or 1
-    cuts = np.linspace(0, len(ends), workers + 1).astype(int)
-    with ThreadPoolExecutor(workers) as pool:
-        for first, last in pairwise(cuts):
-            part = slice(int(first), int(last))
-            pool.submit(_means, table, rows, weights, tokens, starts[part], ends[part], unknown, result[part])
-    return result
 
 
 @njit(cache=True, nogil=True)
-def _means(table: Any, rows: Any, weights: Any, tokens: Any, starts: Any, ends: Any, unknown: int, result: Any) -> None:
-    for text in range(starts.size):
+def mean_rows(table: Any, rows: Any, weights: Any, tokens: Any, ends: Any, unknown: int) -> Any:
+    """A mean for each text; ``ends`` says where its tokens end. Zero for a text of no (known) tokens."""
+    result = np.zeros((ends.size, table.shape[1]), np.float32)
+    first = 0
+    for text in range(ends.size):
         count = 0
         mean = result[text]
-        for place in range(starts[text], ends[text]):
+        for place in range(first, ends[text]):
             token = tokens[place]
             if token == unknown:
                 continue
@@ -49,3 +28,5 @@ def _means(table: Any, rows: Any, weights: Any, tokens: Any, starts: Any, ends: 
         if count:
             for j in range(mean.size):
                 mean[j] /= np.float32(count)
+        first = ends[text]
+    return result

@@ -7,7 +7,10 @@ vector.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from offsphere.encode.sentence import digest_of_files
 from offsphere.errors import MissingExtraError, OffsphereError
 
 MAX_TOKENS = 512  # model2vec's own default
+CHUNK = 1024  # texts to a thread
 
 
 class StaticEncoder:
@@ -62,11 +66,11 @@ class StaticEncoder:
         return ""
 
     def encode(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:  # noqa: ARG002
-        """Tokenise in all threads of the tokenizer, average in compiled code."""
-        from offsphere.encode.pooling import mean_rows
-
-        tokens, ends = self._tokens(texts)
-        rows = mean_rows(self.table, self.rows, self.weights, tokens, ends, self.unknown)
+        """Tokenise and average a chunk of texts in each thread; both let go of the interpreter."""
+        chunks = [texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK)]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            parts = list(pool.map(self._means, chunks))
+        rows = np.concatenate(parts) if parts else np.zeros((0, self.table.shape[1]), np.float32)
         if self.normalize:
             lengths = np.linalg.norm(rows, axis=1, keepdims=True)
             rows = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
@@ -79,14 +83,20 @@ class StaticEncoder:
         starts = np.concatenate([[0], ends[:-1]])
         return np.asarray(known[ends] - known[starts], np.int32)
 
+    def _means(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        from offsphere.encode.pooling import mean_rows
+
+        tokens, ends = self._tokens(texts)
+        return mean_rows(self.table, self.rows, self.weights, tokens, ends, self.unknown)
+
     def _tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """All texts' tokens in a row, and where each text ends."""
         looked_at = [text[: self.longest] for text in texts]
         found = self.tokenizer.encode_batch_fast(looked_at, add_special_tokens=False)
         ids = [encoding.ids for encoding in found]
         ends = np.cumsum([len(row) for row in ids]) if ids else np.zeros(0, np.int64)
-        flat = [token for row in ids for token in row]
-        return np.array(flat, np.int64), ends.astype(np.int64)
+        flat = np.fromiter(chain.from_iterable(ids), np.int64, int(ends[-1]) if len(ends) else 0)
+        return flat, ends.astype(np.int64)
 
 
 def load_wordllama() -> StaticEncoder:
@@ -107,12 +117,26 @@ def load_wordllama() -> StaticEncoder:
 
 
 def is_model2vec(folder: Path) -> bool:
-    """Whether a folder holds a model2vec model."""
+    """Whether a folder holds a model2vec model: a tokenizer, and a table named embeddings."""
+    from safetensors import SafetensorError, safe_open
+
+    weights = folder / "model.safetensors"
+    if not weights.is_file() or not (folder / "tokenizer.json").is_file():
+        return False
     try:
-        config = json.loads((folder / "config.json").read_bytes())
+        with safe_open(weights, framework="numpy") as tensors:
+            return "embeddings" in tensors.keys()  # noqa: SIM118  # it is no mapping
+    except (SafetensorError, OSError):
+        return False
+
+
+def may_be_model2vec(config: Path) -> bool:
+    """Whether a configuration looks like model2vec's, before the weights are there."""
+    try:
+        found = json.loads(config.read_bytes())
     except (OSError, ValueError):
         return False
-    return isinstance(config, dict) and config.get("model_type") == "model2vec"
+    return isinstance(found, dict) and (found.get("model_type") == "model2vec" or "embedding_dtype" in found)
 
 
 def load_model2vec(folder: Path, name: str, *, keep_normalize: bool = False) -> StaticEncoder:

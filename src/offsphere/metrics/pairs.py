@@ -6,6 +6,8 @@ follow from one sort and the counts, so no resample is sorted again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,13 @@ def spearman(scores: Array, gold: Array, weights: Array | None = None) -> Array:
     """Correlation of the ranks, ties at their mean rank."""
     drawn = _drawn(scores, weights)
     return _correlation(_ranks(scores, drawn), _ranks(gold, drawn), drawn)
+
+
+def spearman_resampled(scores: Sequence[Array], gold: Array, weights: Array) -> Array:
+    """Spearman's correlation of many score vectors in many resamples: (resamples, score vectors)."""
+    from offsphere.metrics.resampling import spearman_in_resamples
+
+    return spearman_in_resamples(scores, gold, weights)
 
 
 def pearson(scores: Array, gold: Array, weights: Array | None = None) -> Array:

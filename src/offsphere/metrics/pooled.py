@@ -33,9 +33,10 @@ def average_precision(scores: Array, relevant: NDArray[np.bool_], totals: Array,
 
 
 def roc_auc(scores: Array, relevant: NDArray[np.bool_], totals: Array, weights: Array | None = None) -> Array:
-    """The chance that a relevant document of the pool has a higher score than another one; ties count half.
+    """The chance that a relevant document has a higher score than a retrieved one that is not; ties count half.
 
-    Not a number for a resample whose pool has no relevant or no other document.
+    Relevant documents that were not retrieved count as below all that were. Not a number for a resample without any
+    relevant document, or without any other one.
     """
     drawn = np.ones((1, len(scores))) if weights is None else weights
     order, last = _sorted(scores)
@@ -47,7 +48,7 @@ def roc_auc(scores: Array, relevant: NDArray[np.bool_], totals: Array, weights: 
         positive = np.diff(np.cumsum(mass * hits)[last], prepend=0.0)
         negative = np.diff(np.cumsum(mass * ~hits)[last], prepend=0.0)
         below = negative.sum() - np.cumsum(negative)
-        pairs = positive.sum() * negative.sum()
+        pairs = float(weight @ totals) * negative.sum()
         result[number] = (positive * (below + negative / 2)).sum() / pairs if pairs > 0 else np.nan
     return result
 

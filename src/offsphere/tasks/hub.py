@@ -64,7 +64,11 @@ def _sts(name: str, split: str | None) -> PairTask:
 def _splits(name: str, configuration: str | None) -> dict[str, Any]:
     from datasets import load_dataset
 
-    return dict(load_dataset(name, configuration))
+    try:
+        return dict(load_dataset(name, configuration))
+    except Exception as error:  # datasets raises a different kind for every way not to find something
+        part = f"{name} ({configuration})" if configuration else name
+        raise DataError(f"{part} cannot be loaded from the hub: {str(error).splitlines()[0]}") from error
 
 
 def _choose(name: str, splits: list[str], split: str | None) -> str:

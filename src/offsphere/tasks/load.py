@@ -14,6 +14,8 @@ from offsphere.tasks.sts import find_table, is_sts, load_sts
 from offsphere.tasks.trec import find_topics, load_trec
 from offsphere.tasks.vector_files import find_file, read_ids, read_vectors
 
+LONGEST_NAME = 255  # what file systems allow
+
 EXPECTED = (
     "a BEIR folder (corpus.jsonl, queries.jsonl, qrels/), documents alone (corpus.jsonl), TREC files (topics, qrels), "
     "an STS table (score, sentence1, sentence2), or judgments with vectors (qrels.tsv, queries.*, documents.*)"
@@ -29,7 +31,11 @@ def load_task(
 ) -> RankingTask | PairTask:
     """Read a task. ``vectors`` is a folder that names the documents where the data itself does not."""
     place = Path(data)
+    if len(place.name) > LONGEST_NAME:
+        raise DataError(f"{place.name[:40]}... is no name of a file or folder")
     if place.is_file():
+        if split is not None:
+            raise DataError(f"{place} is one file and has no split {split!r}: give its folder, or no --split")
         return _from_file(place, vectors, ignore_missing=ignore_missing)
     if not place.is_dir():
         if str(data).count("/") == 1 and not str(data).startswith((".", "/", "~")):
@@ -56,7 +62,9 @@ def _from_folder(
     if (folder / "qrels").is_dir() or any(path.is_file() for path in folder.glob("qrels*")):
         qrels, chosen = find_qrels(folder, split)
         return _judgments_alone(qrels, (folder, vectors), chosen, ignore_missing=ignore_missing)
-    raise DataError(f"{folder} is none of the layouts offsphere reads: {EXPECTED}")
+    tables = [path.name for path in sorted(folder.iterdir()) if path.suffix.lower() in (".tsv", ".csv")]
+    seen = f" ({', '.join(tables)}: the header does not name score, sentence1 and sentence2)" if tables else ""
+    raise DataError(f"{folder} is none of the layouts offsphere reads{seen}: {EXPECTED}")
 
 
 def _from_file(path: Path, vectors: str | Path | None, *, ignore_missing: bool) -> RankingTask | PairTask:

@@ -23,6 +23,9 @@ class PairTask:
 
     def __post_init__(self) -> None:
         """Correlation needs at least three pairs whose gold scores differ."""
+        if not np.isfinite(self.gold).all():
+            row = int(np.flatnonzero(~np.isfinite(self.gold))[0])
+            raise DataError(f"{self.name}: the gold score of pair {row} is not finite")
         if len(self.gold) < 3:  # noqa: PLR2004
             raise DataError(f"{self.name}: {len(self.gold)} pairs are too few: a correlation needs at least 3")
         if np.ptp(self.gold) == 0:

@@ -24,7 +24,7 @@ def read_qrels(path: Path) -> Iterator[Judged]:
             raise DataError(
                 f"{place}: {len(fields)} fields, expected 3 (query, document, grade) or 4 (query, 0, document, grade)"
             )
-        if line_number == 1 and _is_header(grade):
+        if line_number == 1 and _is_header(query, grade):
             continue
         yield Judged(query, document, number(grade, place, "grade"), place)
 
@@ -49,9 +49,10 @@ def find_qrels(folder: Path, split: str | None) -> tuple[Path, str | None]:
     return found[chosen], chosen
 
 
-def _is_header(grade: str) -> bool:
+def _is_header(query: str, grade: str) -> bool:
+    """Whether a first line names its columns; a mistyped grade alone does not make it a header."""
     try:
         float(grade)
     except ValueError:
-        return True
+        return any(word in query.lower() for word in ("query", "qid", "topic"))
     return False

@@ -64,6 +64,7 @@ class RankingTask:
         document_number = _numbered(documents, "document")
         if not document_number:
             raise DataError(f"{documents.source} lists no documents: the corpus is empty")
+        judged = list(judged)
         grades, missing = _known(judged, query_number, document_number)
         if missing and not ignore_missing:
             first = missing[0]
@@ -74,7 +75,7 @@ class RankingTask:
                 "add what is missing, or go on without them with --ignore-missing"
             )
         everything = _numbers(grades, len(query_number), len(document_number))
-        judged_queries = np.unique(everything.queries)
+        judged_queries = {judgment.query for judgment in judged} & query_number.keys()
         chosen = np.flatnonzero(everything.relevant > 0)
         numbers = chosen.tolist()
         if not len(chosen):

@@ -33,12 +33,13 @@ def is_sts(path: Path) -> bool:
         header, _ = table_rows(path)
     except DataError:
         return False
-    return all(column in header for column in COLUMNS)
+    return set(COLUMNS) <= {name.lower() for name in header}
 
 
 def load_sts(path: Path) -> PairTask:
     """Read one table."""
     header, rows = table_rows(path)
+    header = [name.lower() for name in header]
     missing = [column for column in COLUMNS if column not in header]
     if missing:
         raise DataError(f"{path}: the header has no column {missing[0]!r}; expected {', '.join(COLUMNS)}")

@@ -35,6 +35,8 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise DataError(f"{path} does not exist") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def table_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:

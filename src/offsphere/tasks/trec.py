@@ -16,19 +16,21 @@ _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+)", re.IGNORECASE)
 _TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*(.*?)\s*(?=<|\Z)", re.DOTALL | re.IGNORECASE)
 
 
-def find_topics(folder: Path) -> Path | None:
-    """The topics file of a folder, if it has one."""
-    return next((path for path in sorted(folder.glob("topics*")) if path.is_file()), None)
+def find_topics(folder: Path, split: str | None = None) -> Path | None:
+    """The topics file of a folder, if it has one: that of the split where there are several."""
+    found = [path for path in sorted(folder.glob("topics*")) if path.is_file()]
+    wanted = [path for path in found if split is not None and split in path.name.split(".")]
+    return next(iter([*wanted, *found]), None)
 
 
 def load_trec(
     folder: Path, split: str | None = None, *, ignore_missing: bool = False, documents: Listed | None = None
 ) -> RankingTask:
     """Read a folder of TREC files; ``documents`` are used where it has no collection of its own."""
-    topics = find_topics(folder)
+    qrels, chosen = find_qrels(folder, split)
+    topics = find_topics(folder, chosen)
     if topics is None:
         raise DataError(f"{folder} has no topics file")
-    qrels, chosen = find_qrels(folder, split)
     collection = _collection(folder) or documents
     if collection is None:
         raise DataError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,7 +48,7 @@ def read_vectors(path: Path) -> VectorFile:
         vectors, ids = readers[path.suffix](path)
     except VectorError:
         raise
-    except (OSError, ValueError, EOFError, KeyError, RuntimeError, BadZipFile) as error:
+    except (OSError, ValueError, EOFError, KeyError, RuntimeError, TypeError, AttributeError, BadZipFile) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise VectorError(f"{path} cannot be read, it is truncated or not a {path.suffix} file: {reason}") from error
     if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating):  # noqa: PLR2004
@@ -67,7 +68,7 @@ def read_ids(path: Path) -> list[str] | None:
 
 
 def _npy(path: Path) -> tuple[Vectors, None]:
-    return np.load(path, mmap_mode="r", allow_pickle=False), None
+    return np.lib.format.open_memmap(path, mode="r"), None
 
 
 def _npz(path: Path) -> tuple[Vectors, list[str] | None]:
@@ -85,9 +86,21 @@ def _safetensors(path: Path) -> tuple[Vectors, None]:
         with safe_open(path, framework="numpy") as tensors:
             names = list(tensors.keys())
             name = "vectors" if "vectors" in names else _only(names, path)
+            if tensors.get_slice(name).get_dtype() == "BF16":
+                return _bfloat16(path, name), None
             return np.asarray(tensors.get_tensor(name)), None
     except SafetensorError as error:
         raise ValueError(str(error)) from error
+
+
+def _bfloat16(path: Path, name: str) -> Vectors:
+    """A bfloat16 is the upper half of a float32. Numpy has no such type, so the file's header says where they are."""
+    content = path.read_bytes()
+    header = int.from_bytes(content[:8], "little")
+    entry = json.loads(content[8 : 8 + header])[name]
+    first, last = (8 + header + offset for offset in entry["data_offsets"])
+    halves = np.frombuffer(content[first:last], "<u2").astype(np.uint32) << 16
+    return halves.view(np.float32).reshape(entry["shape"])
 
 
 def _parquet(path: Path) -> tuple[Vectors, list[str] | None]:
@@ -109,6 +122,8 @@ def _parquet(path: Path) -> tuple[Vectors, list[str] | None]:
         if (sizes != width).any():
             row = int(np.flatnonzero(sizes != width)[0])
             raise VectorError(f"{path}: the vector in row {row} has {sizes[row]} dimensions, the first has {width}")
+    if not len(column):
+        raise VectorError(f"{path} holds no vectors: it has no rows")
     values = column.flatten().to_numpy(zero_copy_only=False)
     ids = next((_strings(table[name].to_pylist()) for name in ID_COLUMNS if name in table.column_names), None)
     return values.reshape(-1, width), ids
@@ -128,4 +143,4 @@ def _only(names: list[str], path: Path) -> str:
 
 
 def _strings(values: Any) -> list[str]:
-    return [str(value) for value in values]
+    return [value.decode() if isinstance(value, bytes) else str(value) for value in values]
