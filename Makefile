@@ -1,12 +1,14 @@
 # Two commands do everything on a machine with python3, pip and make:
-#   make demo    set up .venv, install, and run the main job on a small task
+#   make demo    set up .venv, install, and run the main job on the docstrings of this machine
 #   make test    set up, install what the tests need, lint, check types, run all tests
 # A second run installs nothing again: each set-up leaves a stamp that is older only than what it was made from.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# by the environment, so that it holds for what builds the package too
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export HF_HUB_OFFLINE ?= 1
 
 .PHONY: install demo test test-slow lint types unit benchmarks clean

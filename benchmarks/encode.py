@@ -10,8 +10,8 @@ import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
-import multiprocessing
-import resource
+import subprocess
+import sys
 import tempfile
 from itertools import count
 from pathlib import Path
@@ -92,26 +92,34 @@ def static(texts: list[str], folder: Path, goals: Goals, rounds: int, *, judged:
             goals.note(f"model2vec / ours, {kind}", ratio)
 
 
+MANY = """
+import resource, sys
+from pathlib import Path
+from offsphere.encode import load_encoder
+from offsphere.encode.embedding import Texts, embed_texts
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+count = int(sys.argv[1])
+encoder = load_encoder("wordllama")
+encoder.encode(["compile"], "document")
+before = resident()
+texts = [f"short text number {n} about wing {n % 977} and flow {n % 31}" for n in range(count)]
+embed_texts(Texts("document", [str(n) for n in range(count)], texts), encoder, Path(sys.argv[2]))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before)
+"""
+
+
 def memory(texts: int, folder: Path, goals: Goals, *, judged: bool) -> None:
-    """In a process of its own, so that nothing else counts."""
-    queue: multiprocessing.Queue[float] = multiprocessing.get_context("spawn").Queue()
-    process = multiprocessing.get_context("spawn").Process(target=embed_many, args=(texts, folder / "many", queue))
-    process.start()
-    used = queue.get()
-    process.join()
-    name = f"memory for {texts:,} short texts above their map, GB"
+    """In a process of its own, texts included; the vectors themselves are written to their file and never mapped."""
+    command = [sys.executable, "-c", MANY, str(texts), str(folder / "many")]
+    used = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) / 1e9
+    name = f"memory for {texts:,} short texts, GB"
     if judged:
         goals.at_most(name, used, 1.0)
     else:
         goals.note(name, used)
-
-
-def embed_many(texts: int, folder: Path, queue: multiprocessing.Queue[float]) -> None:
-    encoder = load_encoder("wordllama")
-    made = [f"short text number {number} about wing {number % 977} and flow {number % 31}" for number in range(texts)]
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    embed_texts(Texts("document", [str(number) for number in range(texts)], made), encoder, folder)
-    queue.put((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / 1e9)
 
 
 if __name__ == "__main__":

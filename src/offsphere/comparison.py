@@ -36,6 +36,21 @@ class Row:
     values: NDArray[np.float64] | None = None  # per query, where the metric has such values
 
     @property
+    def label(self) -> str:
+        """The name, with the parameters that were tuned in place of the word."""
+        if not self.fold_parameters:
+            return self.name
+        tuned = dict(self.parameters)
+        if "whiten +" in self.name:
+            tuned = {"strength": tuned["strength"]}
+        else:
+            tuned.pop("strength", None)
+        if len({parameters.get("query") for parameters in self.fold_parameters}) == 1:
+            tuned.pop("query", None)  # cannot move a document, or was never in doubt
+        told = ", ".join(f"{name} {value:.3g}" for name, value in tuned.items())
+        return self.name.replace("(tuned)", f"({told})")
+
+    @property
     def better(self) -> bool:
         """Whether it is significantly better than the baseline."""
         return self.p is not None and self.p < ALPHA and self.difference > 0
@@ -87,14 +102,14 @@ class Comparison:
         if self.chosen.better:
             found = self.chosen
             said = (
-                f"Use {found.name}: {self.metric} {found.value:.4f} against {self[self.baseline].value:.4f} "
+                f"Use {found.label}: {self.metric} {found.value:.4f} against {self[self.baseline].value:.4f} "
                 f"for {self.baseline}, {_gain(found)}, p = {found.p:.2g} {tested}"
             )
         elif first.name == self.baseline:
             said = f"Use {self.baseline}: nothing ranks better than it ({self.metric} {first.value:.4f})"
         else:
             said = (
-                f"Use {self.baseline}: no scorer is significantly better ({first.name} comes first with "
+                f"Use {self.baseline}: no scorer is significantly better ({first.label} comes first with "
                 f"{_gain(first)}, p = {first.p:.2g} {tested})"
             )
         return f"{said}{self._on_length()}."

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from offsphere.tasks.generated import write_generated
+from tests.generated import write_generated
 
 
 def run(*arguments, **more):
@@ -103,8 +103,10 @@ def test_empty_vectors_are_a_warning(folder, tmp_path):
 def test_the_demo_writes_its_task_and_compares(tmp_path):
     result = run("demo", "--out", tmp_path / "demo")
     assert result.returncode == 0
-    assert "demo: 200 queries, 3,000 documents" in result.stdout
-    assert (tmp_path / "demo" / "qrels.tsv").is_file()
+    assert "the judgments are made, not human" in result.stdout
+    assert "256 float32 by wordllama" in result.stdout
+    assert result.stdout.rstrip().splitlines()[-1].startswith("Use ")
+    assert (tmp_path / "demo" / "task" / "qrels" / "test.tsv").is_file()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

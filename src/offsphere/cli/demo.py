@@ -1,4 +1,4 @@
-"""``offsphere demo``: make a small task and compare every similarity on it."""
+"""``offsphere demo``: a real task from the docstrings on this machine, embedded and compared."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ import typer
 
 
 def demo_command(
-    out: Annotated[Path, typer.Option(help="Where to write the task.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="Where to write the task and the vectors.")] = Path("demo"),
 ) -> None:
-    """Make a small task of random vectors with a known answer, and compare every similarity on it."""
+    """Make a task from the docstrings on this machine, embed it with the static model, compare every similarity."""
     from offsphere.cli.compare import compare_command
-    from offsphere.tasks.generated import write_generated
+    from offsphere.cli.data import docstrings_command
+    from offsphere.cli.embed import embed_command
 
-    write_generated(out)
-    typer.echo(f"A generated task is in {out}: a document's length is its authority, blurred by noise.")
-    typer.echo(f"$ offsphere compare {out}\n")
-    compare_command(str(out))
+    task, vectors = out / "task", out / "vectors"
+    typer.echo(f"$ offsphere data docstrings --out {task}")
+    docstrings_command(task)
+    typer.echo(f"\n$ offsphere embed {task} --model wordllama --out {vectors}")
+    embed_command(str(task), out=vectors)
+    typer.echo(f"\n$ offsphere compare {task} --vectors {vectors}")
+    compare_command(str(task), vectors)

@@ -11,7 +11,7 @@ from rich.text import Text
 from offsphere.comparison import Comparison, Row
 
 SHOWN = 12  # rows, besides cosine and dot
-NARROW = 100  # columns of a terminal that is not one
+NARROW = 110  # columns the table needs
 
 
 def print_comparison(result: Comparison, *, every_row: bool = False) -> None:
@@ -53,21 +53,7 @@ def _title(result: Comparison) -> str:
 
 
 def _cells(row: Row) -> list[str]:
-    name = row.name
-    if row.fold_parameters:
-        chosen = ", ".join(f"{key} {value:.3g}" for key, value in _varied(row).items())
-        name = name.replace("(tuned)", f"({chosen})")
-    cells = [name, f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]
+    cells = [row.label, f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]
     if row.p is None:
         return [*cells, "", "", ""]
     return [*cells, f"{row.difference:+.4f}", f"{row.difference_low:+.4f} {row.difference_high:+.4f}", f"{row.p:.2g}"]
-
-
-def _varied(row: Row) -> dict[str, float]:
-    """The tuned parameters: those of the similarity, without a query exponent that cannot matter to a ranking."""
-    tuned = {key: value for key, value in row.parameters.items() if key != "strength" or "whiten +" in row.name}
-    if "document" in tuned and len({parameters["query"] for parameters in row.fold_parameters}) == 1:
-        tuned.pop("query")
-    if "strength" in tuned:
-        tuned = {"strength": tuned["strength"]}
-    return tuned

@@ -87,7 +87,7 @@ class StaticEncoder:
         from offsphere.encode.pooling import mean_rows
 
         tokens, ends = self._tokens(texts)
-        return mean_rows(self.table, self.rows, self.weights, tokens, ends, self.unknown)
+        return np.asarray(mean_rows(self.table, self.rows, self.weights, tokens, ends, self.unknown))
 
     def _tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """All texts' tokens in a row, and where each text ends."""
