@@ -93,21 +93,22 @@ def static(texts: list[str], folder: Path, goals: Goals, rounds: int, *, judged:
 
 
 MANY = """
-import resource, sys
+import sys
 from pathlib import Path
 from offsphere.encode import load_encoder
 from offsphere.encode.embedding import Texts, embed_texts
 
-def resident():
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+def memory(kind):  # not getrusage, whose peak a process inherits from the one that started it
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(kind))
 
 count = int(sys.argv[1])
 encoder = load_encoder("wordllama")
 encoder.encode(["compile"], "document")
-before = resident()
+before = memory("VmRSS")
 texts = [f"short text number {n} about wing {n % 977} and flow {n % 31}" for n in range(count)]
 embed_texts(Texts("document", [str(n) for n in range(count)], texts), encoder, Path(sys.argv[2]))
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before)
+print(memory("VmHWM") - before)
 """
 
 
