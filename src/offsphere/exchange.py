@@ -83,7 +83,7 @@ def _stored(source: str, folder: Path, model: str, vectors: Vectors, names: list
             rows = np.arange(start, min(start + BATCH, len(vectors)))
             writer.write(rows, np.asarray(vectors[rows[0] : rows[-1] + 1]))
     unknown = np.full(len(vectors), -1, np.int32)
-    return writer.finish(names, unknown.tolist(), unknown)
+    return writer.finish(names, unknown.tolist(), unknown, [False] * len(names))
 
 
 def _read(source: str) -> Held:

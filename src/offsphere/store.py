@@ -71,6 +71,11 @@ class Store:
         """How many tokens the model saw of each text; -1 where it did not say."""
         return np.asarray(self._column("tokens"), np.int32)
 
+    @property
+    def empty(self) -> NDArray[np.bool_]:
+        """Which texts have no word in them."""
+        return np.asarray(self._column("empty"), np.bool_)
+
     def _column(self, name: str) -> list[Any]:
         import pyarrow.parquet as pq
 
@@ -134,7 +139,9 @@ class StoreWriter:
             self.done += 1
             self._remember()
 
-    def finish(self, ids: Sequence[str], characters: Sequence[int], tokens: NDArray[np.int32]) -> Store:
+    def finish(
+        self, ids: Sequence[str], characters: Sequence[int], tokens: NDArray[np.int32], empty: Sequence[bool]
+    ) -> Store:
         """Let the three files appear, the manifest last."""
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -143,6 +150,7 @@ class StoreWriter:
             "id": pa.array(list(ids), pa.string()),
             "characters": pa.array(list(characters), pa.int32()),
             "tokens": pa.array(tokens.tolist(), pa.int32()),
+            "empty": pa.array(list(empty), pa.bool_()),
         }
         sink = pa.BufferOutputStream()
         pq.write_table(pa.table(columns), sink)
@@ -171,6 +179,12 @@ class StoreWriter:
             progress = json.loads((self.folder / PROGRESS).read_bytes())
         except (OSError, ValueError):
             return 0
+        made_by = (progress["plan"]["model"], progress["plan"]["revision"])
+        if made_by != (self.plan.model, self.plan.revision):
+            raise DataError(
+                f"{self.folder} is being filled with vectors of {made_by[0]} ({made_by[1]}), not {self.plan.model} "
+                f"({self.plan.revision}): choose another --out, or delete it"
+            )
         if progress["plan"] != asdict(self.plan) or progress["block_count"] != self.block_count:
             return 0
         finished = self.folder / "vectors.npy"

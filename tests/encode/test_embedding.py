@@ -135,12 +135,29 @@ def test_a_store_of_another_model_is_left_alone(tmp_path):
     assert contents(tmp_path / "store") == before
 
 
+def test_a_half_made_store_of_another_model_is_left_alone(tmp_path):
+    def failing(texts):
+        if "text 30" in texts:
+            raise KeyboardInterrupt
+        return hashed(texts)
+
+    texts = [f"text {n}" for n in range(50)]
+    with pytest.raises(KeyboardInterrupt):
+        embed_texts(side_of(texts), FunctionEncoder(failing, "callable:failing"), tmp_path / "store", block=20)
+    with pytest.raises(DataError, match="is being filled with vectors of callable:failing"):
+        embed_texts(side_of(texts), ENCODER, tmp_path / "store", block=20)
+    again = FunctionEncoder(hashed, "callable:failing")
+    store = embed_texts(side_of(texts), again, tmp_path / "store", block=20)
+    assert (np.asarray(store.vectors) == hashed(texts)).all()
+
+
 def test_the_store_knows_its_texts_lengths(tmp_path):
     texts = ["one", "", "three words here"]
     store = embed_texts(side_of(texts), ENCODER, tmp_path / "store", dtype="float16")
     assert store.ids == ["d0", "d1", "d2"]
     assert store.characters.tolist() == [3, 0, 16]
     assert store.tokens.tolist() == [-1, -1, -1]
+    assert store.empty.tolist() == [False, True, False]
     assert store.vectors.dtype == np.float16
     assert isinstance(store.vectors, np.memmap)
     assert store.manifest.empty == 1

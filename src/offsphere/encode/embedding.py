@@ -102,7 +102,8 @@ def _written(
         if progress is not None:
             progress(min((number + 1) * size, len(order)), len(order))
     characters = [len(text) for text in side.texts]
-    return writer.finish(side.ids, characters, _tokens(side.texts, encoder))
+    empty = [not text.strip() for text in side.texts]
+    return writer.finish(side.ids, characters, _tokens(side.texts, encoder), empty)
 
 
 def texts_of(task: RankingTask | PairTask) -> list[Texts]:
