@@ -79,22 +79,27 @@ class Similarity:
     @property
     def divides_by_document(self) -> bool:
         """Whether a document of length zero has no value; it then ranks last."""
-        return True
+        return bool(np.isneginf(self.document_terms(np.zeros(1)).offset[0]))
 
     @property
     def divides_by_query(self) -> bool:
         """Whether a query of length zero has no value."""
-        return True
+        return bool(np.isneginf(self(np.zeros(1), np.zeros(1), np.ones(1))[0]))
+
+    @property
+    def is_cosine(self) -> bool:
+        """Whether it orders everything as cosine does."""
+        return False
 
     @property
     def ranks_as(self) -> tuple[object, ...]:
         """Two similarities for which this is equal rank every query's documents alike."""
-        return (self.label, *self.parameters.values())
+        return COSINE.ranks_as if self.is_cosine else (self.label, *self.parameters.values())
 
     @property
     def pairs_as(self) -> tuple[object, ...]:
         """Two similarities for which this is equal order all pairs of vectors alike, whatever their queries."""
-        return (self.label, *self.parameters.values())
+        return COSINE.pairs_as if self.is_cosine else (self.label, *self.parameters.values())
 
     def alike(self, level: str) -> tuple[object, ...]:
         """Equal for two similarities that agree on one ``query``'s order, on all ``order``, or in ``value``."""
@@ -138,16 +143,6 @@ class Polar(Similarity):
         return CORNERS.get((self.query, self.document)) or f"polar({written(self.query)}, {written(self.document)})"
 
     @property
-    def divides_by_document(self) -> bool:
-        """Only a positive exponent divides."""
-        return self.document > 0
-
-    @property
-    def divides_by_query(self) -> bool:
-        """Only a positive exponent divides."""
-        return self.query > 0
-
-    @property
     def ranks_as(self) -> tuple[object, ...]:
         """The query's exponent cannot move a document."""
         return ("polar", self.document)
@@ -174,16 +169,6 @@ class Euclidean(Similarity):
     formula = "-sqrt(|q|^2 + |d|^2 - 2 dot)"
     has_offset = True
 
-    @property
-    def divides_by_document(self) -> bool:
-        """It never divides."""
-        return False
-
-    @property
-    def divides_by_query(self) -> bool:
-        """It never divides."""
-        return False
-
     def __call__(self, dot: Array, query_lengths: Array, document_lengths: Array) -> Array:
         """The law of cosines; rounding below zero counts as zero."""
         return -np.sqrt(np.maximum(query_lengths**2 + document_lengths**2 - 2 * dot, 0))
@@ -205,14 +190,9 @@ class Angular(Similarity):
     formula = "-arccos(dot / (|q| |d|))"
 
     @property
-    def ranks_as(self) -> tuple[object, ...]:
+    def is_cosine(self) -> bool:
         """The angle falls as cosine rises."""
-        return Polar(1, 1).ranks_as
-
-    @property
-    def pairs_as(self) -> tuple[object, ...]:
-        """The angle falls as cosine rises, for pairs too."""
-        return Polar(1, 1).pairs_as
+        return True
 
     def __call__(self, dot: Array, query_lengths: Array, document_lengths: Array) -> Array:
         """The angle, negated."""
@@ -220,7 +200,7 @@ class Angular(Similarity):
 
     def document_terms(self, lengths: Array) -> Terms:
         """As cosine."""
-        return Polar(1, 1).document_terms(lengths)
+        return COSINE.document_terms(lengths)
 
     def query_factor(self, lengths: Array) -> Array:
         """As cosine."""
@@ -240,23 +220,18 @@ class NormMix(Similarity):
     linear = True
 
     @property
-    def ranks_as(self) -> tuple[object, ...]:
-        """All cosine is cosine."""
-        return COSINE.ranks_as if self.alpha == 1 else (self.label, self.alpha)
-
-    @property
-    def pairs_as(self) -> tuple[object, ...]:
-        """All cosine is cosine."""
-        return COSINE.pairs_as if self.alpha == 1 else (self.label, self.alpha)
+    def is_cosine(self) -> bool:
+        """Nothing but cosine is cosine."""
+        return self.alpha == 1
 
     def __call__(self, dot: Array, query_lengths: Array, document_lengths: Array) -> Array:
         """Mix the cosine with the two lengths."""
-        cosine = Polar(1, 1)(dot, query_lengths, document_lengths)
+        cosine = COSINE(dot, query_lengths, document_lengths)
         return _or_last(self.alpha * cosine + (1 - self.alpha) * (query_lengths + document_lengths))
 
     def document_terms(self, lengths: Array) -> Terms:
         """A scaled direction, and the length as an offset."""
-        scaled = Polar(1, 1).document_terms(lengths)
+        scaled = COSINE.document_terms(lengths)
         return Terms(self.alpha * scaled.weight, scaled.offset + (1 - self.alpha) * lengths)
 
     def query_factor(self, lengths: Array) -> Array:
@@ -282,7 +257,7 @@ class NormGap(Similarity):
 
     def document_terms(self, lengths: Array) -> Terms:
         """The inverse length for the angle, the length for the gap."""
-        scaled = Polar(1, 1).document_terms(lengths)
+        scaled = COSINE.document_terms(lengths)
         return Terms(scaled.weight, np.where(lengths > 0, lengths, -np.inf))
 
     def query_factor(self, lengths: Array) -> Array:
@@ -301,16 +276,6 @@ class Overlap(Similarity):
     label = "overlap"
     formula = "dot / (|q|^2 + |d|^2 - |dot|)"
     form = Form.RATIO
-
-    @property
-    def divides_by_document(self) -> bool:
-        """It is defined wherever one of the two has a length."""
-        return False
-
-    @property
-    def divides_by_query(self) -> bool:
-        """It is defined wherever one of the two has a length."""
-        return False
 
     @property
     def ranks_as(self) -> tuple[object, ...]:
@@ -365,14 +330,9 @@ class RadialConfidence(Similarity):
     linear = True
 
     @property
-    def ranks_as(self) -> tuple[object, ...]:
+    def is_cosine(self) -> bool:
         """Full confidence is cosine."""
-        return COSINE.ranks_as if self.half == 0 else (self.label, self.half)
-
-    @property
-    def pairs_as(self) -> tuple[object, ...]:
-        """Full confidence is cosine."""
-        return COSINE.pairs_as if self.half == 0 else (self.label, self.half)
+        return self.half == 0
 
     def __call__(self, dot: Array, query_lengths: Array, document_lengths: Array) -> Array:
         """Cosine times the saturating confidence."""
