@@ -80,14 +80,19 @@ def _under(chain: tuple[Transform, ...], moments: Moments, *, by_query: bool) ->
     fixed += [Euclidean(), Overlap(), Tanh()]
     families: dict[str, list[Similarity]] = {
         "polar": _polar_grid(by_query=by_query),
-        "norm-mix": [NormMix(length / (length + ratio)) for ratio in RATIOS],
-        "norm-gap": [NormGap(length * ratio) for ratio in (*RATIOS, 10.0)],
-        "radial-confidence": [RadialConfidence(length * ratio) for ratio in (*RATIOS, 10.0)],
+        "norm-mix": [NormMix(round(1 - _short(ratio / (length + ratio)), 9)) for ratio in RATIOS],
+        "norm-gap": [NormGap(_short(length * ratio)) for ratio in (*RATIOS, 10.0)],
+        "radial-confidence": [RadialConfidence(_short(length * ratio)) for ratio in (*RATIOS, 10.0)],
     }
     rows = [Candidate.fixed(replace(base, similarity=similarity)) for similarity in fixed]
     for name, grid in families.items():
         rows.append(Candidate.tuned(prefix + name, [replace(base, similarity=similarity) for similarity in grid]))
     return rows
+
+
+def _short(value: float) -> float:
+    """Two digits are enough for a grid, and make a name one can type."""
+    return float(f"{value:.2g}")
 
 
 def _polar_grid(*, by_query: bool) -> list[Similarity]:

@@ -68,6 +68,10 @@ def compare(
     results = measuring.tuned(merged(rows, chosen.alike, equal_lengths=equal), extra=given is None)
     results = _fused(results, chosen)
     notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
+    if given is not None:
+        notes.append("p is right for scorers that were named before any look at these queries, too small for others")
+    if moments.count <= len(moments.mean) and given is None:
+        notes.append(f"{moments.count} vectors in {len(moments.mean)} dimensions are too few to whiten by")
     if isinstance(task, RankingTask) and task.made is not None:
         notes.append(f"the judgments are made, not human: {task.made}")
     return _told(task, chosen, measuring.evaluation, results, notes, (folds, seed, permutations))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from offsphere.errors import UnknownNameError
 from offsphere.scorer import Scorer
 from offsphere.significance import Tally
 
@@ -37,18 +38,8 @@ class Row:
 
     @property
     def label(self) -> str:
-        """The name, with the parameters that were tuned in place of the word."""
-        if not self.fold_parameters:
-            return self.name
-        tuned = dict(self.parameters)
-        if "whiten +" in self.name:
-            tuned = {"strength": tuned["strength"]}
-        else:
-            tuned.pop("strength", None)
-        if len({parameters.get("query") for parameters in self.fold_parameters}) == 1:
-            tuned.pop("query", None)  # cannot move a document, or was never in doubt
-        told = ", ".join(f"{name} {value:.3g}" for name, value in tuned.items())
-        return self.name.replace("(tuned)", f"({told})")
+        """The name of the scorer one would deploy, with a star where its parameters were tuned."""
+        return f"{self.scorer.name} *" if "(tuned)" in self.name else self.name
 
     @property
     def better(self) -> bool:
@@ -61,7 +52,7 @@ class Row:
         return self.p is not None and self.p < ALPHA and self.difference < 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Comparison:
     """Rows, best first, of one task under one metric."""
 
@@ -76,9 +67,13 @@ class Comparison:
     def __getitem__(self, name: str) -> Row:
         """The row of that name, or of a row that ranks as it does."""
         for row in self.rows:
-            if name == row.name or name in row.same_ranking_as:
+            if name in (row.name, row.label, row.scorer.name, *row.same_ranking_as):
                 return row
-        raise KeyError(name)
+        raise UnknownNameError("row", name, [known for row in self.rows for known in (row.name, *row.same_ranking_as)])
+
+    def __repr__(self) -> str:
+        """The task, the size and the conclusion, not the arrays."""
+        return f"Comparison({self.task['name']}, {self.metric}, {len(self.rows)} rows: {self.conclusion})"
 
     @property
     def best(self) -> Row:
@@ -93,7 +88,8 @@ class Comparison:
     @property
     def conclusion(self) -> str:
         """One plain sentence."""
-        tested = f"after correction for {len(self.rows) - 1} comparisons"
+        count = len(self.rows) - 1
+        tested = f"after correction for {count} comparison{'s' if count > 1 else ''}"
         first = self.best
         if isnan(self[self.baseline].value):
             return f"There is nothing to compare: {self.baseline} gives every pair the same score, or none a score."
@@ -112,7 +108,8 @@ class Comparison:
                 f"Use {self.baseline}: no scorer is significantly better ({first.label} comes first with "
                 f"{_gain(first)}, p = {first.p:.2g} {tested})"
             )
-        return f"{said}{self._on_length()}."
+        made = "; all this on judgments that are made, not human" if self.task.get("judgments_made") else ""
+        return f"{said}{self._on_length()}{made}."
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for machines."""
@@ -131,7 +128,7 @@ class Comparison:
         """What the plain dot product does, since that is what most people ask."""
         try:
             dot = self["dot"]
-        except KeyError:
+        except UnknownNameError:
             return ""
         if dot.name == self.baseline or dot is self.chosen or dot.p is None:
             return ""

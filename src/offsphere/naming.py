@@ -11,12 +11,18 @@ from offsphere.scorer import Scorer
 from offsphere.similarity import CORNERS, FAMILIES, Polar, Similarity
 from offsphere.transforms import TRANSFORMS, Transform
 
+MADE_FROM_DATA = ("nnn", "csls", "z-score")
 _PART = re.compile(r"^\s*([a-z-]+)\s*(?:\(([^()]*)\))?\s*$")
 
 
 def parse_scorer(text: str) -> Scorer:
     """The scorer of that name: transforms and a similarity, joined by plus signs."""
     *transforms, similarity = text.split("+")
+    if similarity.strip().partition("(")[0] in MADE_FROM_DATA:
+        raise OffsphereError(
+            f"{similarity.strip()} is made from a bank of queries or from the corpus, not from its name: "
+            "use offsphere.nnn, offsphere.csls or offsphere.standardize_queries"
+        )
     return Scorer(parse_similarity(similarity), tuple(parse_transform(part) for part in transforms))
 
 
@@ -28,6 +34,11 @@ def parse_similarity(text: str) -> Similarity:
         raise ParameterError(f"{name} takes no parameters: write polar(query, document) for any exponents")
     if name in corners:
         return corners[name]
+    if name in TRANSFORMS:
+        raise OffsphereError(f"{name} is a transform: write '{text.strip()} + cosine', or another similarity after it")
+    if name in FAMILIES and not arguments and FAMILIES[name]().parameters:
+        needed = ", ".join(FAMILIES[name]().parameters)
+        raise ParameterError(f"{name} needs its parameters: write {name}({needed}) with numbers")
     if name not in FAMILIES:
         raise UnknownNameError("similarity", name, [*corners, *FAMILIES])
     made = _made(FAMILIES[name], name, arguments)

@@ -227,7 +227,8 @@ class NormMix(Similarity):
     def __call__(self, dot: Array, query_lengths: Array, document_lengths: Array) -> Array:
         """Mix the cosine with the two lengths."""
         cosine = COSINE(dot, query_lengths, document_lengths)
-        return _or_last(self.alpha * cosine + (1 - self.alpha) * (query_lengths + document_lengths))
+        with np.errstate(invalid="ignore"):
+            return _or_last(self.alpha * cosine + (1 - self.alpha) * (query_lengths + document_lengths))
 
     def document_terms(self, lengths: Array) -> Terms:
         """A scaled direction, and the length as an offset."""

@@ -20,7 +20,7 @@ def test_raw_vectors_over_their_lengths_are_the_models_own(minilm):
     lengths = np.linalg.norm(raw, axis=1, keepdims=True)
     assert np.abs(raw / lengths - own).max() < 1e-6
     assert np.ptp(lengths) > 0.1
-    assert list(minilm.description.removed) == ["2: Normalize"]
+    assert list(minilm.description.removed) == ["Normalize (stage 2)"]
     assert minilm.description.similarity is None
     assert minilm.description.dimension == 384
 

@@ -17,7 +17,12 @@ NAMED_AT_MOST = 5  # empty vectors in a warning
 
 
 def compare_command(
-    data: Annotated[str, typer.Argument(help="A BEIR folder, TREC files, an STS table, a qrels file, or a hub name.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A BEIR folder, a folder with corpus.jsonl alone, TREC files, an STS table, qrels, or a hub name."
+        ),
+    ],
     vectors: Annotated[
         Path | None,
         typer.Option(help="Folder with queries.* and documents.* (pairs: left.*, right.*). Default: DATA itself."),

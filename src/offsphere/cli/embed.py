@@ -16,7 +16,12 @@ MODEL_HELP = (
 
 
 def embed_command(
-    data: Annotated[str, typer.Argument(help="A task: a BEIR folder, TREC files, an STS table, or a hub name.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A BEIR folder, a folder with corpus.jsonl alone, TREC files, an STS table, or a hub name."
+        ),
+    ],
     model: Annotated[str, typer.Option(help=MODEL_HELP)] = "wordllama",
     out: Annotated[Path | None, typer.Option(help="Where to keep the vectors. Default: the user's cache.")] = None,
     split: Annotated[str | None, typer.Option(help="Which judgments: test, dev, train, ...")] = None,
@@ -46,6 +51,6 @@ def embed_command(
         if made.empty:
             typer.echo(f"warning: {made.empty} texts of {name} are empty; they are kept", err=True)
     if made.normalization_removed:
-        typer.echo(f"removed so that lengths are kept: {', '.join(made.normalization_removed)}")
+        typer.echo(f"taken out of the model so that lengths are kept: {', '.join(made.normalization_removed)}")
     if made.similarity is not None:
         typer.echo(f"the model declares: {made.similarity}")

@@ -21,12 +21,15 @@ def print_comparison(result: Comparison, *, every_row: bool = False) -> None:
     table = Table(title=Text(_title(result), style="bold"), title_justify="left", box=None, pad_edge=False)
     for column, justify in (("scorer", "left"), (result.metric, "right"), ("95 % interval", "right")):
         table.add_column(column, justify=justify)  # type: ignore[arg-type]
-    table.add_column(f"against {result.baseline}", justify="right")
+    table.add_column(f"- {result.baseline}", justify="right")
     table.add_column("95 % interval", justify="right")
     table.add_column("p", justify="right")
     for row in rows:
         table.add_row(*map(Text, _cells(row)), style="bold" if row is result.chosen else None)
     console.print(table)
+    if any("(tuned)" in row.name for row in rows):
+        console.print("* tuned by cross-validation; the value is of held-out queries", style="dim")
+    console.print(f"an interval is for its row alone, p is corrected for all {len(result.rows) - 1} rows", style="dim")
     hidden = len(result.rows) - len(rows)
     if hidden:
         console.print(f"... and {hidden} more rows: --all or --json", style="dim")

@@ -25,8 +25,10 @@ class SentenceEncoder:
         """Load the model; remote code is never run."""
         try:
             from sentence_transformers import SentenceTransformer
+            from transformers.utils import logging
         except ImportError as error:
             raise MissingExtraError("sentence-transformers", "models") from error
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]  # there is one bar, ours
         self.model: Any = SentenceTransformer(source, trust_remote_code=False)
         self.model.eval()
         removed = [] if keep_normalize else remove_normalize(self.model)
@@ -77,7 +79,7 @@ def remove_normalize(model: Any) -> list[str]:
     def clean(stages: Any, path: str) -> None:
         for name, stage in list(stages.named_children()):
             if isinstance(stage, Normalize) and stage.module_output_name == "sentence_embedding":
-                removed.append(f"{path}{name}: Normalize")
+                removed.append(f"Normalize (stage {path}{name})")
                 delattr(stages, name)
             elif isinstance(stage, Router):
                 for route, inner in stage.sub_modules.items():

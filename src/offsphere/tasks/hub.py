@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from offsphere.errors import DataError, MissingExtraError
+from offsphere.errors import DataError
 from offsphere.tasks.beir import text_of
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import Judged, Listed, RankingTask
@@ -22,7 +22,9 @@ def load_hub(name: str, split: str | None = None, *, ignore_missing: bool = Fals
     try:
         from datasets import get_dataset_config_names
     except ImportError as error:
-        raise MissingExtraError("datasets", "hub") from error
+        raise DataError(
+            f"{name!r} is no folder here; if it is a data set on the Hugging Face hub: pip install 'offsphere[hub]'"
+        ) from error
     try:
         configurations = get_dataset_config_names(name)
     except Exception as error:  # datasets raises a different kind for every way not to find something

@@ -35,7 +35,8 @@ def known_item_task(folder: Path) -> RankingTask:
     """A task from ``corpus.jsonl`` alone; near-duplicates are removed, since they would be relevant too."""
     path = folder / "corpus.jsonl"
     entries = [(line, entry) for line, entry in json_lines(path)]
-    titled = sum(bool(entry.get("title")) for _, entry in entries) * 2 > len(entries)
+    # titles that most documents share with others cannot ask for one of them
+    titled = len({str(entry["title"]) for _, entry in entries if entry.get("title")}) * 2 > len(entries)
     items = []
     for line, entry in entries:
         name = entry.get("_id", entry.get("id"))

@@ -31,7 +31,7 @@ class Listed(NamedTuple):
     source: str = "the task"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankingTask:
     """Queries that have a relevant document, the documents, and the judgments between them, by number."""
 
@@ -95,6 +95,11 @@ class RankingTask:
             len(missing),
             made,
         )
+
+    def __repr__(self) -> str:
+        """The name and the counts, not the texts."""
+        split = f", {self.split}" if self.split else ""
+        return f"RankingTask({self.name}{split}: {len(self.query_ids)} queries, {len(self.document_ids)} documents)"
 
     def only(self, chosen: NDArray[np.int64], split: str | None = None) -> RankingTask:
         """The same task with some of its queries, by number."""

@@ -20,7 +20,7 @@ from offsphere.tasks.vector_files import VectorFile, find_file, read_vectors
 Vectors = NDArray[np.floating]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankingVectors:
     """Vectors of a ranking task's queries and documents; ``empty`` names those of length zero."""
 
@@ -38,6 +38,10 @@ class RankingVectors:
         empty = _checked(queries, task.query_ids, "query") + _checked(documents, task.document_ids, "document")
         return cls(queries, documents, empty)
 
+    def __repr__(self) -> str:
+        """The shapes, not the numbers."""
+        return f"RankingVectors(queries {self.queries.shape}, documents {self.documents.shape})"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairVectors:
@@ -53,7 +57,9 @@ class PairVectors:
         rows = [f"row {number}" for number in range(len(task.gold))]
         for side, vectors in (("left", left), ("right", right)):
             if len(vectors) != len(rows):
-                raise VectorError(f"there are {len(vectors)} {side} vectors for {len(rows)} pairs")
+                raise VectorError(
+                    f"there are {len(vectors)} {side} vectors for {len(rows)} pairs: are they of another split?"
+                )
         _same_dimension(left, right, "left", "right")
         return cls(left, right, _checked(left, rows, "left") + _checked(right, rows, "right"))
 
@@ -75,7 +81,10 @@ def load_vectors(folder: str | Path, task: RankingTask | PairTask) -> RankingVec
 def _side(folder: Path, side: str) -> VectorFile:
     path = find_file(folder, side)
     if path is None:
-        raise DataError(f"{folder} has no {side} vectors: expected {side}.npy, .npz, .parquet or .safetensors")
+        raise DataError(
+            f"{folder} has no {side} vectors (a store, {side}.npy, .npz, .parquet or .safetensors): make some with "
+            "offsphere embed DATA --out DIR, and say where they are with --vectors DIR"
+        )
     return read_vectors(path)
 
 
