@@ -7,7 +7,7 @@ from scipy import stats
 
 from offsphere.candidates import EXPONENTS
 from offsphere.comparing import compare
-from offsphere.errors import ParameterError
+from offsphere.errors import ParameterError, UnknownNameError
 from offsphere.tasks import PairTask, PairVectors, RankingTask, RankingVectors
 from offsphere.tuning import assign_folds
 from tests.oracles import top, values
@@ -296,3 +296,24 @@ def test_a_task_and_vectors_of_another_kind_are_refused():
         compare(task, pair_task()[1])
     with pytest.raises(ParameterError, match="a seed at least 0"):
         compare(*planted("half")[:2], seed=-1)
+
+
+def test_every_label_of_the_table_can_be_typed():
+    from offsphere.naming import parse_scorer
+
+    task, vectors, _ = planted("half")
+    table = compare(task, vectors)
+    for row in table.rows:
+        if row.scorer.bias is None:
+            name = row.label.removesuffix(" *")
+            assert parse_scorer(name).similarity == row.scorer.similarity
+            assert table[row.label] is row
+    assert len(repr(table)) < 500
+    with pytest.raises(UnknownNameError, match="unknown row 'cosin': did you mean cosine"):
+        _ = table["cosin"]
+
+
+def test_scorers_named_by_hand_come_with_a_caution():
+    task, vectors, _ = planted("half")
+    assert "named before any look" in compare(task, vectors, ["dot"]).notes[0]
+    assert not compare(task, vectors).notes

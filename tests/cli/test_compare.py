@@ -57,6 +57,9 @@ def test_json_is_json_and_nothing_else(folder):
         (["--vectors", "nowhere"], "nowhere is not a folder of vectors"),
         (["--folds", "1"], "needs at least 2"),
         (["--scorer", "whiten(0.5, 1.5) + cosine"], "components = 1.5 is not a positive number"),
+        (["--scorer", "drop-top"], "drop-top is a transform: write 'drop-top + cosine'"),
+        (["--scorer", "polar"], "polar needs its parameters: write polar(query, document) with numbers"),
+        (["--scorer", "cosine + csls"], "csls is made from a bank of queries"),
         (["--scorer", "drop-top(nan) + cosine"], "k = nan is not a number of directions"),
     ],
 )

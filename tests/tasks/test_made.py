@@ -80,6 +80,15 @@ def test_documents_without_titles_are_asked_for_by_their_first_sentences(tmp_pat
     assert "first sentence" in task.made
 
 
+def test_titles_that_many_documents_share_do_not_ask(tmp_path):
+    words = [" ".join(np.random.default_rng(n).choice([f"w{i}" for i in range(900)], 30)) for n in range(12)]
+    rows = [
+        {"_id": str(n), "title": f"One title of {n // 6}", "text": f"Here is {words[n][:20]}. {words[n]}"}
+        for n in range(12)
+    ]
+    assert "first sentence" in load_task(write_corpus(tmp_path / "c", rows)).made
+
+
 def test_near_duplicates_are_found_and_others_are_not():
     rng = np.random.default_rng(0)
     vocabulary = [f"word{n}" for n in range(2000)]
