@@ -37,9 +37,14 @@ class Row:
     values: NDArray[np.float64] | None = None  # per query, where the metric has such values
 
     @property
+    def deployed(self) -> str:
+        """The name of the scorer one would deploy."""
+        return self.scorer.name if "(tuned)" in self.name else self.name
+
+    @property
     def label(self) -> str:
-        """The name of the scorer one would deploy, with a star where its parameters were tuned."""
-        return f"{self.scorer.name} *" if "(tuned)" in self.name else self.name
+        """The same, with a star where its parameters were tuned."""
+        return f"{self.deployed} *" if "(tuned)" in self.name else self.name
 
     @property
     def better(self) -> bool:
@@ -98,14 +103,14 @@ class Comparison:
         if self.chosen.better:
             found = self.chosen
             said = (
-                f"Use {found.label.removesuffix(' *')}: {self.metric} {found.value:.4f} against {self[self.baseline].value:.4f} "
+                f"Use {found.deployed}: {self.metric} {found.value:.4f} against {self[self.baseline].value:.4f} "
                 f"for {self.baseline}, {_gain(found)}, p = {found.p:.2g} {tested}"
             )
         elif first.name == self.baseline:
             said = f"Use {self.baseline}: nothing ranks better than it ({self.metric} {first.value:.4f})"
         else:
             said = (
-                f"Use {self.baseline}: no scorer is significantly better ({first.label.removesuffix(' *')} comes first with "
+                f"Use {self.baseline}: no scorer is significantly better ({first.deployed} comes first with "
                 f"{_gain(first)}, p = {first.p:.2g} {tested})"
             )
         made = "; all this on judgments that are made, not human" if self.task.get("judgments_made") else ""
