@@ -317,3 +317,10 @@ def test_scorers_named_by_hand_come_with_a_caution():
     task, vectors, _ = planted("half")
     assert "named before any look" in compare(task, vectors, ["dot"]).notes[0]
     assert not compare(task, vectors).notes
+
+
+def test_a_family_that_chose_cosine_is_cosine_and_not_its_z_score():
+    task, vectors, _ = planted("cosine", spread=1.5)
+    table = compare(task, vectors, metric="pooled-ap@20")
+    assert not table["cosine + z-score"].same_ranking_as
+    assert "polar (tuned)" in (*table["cosine"].same_ranking_as, *(row.name for row in table.rows))

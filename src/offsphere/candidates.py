@@ -125,7 +125,7 @@ def merged(candidates: Sequence[Candidate], level: Alike, *, equal_lengths: bool
 
 def _key(candidate: Candidate, level: Alike, *, equal_lengths: bool) -> object:
     scorer = candidate.options[0]
-    if scorer.bias is not None or scorer.standardization is not None:
+    if not scorer.is_plain:
         return id(candidate)
     if equal_lengths and level != "value" and not _moved(scorer):
         return "all that the raw vectors can say"

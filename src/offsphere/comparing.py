@@ -104,12 +104,12 @@ def _fused(results: Sequence[tuple[Candidate, Tuned]], metric: Metric) -> list[t
     fixed = {
         ranking_key(candidate.options[0], metric.alike): place
         for place, (candidate, _) in enumerate(results)
-        if len(candidate.options) == 1 and candidate.options[0].bias is None
+        if len(candidate.options) == 1 and candidate.options[0].is_plain
     }
     kept = list(results)
     gone = set()
     for place, (candidate, tuned) in enumerate(results):
-        if len(candidate.options) == 1 or len(set(tuned.by_fold)) > 1 or candidate.options[0].bias is not None:
+        if len(candidate.options) == 1 or len(set(tuned.by_fold)) > 1 or not candidate.options[0].is_plain:
             continue
         home = fixed.get(ranking_key(candidate.options[tuned.by_fold[0]], metric.alike))
         if home is not None:

@@ -124,7 +124,7 @@ class RankingMeasuring:
         return np.stack([scores, (gains > 0).astype(np.float64)], axis=-1)
 
     def _key(self, scorer: Scorer) -> object:
-        if scorer.bias is not None or scorer.standardization is not None:
+        if not scorer.is_plain:
             return id(scorer)
         return id(scorer.map), scorer.similarity.alike(self.metric.alike)
 

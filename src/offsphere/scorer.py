@@ -57,6 +57,11 @@ class Scorer:
         parts += ["z-score"] if self.standardization is not None else []
         return " + ".join(parts)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is transforms and a similarity alone, without what is made from queries or corpus."""
+        return self.bias is None and self.standardization is None
+
     def fit(self, moments: Moments) -> Scorer:
         """The same scorer with its transforms fitted on documents of these moments."""
         return replace(self, map=fit_chain(self.transforms, moments))
@@ -71,7 +76,7 @@ class Scorer:
 
     def score_pairs(self, left: Vectors, right: Vectors) -> Array:
         """The value of each row of ``left`` with the same row of ``right``; minus infinity where it is not defined."""
-        if self.bias is not None or self.standardization is not None:
+        if not self.is_plain:
             raise OffsphereError("a document bias or a query standardisation has no meaning for pairs")
         if left.shape != right.shape:
             raise VectorError(f"left vectors are {left.shape}, right vectors {right.shape}: pairs need two of a shape")

@@ -24,12 +24,7 @@ class FunctionEncoder:
         self.name = name
         dimension = self._rows(["offsphere"]).shape[1]
         version = getattr(function, "__version__", "unknown")
-        self._description = Description(name, str(version), dimension)
-
-    @property
-    def description(self) -> Description:
-        """What made the vectors."""
-        return self._description
+        self.description = Description(name, str(version), dimension)
 
     def prompt(self, side: Side) -> str:  # noqa: ARG002
         """The function adds its own."""

@@ -32,7 +32,7 @@ class SentenceEncoder:
         self.model: Any = SentenceTransformer(source, trust_remote_code=False)
         self.model.eval()
         removed = [] if keep_normalize else remove_normalize(self.model)
-        self._description = Description(
+        self.description = Description(
             model=name,
             revision=_revision(self.model, Path(source)),
             dimension=self.encode(["offsphere"], "document").shape[1],
@@ -40,11 +40,6 @@ class SentenceEncoder:
             removed=removed,
             kept_normalize=keep_normalize,
         )
-
-    @property
-    def description(self) -> Description:
-        """What made the vectors."""
-        return self._description
 
     def prompt(self, side: Side) -> str:
         """The prompt the model's own query and document methods put before a text."""

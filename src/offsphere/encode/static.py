@@ -48,18 +48,13 @@ class StaticEncoder:
         """
         self.table = np.ascontiguousarray(table, dtype=np.float32)
         self.tokenizer = tokenizer
-        self._description = description
+        self.description = description
         tokens = len(self.table) if token_rows is None else len(token_rows)
         self.rows = np.arange(tokens) if token_rows is None else np.asarray(token_rows, np.int64)
         self.weights = np.ones(tokens, np.float32) if token_weights is None else np.asarray(token_weights, np.float32)
         self.unknown = -1 if unknown is None else unknown
         self.longest = longest
         self.normalize = normalize
-
-    @property
-    def description(self) -> Description:
-        """What made the vectors."""
-        return self._description
 
     def prompt(self, side: Side) -> str:  # noqa: ARG002
         """Static models have none."""
