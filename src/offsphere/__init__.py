@@ -14,6 +14,7 @@ _HOME = {
     "Comparison": "comparison",
     "DropTop": "transforms",
     "Euclidean": "similarity",
+    "Geometry": "geometry",
     "Linear": "transforms",
     "Moments": "moments",
     "NormGap": "similarity",
@@ -38,6 +39,8 @@ _HOME = {
     "load_encoder": "encode",
     "load_task": "tasks",
     "load_vectors": "tasks",
+    "measure": "geometry",
+    "measure_layers": "geometry",
     "nnn": "hubs",
     "open_store": "store",
     "parse_scorer": "naming",
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from offsphere.comparison import Comparison
     from offsphere.encode import embed, load_encoder
     from offsphere.errors import OffsphereError
+    from offsphere.geometry import Geometry, measure, measure_layers
     from offsphere.hubs import csls, nnn
     from offsphere.moments import Moments
     from offsphere.naming import parse_scorer

@@ -13,7 +13,7 @@ from offsphere.candidates import Candidate, default_candidates, merged, ranking_
 from offsphere.comparison import Comparison, Row
 from offsphere.errors import ParameterError
 from offsphere.evaluation import Evaluation
-from offsphere.lengths import lengths
+from offsphere.lengths import are_equal, lengths
 from offsphere.measuring import Measuring, PairMeasuring, RankingMeasuring
 from offsphere.metrics import Metric, parse_metric
 from offsphere.moments import Moments
@@ -32,7 +32,6 @@ Progress = Callable[[int, int], None]
 
 RESAMPLES = 2_000
 POOLED_RESAMPLES = 400  # each one costs a walk through the whole pool
-EQUAL_LENGTHS = 1e-3  # lengths within this share of their mean: the vectors were normalised, up to float16 rounding
 
 
 def compare(
@@ -87,16 +86,11 @@ def _looked_at(vectors: RankingVectors | PairVectors) -> tuple[Moments, bool]:
         total = part if total is None else total.merge(part)
         own.append(lengths(block))
     assert total is not None  # Blocks refuses an empty corpus
-    return total, _equal(np.concatenate(own))
+    return total, are_equal(np.concatenate(own))
 
 
 def _query_lengths_equal(vectors: RankingVectors | PairVectors) -> bool:
-    return isinstance(vectors, PairVectors) or _equal(lengths(vectors.queries))
-
-
-def _equal(own: Array) -> bool:
-    some = own[own > 0]
-    return bool(len(some) and np.ptp(some) <= EQUAL_LENGTHS * some.max())
+    return isinstance(vectors, PairVectors) or are_equal(lengths(vectors.queries))
 
 
 def _fused(results: Sequence[tuple[Candidate, Tuned]], metric: Metric) -> list[tuple[Candidate, Tuned]]:

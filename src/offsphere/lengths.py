@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+EQUAL_LENGTHS = 1e-3  # lengths within this share of their maximum were normalised, up to float16 rounding
+
 
 def lengths(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
     """The L2 norm of each row."""
@@ -12,3 +14,9 @@ def lengths(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
 
     rows = np.ascontiguousarray(vectors, dtype=np.float32)
     return np.asarray(np.sqrt(squared_lengths(rows)))
+
+
+def are_equal(own: NDArray[np.float64]) -> bool:
+    """Whether all lengths, but for those that are zero, are one number: the vectors were normalised."""
+    some = own[own > 0]
+    return bool(len(some) and np.ptp(some) <= EQUAL_LENGTHS * some.max())

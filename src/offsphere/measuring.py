@@ -15,7 +15,7 @@ from offsphere.evaluation import Evaluation, MeanOverQueries, OverPairs, OverPoo
 from offsphere.hubs import CSLS_NEIGHBOURS, NNN_NEIGHBOURS, nearest_means, with_csls, with_nnn
 from offsphere.metrics import Metric
 from offsphere.scorer import Scorer
-from offsphere.searching import search
+from offsphere.searching import search_in_turns
 from offsphere.similarity import COSINE
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
@@ -27,8 +27,6 @@ Index = NDArray[np.int64]
 Result = tuple[Candidate, Tuned]
 
 ALPHAS = (0.25, 0.5, 0.75, 1.0)  # of nearest-neighbour normalisation
-TOP_LISTS = 256 * 2**20  # bytes that the top lists of a search may take; more queries are searched in turns
-BYTES_A_PLACE = 36  # in a top list and in the line before it
 
 
 class Measuring(Protocol):
@@ -102,14 +100,11 @@ class RankingMeasuring:
         keys = [self._key(scorer) for scorer in scorers]
         distinct = dict(zip(keys, scorers, strict=True))
         k = self.metric.depth
-        at_once = max(1, TOP_LISTS // (len(distinct) * (2 * k + 64) * BYTES_A_PLACE))
         parts: dict[object, list[Array]] = {key: [] for key in distinct}
-        queries = len(self.task.query_ids)
-        for start in range(0, queries, at_once):
-            chosen = np.arange(start, min(start + at_once, queries))
-            found = search(
-                self.vectors.queries[chosen], self.vectors.documents, list(distinct.values()), k, progress=self.progress
-            )
+        turns = search_in_turns(
+            self.vectors.queries, self.vectors.documents, list(distinct.values()), k, progress=self.progress
+        )
+        for chosen, found in turns:
             judgments = self.task.judgments.only(chosen)
             ideal = judgments.ideal()
             for key, top in zip(distinct, found, strict=True):

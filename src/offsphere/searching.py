@@ -6,8 +6,7 @@ queries tile by tile, and each tile is scanned for all scorers while it is still
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from offsphere.blocks import TILE, Blocks, Documents
 from offsphere.calibration import standardized
+from offsphere.cores import available_cores
 from offsphere.errors import ParameterError, VectorError
 from offsphere.lengths import lengths
 from offsphere.scorer import Scorer
@@ -24,6 +24,8 @@ from offsphere.similarity import Similarity
 
 QUERY_TILE = 512  # at most; queries are divided evenly among the threads
 DOCUMENT_TILE = 2 * TILE
+TOP_LISTS = 256 * 2**20  # bytes that the top lists of a search may take; more queries are searched in turns
+BYTES_A_PLACE = 36  # in a top list and in the line before it
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.float32]
@@ -62,7 +64,7 @@ def search(
     blocks = Blocks.of(documents, block_rows)
     if queries.ndim != 2 or queries.shape[1] != blocks.dimension:  # noqa: PLR2004
         raise VectorError(f"queries have shape {queries.shape}, documents have {blocks.dimension} dimensions")
-    workers = threads or _available_cores()
+    workers = threads or available_cores()
     groups = _grouped(queries, scorers, min(k, blocks.count), blocks.count, workers)
     # one BLAS thread in each of ours: tiles stay in their core's cache, and a transform rounds the same way every time
     with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
@@ -71,6 +73,21 @@ def search(
         for group in groups:
             results.update(group.results(pool))
     return [results[number] for number in range(len(scorers))]
+
+
+def search_in_turns(
+    queries: NDArray[np.floating],
+    documents: Documents | Blocks,
+    scorers: Sequence[Scorer],
+    k: int = 10,
+    *,
+    progress: Progress | None = None,
+) -> Iterator[tuple[NDArray[np.int64], list[TopK]]]:
+    """The same, as many queries at a time as their top lists have room in memory, with the numbers of those queries."""
+    at_once = max(1, TOP_LISTS // (max(len(scorers), 1) * (2 * k + 64) * BYTES_A_PLACE))
+    for start in range(0, len(queries), at_once):
+        chosen = np.arange(start, min(start + at_once, len(queries)))
+        yield chosen, search(queries[chosen], documents, scorers, k, progress=progress)
 
 
 @dataclass(slots=True)
@@ -266,7 +283,3 @@ def _even_tile(queries: int, workers: int) -> int:
 def _directed(query_lengths: Array, similarity: Similarity) -> Array:
     """A query without length cannot be divided by it: take one instead."""
     return np.where(query_lengths > 0, query_lengths, 1.0) if similarity.divides_by_query else query_lengths
-
-
-def _available_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

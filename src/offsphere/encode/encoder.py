@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from itertools import chain
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,19 @@ class Description:
     similarity: str | None = None  # what the model declares it is to be scored with
     removed: Sequence[str] = field(default=())  # normalisation stages that were taken out
     kept_normalize: bool = False  # the user wanted them to stay
+
+
+class Tokens(NamedTuple):
+    """Token numbers of all texts in a row, and where each text ends."""
+
+    ids: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]]) -> Tokens:
+        """From a list a text."""
+        ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
+        return cls(np.fromiter(chain.from_iterable(rows), np.int64, int(ends[-1]) if len(ends) else 0), ends)
 
 
 class Encoder(Protocol):
@@ -47,4 +61,8 @@ class Encoder(Protocol):
 
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int32]:
         """How many tokens the model sees of each text, or -1 where it does not say."""
+        ...
+
+    def tokens(self, texts: Sequence[str]) -> Tokens | None:
+        """The tokens the model sees of each text, without special ones; nothing where it does not say."""
         ...

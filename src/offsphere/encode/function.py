@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.encode.encoder import Description, Side
+from offsphere.encode.encoder import Description, Side, Tokens
 from offsphere.errors import OffsphereError
 
 
@@ -37,6 +37,10 @@ class FunctionEncoder:
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int32]:
         """Not known."""
         return np.full(len(texts), -1, np.int32)
+
+    def tokens(self, texts: Sequence[str]) -> Tokens | None:  # noqa: ARG002
+        """Not known."""
+        return None
 
     def _rows(self, texts: list[str]) -> NDArray[np.float32]:
         rows = np.ascontiguousarray(self.function(texts), dtype=np.float32)

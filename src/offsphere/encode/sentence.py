@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.encode.encoder import Description, Side
+from offsphere.encode.encoder import Description, Side, Tokens
 from offsphere.errors import MissingExtraError, OffsphereError
 
 BATCH = 32
@@ -57,12 +57,29 @@ class SentenceEncoder:
 
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int32]:
         """Without padding, special tokens included, and no more than the model looks at."""
+        found = self._tokenized(texts)
+        if found is None:
+            return np.full(len(texts), -1, np.int32)
+        return np.array([len(row) for row in found], np.int32)
+
+    def tokens(self, texts: Sequence[str]) -> Tokens | None:
+        """No more of a text than the model looks at."""
+        found = self._tokenized(texts)
+        if found is None:
+            return None
+        special = set(self.model.tokenizer.all_special_ids)
+        return Tokens.of([[token for token in row if token not in special] for row in found])
+
+    def _tokenized(self, texts: Sequence[str]) -> list[list[int]] | None:
+        """Token numbers, special ones included; nothing where the model has no tokenizer of the usual kind."""
         tokenizer = self.model.tokenizer
         if not callable(tokenizer):
-            return np.full(len(texts), -1, np.int32)
+            return None
         limit = self.model.max_seq_length
-        found = tokenizer(list(texts), padding=False, truncation=limit is not None, max_length=limit)
-        return np.array([len(row) for row in found["input_ids"]], np.int32)
+        found: list[list[int]] = tokenizer(list(texts), padding=False, truncation=limit is not None, max_length=limit)[
+            "input_ids"
+        ]
+        return found
 
 
 def remove_normalize(model: Any) -> list[str]:

@@ -7,17 +7,16 @@ vector.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.encode.encoder import Description, Side
+from offsphere.cores import available_cores
+from offsphere.encode.encoder import Description, Side, Tokens
 from offsphere.encode.sentence import digest_of_files
 from offsphere.errors import MissingExtraError, OffsphereError
 
@@ -63,7 +62,7 @@ class StaticEncoder:
     def encode(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:  # noqa: ARG002
         """Tokenise and average a chunk of texts in each thread; both let go of the interpreter."""
         chunks = [texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK)]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        with ThreadPoolExecutor(available_cores()) as pool:
             parts = list(pool.map(self._means, chunks))
         rows = np.concatenate(parts) if parts else np.zeros((0, self.table.shape[1]), np.float32)
         if self.normalize:
@@ -73,10 +72,13 @@ class StaticEncoder:
 
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int32]:
         """As many as go into the mean."""
-        tokens, ends = self._tokens(texts)
-        known = np.concatenate([[0], np.cumsum(tokens != self.unknown)])
-        starts = np.concatenate([[0], ends[:-1]])
-        return np.asarray(known[ends] - known[starts], np.int32)
+        return np.diff(self.tokens(texts).ends, prepend=0).astype(np.int32)
+
+    def tokens(self, texts: Sequence[str]) -> Tokens:
+        """Those that go into the mean."""
+        ids, ends = self._tokens(texts)
+        known = ids != self.unknown
+        return Tokens(ids[known], np.concatenate([[0], np.cumsum(known)])[ends])
 
     def _means(self, texts: Sequence[str]) -> NDArray[np.float32]:
         from offsphere.encode.pooling import mean_rows
@@ -84,14 +86,11 @@ class StaticEncoder:
         tokens, ends = self._tokens(texts)
         return np.asarray(mean_rows(self.table, self.rows, self.weights, tokens, ends, self.unknown))
 
-    def _tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """All texts' tokens in a row, and where each text ends."""
+    def _tokens(self, texts: Sequence[str]) -> Tokens:
+        """With the unknown ones."""
         looked_at = [text[: self.longest] for text in texts]
         found = self.tokenizer.encode_batch_fast(looked_at, add_special_tokens=False)
-        ids = [encoding.ids for encoding in found]
-        ends = np.cumsum([len(row) for row in ids]) if ids else np.zeros(0, np.int64)
-        flat = np.fromiter(chain.from_iterable(ids), np.int64, int(ends[-1]) if len(ends) else 0)
-        return flat, ends.astype(np.int64)
+        return Tokens.of([encoding.ids for encoding in found])
 
 
 def load_wordllama() -> StaticEncoder:

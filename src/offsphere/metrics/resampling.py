@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -10,6 +9,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from offsphere.cores import available_cores
 
 Array = NDArray[np.float64]
 
@@ -19,7 +20,7 @@ def spearman_in_resamples(scores: Sequence[Array], gold: Array, weights: Array) 
     orders, runs = zip(*map(_runs, [gold, *scores]), strict=True)
     order, run = np.stack(orders), np.stack(runs)
     result = np.empty((len(weights), len(scores)))
-    workers = os.cpu_count() or 1
+    workers = available_cores()
     with ThreadPoolExecutor(workers) as pool:
         parts = np.array_split(np.arange(len(weights)), workers)
         for part in parts:

@@ -27,6 +27,7 @@ class VectorFile(NamedTuple):
     path: Path
     vectors: Vectors
     ids: Sequence[str] | None
+    tokens: NDArray[np.int32] | None = None  # how many the model saw of each text, where a store says
 
 
 def find_file(folder: Path, side: str) -> Path | None:
@@ -42,7 +43,8 @@ def read_vectors(path: Path) -> VectorFile:
     """Read a file, and the ids beside it (``documents.ids``, one a line) where it carries none; or open a store."""
     if path.is_dir():
         store = open_store(path)
-        return VectorFile(path, store.vectors, store.ids)
+        tokens = store.tokens
+        return VectorFile(path, store.vectors, store.ids, tokens if (tokens >= 0).all() else None)
     readers = {".npy": _npy, ".npz": _npz, ".parquet": _parquet, ".safetensors": _safetensors}
     try:
         vectors, ids = readers[path.suffix](path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,15 +18,21 @@ from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vector_files import VectorFile, find_file, read_vectors
 
 Vectors = NDArray[np.floating]
+Counts = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankingVectors:
-    """Vectors of a ranking task's queries and documents; ``empty`` names those of length zero."""
+    """Vectors of a ranking task's queries and documents; ``empty`` names those of length zero.
+
+    ``query_tokens`` and ``document_tokens`` say how many tokens the model saw of each text, where that is known.
+    """
 
     queries: Vectors
     documents: Vectors
     empty: Sequence[str] = field(default=())
+    query_tokens: Counts | None = None
+    document_tokens: Counts | None = None
 
     @classmethod
     def of(cls, task: RankingTask, queries: Vectors, documents: Vectors) -> RankingVectors:
@@ -45,11 +51,13 @@ class RankingVectors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairVectors:
-    """Vectors of a pair task's two sides; ``empty`` names those of length zero."""
+    """Vectors of a pair task's two sides; ``empty`` names those of length zero, the tokens are as above."""
 
     left: Vectors
     right: Vectors
     empty: Sequence[str] = field(default=())
+    left_tokens: Counts | None = None
+    right_tokens: Counts | None = None
 
     @classmethod
     def of(cls, task: PairTask, left: Vectors, right: Vectors) -> PairVectors:
@@ -70,12 +78,13 @@ def load_vectors(folder: str | Path, task: RankingTask | PairTask) -> RankingVec
     if not place.is_dir():
         raise DataError(f"{place} is not a folder of vectors")
     if isinstance(task, PairTask):
-        left, right = (_side(place, side).vectors for side in ("left", "right"))
-        return PairVectors.of(task, left, right)
-    queries, documents = _side(place, "queries"), _side(place, "documents")
-    query_rows = _ordered(queries, task.query_ids, task.listed_query_ids, "query")
-    document_rows = _ordered(documents, task.document_ids, task.document_ids, "document")
-    return RankingVectors.of(task, query_rows, document_rows)
+        left, right = _side(place, "left"), _side(place, "right")
+        held = PairVectors.of(task, left.vectors, right.vectors)
+        return replace(held, left_tokens=left.tokens, right_tokens=right.tokens)
+    queries = _ordered(_side(place, "queries"), task.query_ids, task.listed_query_ids, "query")
+    documents = _ordered(_side(place, "documents"), task.document_ids, task.document_ids, "document")
+    found = RankingVectors.of(task, queries.vectors, documents.vectors)
+    return replace(found, query_tokens=queries.tokens, document_tokens=documents.tokens)
 
 
 def _side(folder: Path, side: str) -> VectorFile:
@@ -88,12 +97,12 @@ def _side(folder: Path, side: str) -> VectorFile:
     return read_vectors(path)
 
 
-def _ordered(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], kind: str) -> Vectors:
+def _ordered(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], kind: str) -> VectorFile:
     """The rows of the wanted ids. A file without ids is in the order of the wanted or of all listed ones."""
     ids = file.ids
     if ids is None:
         if len(file.vectors) == len(wanted):
-            return file.vectors
+            return file
         if len(file.vectors) != len(listed):
             raise VectorError(
                 f"{file.path} has {len(file.vectors)} vectors and no ids, the task has {len(listed)} {kind} ids: "
@@ -101,7 +110,7 @@ def _ordered(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], kin
             )
         ids = listed
     if list(ids) == list(wanted):
-        return file.vectors  # stays on disk where it is a map
+        return file  # stays on disk where it is a map
     rows = {name: row for row, name in enumerate(ids)}
     if len(rows) < len(ids):
         name, times = Counter(ids).most_common(1)[0]
@@ -109,7 +118,9 @@ def _ordered(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], kin
     missing = [name for name in wanted if name not in rows]
     if missing:
         raise VectorError(f"{file.path} has no vector for {kind} {missing[0]!r} ({len(missing)} are missing)")
-    return file.vectors[[rows[name] for name in wanted]]
+    chosen = [rows[name] for name in wanted]
+    tokens = file.tokens[chosen] if file.tokens is not None else None
+    return VectorFile(file.path, file.vectors[chosen], wanted, tokens)
 
 
 def _same_dimension(one: Vectors, other: Vectors, first: str, second: str) -> None:

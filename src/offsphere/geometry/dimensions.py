@@ -1,0 +1,126 @@
+"""Do a few dimensions run the show? What each adds to the mean cosine, and what is left without the first ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.geometry.directions import Directions
+from offsphere.geometry.sample import Sample, smallest
+
+Array = NDArray[np.float64]
+
+SHARES = (0.1, 0.2, 0.5)
+INFORMATIVE_ROWS = 2_048  # rows whose pairwise cosines are compared
+ROGUE = 0.5  # share of the mean cosine that one dimension must have to be called so
+CONE_AT_LEAST = 0.05  # below this mean cosine, shares of it mean little
+AT_ONCE = 256
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dimensions:
+    """Contributions of dimensions to the mean cosine of a side, largest first."""
+
+    side: str
+    mean_cosine: float
+    order: NDArray[np.int64]  # dimensions, the largest contribution first
+    contributions: Array  # in that order
+    top_shares: dict[str, float]  # of the mean cosine, by the first 1, 2, 3
+    needed: dict[str, int | None]  # how many dimensions make 10, 20, 50 % of it
+    informativity: dict[str, float]  # r^2 of the cosines without the first k dimensions with those of all
+    informative_rows: int
+
+    @property
+    def sentence(self) -> str:
+        """Whether one dimension dominates."""
+        if abs(self.mean_cosine) < CONE_AT_LEAST:
+            return f"{self.side}: the mean cosine is near zero, so no dimension makes a cone"
+        first = self.top_shares["1"]
+        if first > ROGUE:
+            left = next(iter(self.informativity.values()), float("nan"))
+            return (
+                f"{self.side}: dimension {self.order[0]} alone makes {first:.0%} of the mean cosine; without it "
+                f"r^2 = {left:.2f} of the cosines is left"
+            )
+        return f"{self.side}: no dimension dominates; the first makes {first:.1%} of the mean cosine"
+
+
+def dimensions(side: str, directions: Directions, sample: Sample, drop: Sequence[int] | None = None) -> Dimensions:
+    """Contributions from the sums of directions, informativity from a sample of rows."""
+    each = directions.contributions
+    order = np.argsort(-each, kind="stable")
+    ranked = each[order]
+    rows = sample.vectors[smallest(sample.keys, INFORMATIVE_ROWS)]
+    counts = drop if drop is not None else drop_counts(len(each))
+    found = informativity(rows, order, counts)
+    return Dimensions(
+        side,
+        directions.mean_cosine,
+        order,
+        ranked,
+        {str(k): float(ranked[:k].sum() / each.sum()) for k in (1, 2, 3) if k <= len(each)},
+        {f"{share:g}": _needed(ranked, share) for share in SHARES},
+        {str(k): float(value) for k, value in zip(counts, found, strict=True)},
+        len(rows),
+    )
+
+
+def drop_counts(dimension: int) -> list[int]:
+    """How many dimensions to drop: 1, 2, 3, 5, 10, 20, 30, 50, 100, 200, ... up to all but one."""
+    steps = [digit * 10**power for power in range(6) for digit in (1, 2, 3, 5, 7)]
+    return [k for k in steps if k < dimension and k not in (7, 70)]
+
+
+def informativity(rows: NDArray[np.floating], order: NDArray[np.int64], drop: Sequence[int]) -> Array:
+    """For each k, r^2 over all pairs of rows between their cosine and their cosine without the first k dimensions.
+
+    (Xiao et al. 2023, arXiv:2212.09170, after Timkey & van Schijndel 2021.) The inner products without more dimensions
+    are those without fewer less some outer products, so all k together cost one matrix product.
+    """
+    kept = rows[np.linalg.norm(rows, axis=1) > 0].astype(np.float64)[:, order]
+    counts = sorted(drop)
+    sums = np.zeros((len(counts), 5))  # of c, c', c^2, c'^2, c c' over pairs
+    pairs = 0
+    squares = kept**2
+    remaining = squares.sum(axis=1) - np.concatenate(
+        [np.zeros((1, len(kept))), np.cumsum(squares, axis=1).T]
+    )  # (dropped, rows): squared length without the first dimensions
+    for start in range(0, len(kept), AT_ONCE):
+        some = kept[start : start + AT_ONCE]
+        below = np.arange(start, start + len(some))[:, None] > np.arange(len(kept))[None, :]
+        pairs += int(below.sum())
+        products = some @ kept.T
+        whole = _cosines(products, remaining[0], start)[below]
+        done = 0
+        for place, k in enumerate(counts):
+            products = products - some[:, done:k] @ kept[:, done:k].T
+            done = k
+            reduced = _cosines(products, remaining[k], start)[below]
+            sums[place] += (whole.sum(), reduced.sum(), whole @ whole, reduced @ reduced, whole @ reduced)
+    found = np.array([_r_squared(row, pairs) for row in sums])
+    return found[[counts.index(k) for k in drop]]
+
+
+def _cosines(products: Array, squared_lengths: Array, start: int) -> Array:
+    # what rounding leaves of a vector that had nothing but the dropped dimensions is no direction
+    some = squared_lengths > ROUNDING * squared_lengths.max()
+    inverse = np.zeros_like(squared_lengths)
+    inverse[some] = squared_lengths[some] ** -0.5
+    return np.asarray(products * inverse[start : start + len(products), None] * inverse)
+
+
+def _r_squared(sums: Array, pairs: int) -> float:
+    if pairs < 2:  # noqa: PLR2004
+        return float("nan")
+    x, y, xx, yy, xy = sums / pairs
+    spread = (xx - x * x) * (yy - y * y)
+    return float((xy - x * y) ** 2 / spread) if spread > ROUNDING**2 else float("nan")
+
+
+def _needed(ranked: Array, share: float) -> int | None:
+    reached = np.flatnonzero(np.cumsum(ranked) >= share * ranked.sum())
+    return int(reached[0]) + 1 if len(reached) else None

@@ -1,0 +1,58 @@
+"""Dual evaluation: the same vectors scored by dot product and by cosine (Feng & Watanabe 2026, arXiv:2602.09229)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan
+
+from offsphere.comparison import Comparison
+from offsphere.geometry.estimate import Estimate
+
+COLLAPSED = 0.5  # of the other's value: below that share one of the two has collapsed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dual:
+    """What the dot product gains or loses against cosine."""
+
+    metric: str
+    cosine: Estimate
+    dot: Estimate
+    difference: Estimate  # dot less cosine
+    p: float
+    warning: str | None
+
+    @property
+    def sentence(self) -> str:
+        """The difference, and whether it is luck."""
+        verb = "gains" if self.difference.value > 0 else "loses"
+        found = (
+            f"the dot product {verb} {abs(self.difference.value):.4f} {self.metric} against cosine (p = {self.p:.2g})"
+        )
+        return f"{found}: {self.warning}" if self.warning is not None else found
+
+
+def dual_of(table: Comparison) -> Dual:
+    """From a comparison that has both."""
+    cosine, dot = table["cosine"], table["dot"]
+    same = cosine is dot or dot.p is None
+    warning = None
+    if not same and dot.p is not None and dot.p < 0.05:  # noqa: PLR2004
+        if cosine.value < COLLAPSED * dot.value:
+            warning = (
+                f"magnitude collapse: cosine keeps only {cosine.value / dot.value:.0%} of what the dot product finds; "
+                "the model put its knowledge into length, so never serve it by cosine"
+            )
+        elif dot.value < COLLAPSED * cosine.value:
+            warning = (
+                f"the dot product keeps only {max(dot.value, 0) / cosine.value:.0%} of what cosine finds: to this "
+                "model length is noise, so never serve its raw vectors by inner product"
+            )
+    return Dual(
+        table.metric,
+        Estimate(cosine.value, cosine.low, cosine.high),
+        Estimate(dot.value, dot.low, dot.high),
+        Estimate(0.0) if same else Estimate(dot.difference, dot.difference_low, dot.difference_high),
+        1.0 if dot.p is None else dot.p if not same else nan,
+        warning,
+    )

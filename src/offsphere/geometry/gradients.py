@@ -1,0 +1,66 @@
+"""How fast pairs would learn under a cosine loss: the gradient on z has norm ``sin(angle) / |z|``.
+
+So long vectors and opposite pairs learn slowly (Draganov et al. 2024, arXiv:2406.16468).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.geometry.positives import Positives
+
+Array = NDArray[np.float64]
+
+SLOW = 0.1  # of the median pair's gradient
+LEARNT = 0.9  # a cosine above this has little left to learn
+OPPOSITE = -(3**0.5) / 2  # an angle of 150 degrees
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gradients:
+    """Gradient norms of the cosine of positive pairs, on one side."""
+
+    side: str
+    pairs: int
+    mean: float
+    median: float
+    least: float
+    slow: float  # share of pairs not yet alike whose gradient is under a tenth of the median
+    slow_long: float  # of these, share of all pairs: since the vector is long
+    slow_opposite: float  # since the two point away from each other
+    learnt: float  # share of pairs that are alike already
+
+    @property
+    def sentence(self) -> str:
+        """How many pairs hardly learn."""
+        return (
+            f"{self.side}: gradient of cosine {self.mean:.3g} on average; {self.slow:.1%} of the pairs hardly learn "
+            f"({self.slow_long:.1%} long, {self.slow_opposite:.1%} opposite)"
+        )
+
+
+def gradient_norms(cosines: Array, lengths: Array) -> Array:
+    """``sin(angle) / length``."""
+    return np.sqrt(np.maximum(1 - cosines**2, 0)) / lengths
+
+
+def gradients(side: str, positives: Positives, lengths: Array) -> Gradients:
+    """The gradients on the vectors of one side of the positive pairs."""
+    norms = gradient_norms(positives.cosines, lengths)
+    middle = float(np.median(norms))
+    slow = (norms < SLOW * middle) & (positives.cosines < LEARNT)
+    opposite = slow & (positives.cosines < OPPOSITE)
+    return Gradients(
+        side,
+        len(norms),
+        float(norms.mean()),
+        middle,
+        float(norms.min()),
+        float(slow.mean()),
+        float((slow & ~opposite).mean()),
+        float(opposite.mean()),
+        float((positives.cosines >= LEARNT).mean()),
+    )

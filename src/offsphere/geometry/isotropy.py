@@ -1,0 +1,127 @@
+"""Is the space a narrow cone? One side's mean cosine, spectrum, partition score and uniformity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log, nan, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.geometry.estimate import UNDEFINED, Estimate
+from offsphere.geometry.sample import Sample
+from offsphere.geometry.scan import Scan
+from offsphere.geometry.spectrum import effective_rank, eigenvalues, isoscore
+
+Array = NDArray[np.float64]
+
+CONE = 0.5  # a mean cosine above this is a narrow cone
+AT_ONCE = 1_024  # rows of a sample that are multiplied with all of it
+LEADING = (1, 3, 10)  # components whose share of the variance is told
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Isotropy:
+    """How the vectors of a side fill their space."""
+
+    side: str
+    mean_cosine: float  # over all pairs, exact
+    cosine_variance: Estimate  # over pairs
+    isoscore: float
+    effective_rank: float
+    dimension: int
+    constant_dimensions: int
+    leading_shares: dict[str, float]  # of the variance
+    spectrum: Array
+    partition: Estimate  # of raw vectors
+    uniformity: Estimate
+    sampled: int | None  # rows from which what has an interval was computed
+
+    @property
+    def sentence(self) -> str:
+        """What the numbers mean."""
+        shape = "a narrow cone" if self.mean_cosine > CONE else "no narrow cone"
+        return (
+            f"{self.side}: {shape} (mean cosine {self.mean_cosine:.3f}); the variance fills about "
+            f"{self.effective_rank:.0f} of {self.dimension} dimensions (IsoScore {self.isoscore:.3f})"
+        )
+
+
+def isotropy(side: str, found: Scan) -> Isotropy:
+    """Exact where it is linear in the vectors, from the sample where it is quadratic."""
+    spectrum = eigenvalues(found.moments.covariance)
+    total = spectrum.sum()
+    variance, uniformity = _over_pairs(found.sample)
+    return Isotropy(
+        side,
+        found.directions.mean_cosine,
+        variance,
+        isoscore(spectrum),
+        effective_rank(spectrum),
+        found.dimension,
+        int((np.diag(found.moments.covariance) <= 0).sum()),
+        {str(k): float(spectrum[:k].sum() / total) if total > 0 else nan for k in LEADING if k < found.dimension},
+        spectrum,
+        partition_score(found),
+        uniformity,
+        None if found.sample.whole else len(found.sample.rows),
+    )
+
+
+def partition_score(found: Scan) -> Estimate:
+    """``min Z(c) / max Z(c)`` over the eigenvectors c of ``Sum x x^T``, where ``Z(c) = Sum exp(c . x)``.
+
+    Mu & Viswanath (2018), after Arora et al. (2016): 1 where no direction is preferred. An eigenvector has no sign, so
+    both signs are tried; then the score does not change when the space is turned.
+    """
+    _, vectors = np.linalg.eigh(found.moments.second)
+    rows = found.sample.vectors.astype(np.float64) @ vectors  # (sample, dimension)
+    exponents = np.concatenate([rows, -rows], axis=1)
+    highest = exponents.max(axis=0)
+    shifted = np.exp(exponents - highest)
+    means = shifted.mean(axis=0)
+    logarithms = highest + np.log(means)
+    low, high = int(logarithms.argmin()), int(logarithms.argmax())
+    value = float(logarithms[low] - logarithms[high])
+    if found.sample.whole:
+        return Estimate(exp(value))
+    relative = shifted[:, low] / means[low] - shifted[:, high] / means[high]
+    error = float(relative.std()) / sqrt(len(rows))
+    around = Estimate.around(value, error)
+    return Estimate(exp(value), exp(around.low or 0.0), exp(around.high or 0.0))
+
+
+def _over_pairs(sample: Sample) -> tuple[Estimate, Estimate]:
+    """The variance of the cosine, and uniformity ``log E exp(-2 |x - y|^2)`` (Wang & Isola 2020), over pairs.
+
+    Each is a mean over pairs, a U-statistic: its standard error is twice that of the mean of the rows' own means.
+    """
+    own = np.linalg.norm(sample.vectors.astype(np.float64), axis=1)
+    units = (sample.vectors[own > 0] / own[own > 0, None]).astype(np.float32)
+    count = len(units)
+    if count < 2:  # noqa: PLR2004
+        return UNDEFINED, UNDEFINED
+    sums = np.zeros((3, count))  # each row's sum over the others of the cosine, its square, and the potential
+    for start in range(0, count, AT_ONCE):
+        _add_pairs(units, start, sums)
+    cosine, square, potential = sums / (count - 1)
+    mean = cosine.mean()
+    variance = square - 2 * mean * cosine + mean**2
+    level = float(potential.mean())
+    if sample.whole:
+        return Estimate(float(variance.mean())), Estimate(log(level))
+    errors = 2 * np.array([variance.std(), potential.std() / level]) / sqrt(count)
+    return Estimate.around(float(variance.mean()), errors[0]), Estimate.around(log(level), errors[1])
+
+
+def _add_pairs(units: NDArray[np.float32], start: int, sums: Array) -> None:
+    """The pairs of some rows with themselves and all later ones, once each, added to both of a pair."""
+    some, later = units[start : start + AT_ONCE], units[start:]
+    end = start + len(some)
+    cosines = some @ later.T
+    for place, found in enumerate((cosines, cosines**2, np.exp(4 * cosines - 4))):
+        own = found[:, : len(some)].copy()
+        np.fill_diagonal(own, 0)
+        rest = found[:, len(some) :]
+        sums[place, start:end] += own.sum(axis=1, dtype=np.float64) + rest.sum(axis=1, dtype=np.float64)
+        sums[place, end:] += rest.sum(axis=0, dtype=np.float64)

@@ -1,0 +1,84 @@
+"""The lengths of one side's vectors: how they are spread, and what in the text they follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.geometry.correlation import Correlation, correlation
+from offsphere.geometry.texts import TextNumbers
+from offsphere.lengths import are_equal
+
+Array = NDArray[np.float64]
+
+QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
+BINS = 40
+SOMETHING_TO_USE, NOISE = 0.1, 0.05  # coefficients of variation (Feng & Watanabe 2026, arXiv:2602.09229)
+NORMALISED = "these vectors were normalised; magnitude was discarded before we saw it"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LengthSummary:
+    """Lengths of a side. ``variation`` is deviation over mean."""
+
+    side: str
+    count: int
+    empty: int  # vectors of length zero
+    mean: float
+    deviation: float
+    variation: float
+    quantiles: dict[str, float]
+    histogram_counts: NDArray[np.int64]
+    histogram_edges: Array
+    normalised: bool
+    with_characters: Correlation | None = None
+    with_tokens: Correlation | None = None
+    with_frequency: Correlation | None = None
+    counted: str | None = None  # tokens of the model, or words
+    frequency_of: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What the spread means."""
+        if self.normalised:
+            return f"{self.side}: {NORMALISED}"
+        worth = "there is something to use" if self.variation > SOMETHING_TO_USE else "there is a little to use"
+        if self.variation < NOISE:
+            worth = "that little is noise"
+        said = f"{self.side}: lengths vary by {self.variation:.1%} of their mean: {worth}"
+        if self.with_characters is None or not self.with_characters.spearman.excludes_zero:
+            return said
+        found = self.with_characters.spearman.value
+        return f"{said}; longer texts have {'longer' if found > 0 else 'shorter'} vectors (Spearman {found:+.2f})"
+
+
+def length_summary(side: str, lengths: Array, texts: TextNumbers | None = None) -> LengthSummary:
+    """Summarise the lengths of one side, against its texts where they are known."""
+    mean, deviation = float(lengths.mean()), float(lengths.std())
+    counts, edges = np.histogram(lengths, bins=BINS)
+    normalised = are_equal(lengths)
+    found = texts if texts is not None and not normalised else None
+    return LengthSummary(
+        side,
+        len(lengths),
+        int((lengths == 0).sum()),
+        mean,
+        deviation,
+        deviation / mean if mean > 0 else 0.0,
+        {f"{share:g}": float(value) for share, value in zip(QUANTILES, np.quantile(lengths, QUANTILES), strict=True)},
+        counts,
+        edges,
+        normalised,
+        _against(lengths, found.characters) if found is not None else None,
+        _against(lengths, found.tokens) if found is not None else None,
+        _against(lengths, found.frequency) if found is not None else None,
+        found.counted if found is not None else None,
+        found.frequency_of if found is not None else None,
+    )
+
+
+def _against(lengths: Array, numbers: NDArray[np.generic]) -> Correlation:
+    known = np.isfinite(np.asarray(numbers, np.float64))
+    return correlation(lengths[known], numbers[known])

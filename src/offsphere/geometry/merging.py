@@ -1,0 +1,38 @@
+"""Merge many states as they come: two of equal weight at a time, so that large ones are copied as rarely as can be."""
+
+from __future__ import annotations
+
+from typing import Generic, Protocol, Self, TypeVar
+
+
+class Mergeable(Protocol):
+    """A state that merges with another of its kind."""
+
+    def merge(self, other: Self) -> Self:
+        """The state of both, ``other`` coming after this one."""
+        ...
+
+
+State = TypeVar("State", bound=Mergeable)
+
+
+class Merging(Generic[State]):
+    """States so far, as the digits of a binary counter: the merged state of 1, 2, 4, 8, ... of them."""
+
+    def __init__(self) -> None:
+        self.held: list[tuple[int, State]] = []
+
+    def add(self, state: State) -> None:
+        """Take another state in."""
+        weight = 1
+        while self.held and self.held[-1][0] == weight:
+            weight, before = 2 * weight, self.held.pop()[1]
+            state = before.merge(state)
+        self.held.append((weight, state))
+
+    def result(self) -> State | None:
+        """All of them merged, or nothing if there were none."""
+        found: State | None = None
+        for _, state in reversed(self.held):
+            found = state if found is None else state.merge(found)
+        return found

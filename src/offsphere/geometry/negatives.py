@@ -1,0 +1,124 @@
+"""Positive and negative similarities: alignment, and where the negatives stand against the bounds for mini-batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.geometry.estimate import Estimate
+from offsphere.geometry.positives import Positives
+from offsphere.geometry.sample import Sample
+from offsphere.geometry.scan import Scan
+
+Array = NDArray[np.float64]
+
+BATCHES = (32, 64, 256, 1_024)
+
+
+class Bounds(NamedTuple):
+    """Between which values training with batches of this size leaves the variance of negative similarities."""
+
+    batch: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Negatives:
+    """Cosines of positive pairs, and of each left vector with all that is not its positive."""
+
+    positives: int
+    positive_mean: float
+    alignment: float  # mean squared distance of the directions of a positive pair
+    mean: float  # of negatives, exact
+    variance: Estimate
+    optimum: float  # of every negative at the full-batch optimum
+    excess: float  # positive mean above what the mean of negatives allows; positive is impossible but for chance
+    training_size: int
+    bounds: Sequence[Bounds]
+    sampled: int | None  # rows of the right side from which the variance was computed
+
+    @property
+    def sentence(self) -> str:
+        """Where the variance stands."""
+        said = f"negatives have cosine {self.mean:+.3f} with variance {self.variance.value:.4f}"
+        above = [bound.batch for bound in self.bounds if self.variance.value > bound.high]
+        if above:
+            return f"{said}: more scattered than training with batches of {max(above)} or more explains"
+        return f"{said}, positives {self.positive_mean:.3f}"
+
+
+def negatives(left: Scan, right: Scan, positives: Positives, training_size: int | None = None) -> Negatives:
+    """Of all left-right pairs less the positive ones; n is the number of positive pairs unless said otherwise."""
+    size = training_size or len(positives)
+    mean = _mean(left, right, positives)
+    positive_mean = float(positives.cosines.mean()) if len(positives) else nan
+    reference = -1 / (size - 1) if size > 1 else nan
+    return Negatives(
+        len(positives),
+        positive_mean,
+        2 - 2 * positive_mean,
+        mean,
+        _variance(left.sample, right.sample, positives, mean),
+        reference,
+        positive_mean - (1 + mean - reference),
+        size,
+        minibatch_bounds(size),
+        None if left.sample.whole and right.sample.whole else len(right.sample.rows),
+    )
+
+
+def minibatch_bounds(training_size: int, batches: Sequence[int] = BATCHES) -> list[Bounds]:
+    """For batches of m out of n: from ``(n - m) / ((m - 1)(n - 1)^2)`` to n times that (Lee et al. 2025)."""
+    n = training_size
+    found = []
+    for m in batches:
+        if 1 < m < n:
+            low = (n - m) / ((m - 1) * (n - 1) ** 2)
+            found.append(Bounds(m, low, n * low))
+    return found
+
+
+def _mean(left: Scan, right: Scan, positives: Positives) -> float:
+    pairs = left.directions.count * right.directions.count - len(positives)
+    total = float(left.directions.total @ right.directions.total) - float(positives.cosines.sum())
+    return total / pairs if pairs > 0 else nan
+
+
+def _variance(left: Sample, right: Sample, positives: Positives, mean: float) -> Estimate:
+    """``E (c - mean)^2`` over the samples; the second moment of one side's directions serves all pairs."""
+    one, other = _units(left), _units(right)
+    if not len(one) or not len(other):
+        return Estimate(nan)
+    second, first = one.T @ one, one.sum(axis=0)
+    # each right row's sum over all left rows of (c - mean)^2
+    sums = np.einsum("nd,de,ne->n", other, second, other, optimize=True) - 2 * mean * (other @ first)
+    sums += mean**2 * len(one)
+    counts = np.full(len(other), float(len(one)))
+    place = {int(row): number for number, row in enumerate(right.rows[_directed(right)])}
+    present = set(left.rows[_directed(left)].tolist())
+    for q, d, cosine in zip(positives.left.tolist(), positives.right.tolist(), positives.cosines, strict=True):
+        if q in present and d in place:
+            sums[place[d]] -= (cosine - mean) ** 2
+            counts[place[d]] -= 1
+    if not counts.sum():
+        return Estimate(nan)
+    value = float(sums.sum() / counts.sum())
+    if left.whole and right.whole:
+        return Estimate(value)
+    each = np.divide(sums, counts, out=np.full(len(sums), value), where=counts > 0)
+    return Estimate.around(value, float(each.std()) / sqrt(len(each)))
+
+
+def _directed(sample: Sample) -> NDArray[np.bool_]:
+    return np.asarray(sample.vectors.any(axis=1))
+
+
+def _units(sample: Sample) -> Array:
+    rows = sample.vectors[_directed(sample)].astype(np.float64)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))

@@ -1,0 +1,99 @@
+"""One pass over vectors, and the state it leaves: everything that is measured without neighbours comes from it.
+
+States of parts merge into the state of the whole, so a corpus may be larger than memory, or lie on many machines.
+Beside some matrices of the dimension the state holds eight bytes a vector (its length) and a sample of bounded size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.blocks import TILE, Blocks, Documents
+from offsphere.cores import available_cores
+from offsphere.errors import VectorError
+from offsphere.geometry.directions import Directions
+from offsphere.geometry.sample import Sample, keys_of
+from offsphere.moments import Moments
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.floating]
+
+SAMPLE = 8_192  # rows from which quadratic quantities are computed: exact up to here, sampled beyond
+SCAN_TILE = 4 * TILE  # rows that a thread works on at a time
+PRECISE = 131_072  # rows up to which the scatter is multiplied in float64, beyond in float32: twice as fast
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scan:
+    """What is kept of vectors: moments, sums of directions, every length in order, a sample of rows."""
+
+    moments: Moments
+    directions: Directions
+    lengths: Array  # (count,)
+    sample: Sample
+
+    @classmethod
+    def of(cls, vectors: Rows, first: int = 0, *, sample: int = SAMPLE, seed: int = 0) -> Scan:
+        """The state of one chunk, whose first row has the number ``first`` in the whole."""
+        directions, own = Directions.of(vectors)
+        return cls(Moments.of(vectors), directions, own, Sample.of(vectors, first, sample, seed))
+
+    def merge(self, other: Scan) -> Scan:
+        """The state of both, ``other`` coming after this one."""
+        return Scan(
+            self.moments.merge(other.moments),
+            self.directions.merge(other.directions),
+            np.concatenate([self.lengths, other.lengths]),
+            self.sample.merge(other.sample),
+        )
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        return len(self.moments.mean)
+
+
+def scan(
+    vectors: Documents | Blocks,
+    *,
+    sample: int = SAMPLE,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Scan:
+    """The state of all vectors, read block by block; the same whatever the threads."""
+    from threadpoolctl import threadpool_limits
+
+    blocks = Blocks.of(vectors)
+    product: type[np.floating] = np.float64 if blocks.count <= PRECISE else np.float32
+    keys = keys_of(np.arange(blocks.count), seed)
+    limit = np.partition(keys, sample - 1)[sample - 1] if blocks.count > sample else None
+    lengths, samples, done = [], [], 0
+    total: tuple[Moments, Directions] | None = None
+    # one BLAS thread in each of ours: a tile stays in its core's cache, and rounds the same way every time
+    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(threads or available_cores()) as pool:
+        for block in blocks:
+            tiles = [block[start : start + SCAN_TILE] for start in range(0, len(block), SCAN_TILE)]
+            measured = pool.map(lambda tile: (Moments.of(tile, product), *Directions.of(tile)), tiles)
+            samples.append(Sample.of(block, done, sample, seed, limit))
+            for moments, directions, own in measured:
+                total = (moments, directions) if total is None else _merged(total, (moments, directions))
+                lengths.append(own)
+            done += len(block)
+            if progress is not None:
+                progress(done, blocks.count)
+    assert total is not None  # Blocks refuses an empty corpus
+    every_length = np.concatenate(lengths)
+    if not np.isfinite(every_length).all():
+        row = int(np.flatnonzero(~np.isfinite(every_length))[0])
+        raise VectorError(f"the vector in row {row} is not finite: remove it or encode it again")
+    return Scan(*total, every_length, Sample.joined(samples))
+
+
+def _merged(left: tuple[Moments, Directions], right: tuple[Moments, Directions]) -> tuple[Moments, Directions]:
+    return left[0].merge(right[0]), left[1].merge(right[1])

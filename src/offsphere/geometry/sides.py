@@ -1,0 +1,80 @@
+"""The sides of what is measured: queries and documents, left and right, or vectors alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.blocks import Blocks
+from offsphere.encode.encoder import Encoder
+from offsphere.errors import OffsphereError, VectorError
+from offsphere.geometry.texts import TextNumbers, text_numbers
+from offsphere.store import Store
+from offsphere.tasks.pairs import PairTask
+from offsphere.tasks.ranking import RankingTask
+from offsphere.tasks.vectors import PairVectors, RankingVectors
+
+Rows = NDArray[np.floating]
+Measurable = RankingVectors | PairVectors | Store | Rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """Vectors of one side, with what is known of their rows."""
+
+    name: str
+    vectors: Rows
+    ids: Sequence[str] | None = None
+    texts: Sequence[str] | None = None
+    tokens: NDArray[np.int32] | None = None
+
+
+def sides_of(vectors: Measurable, task: RankingTask | PairTask | None) -> list[Side]:
+    """One or two sides, checked against the task."""
+    if isinstance(vectors, RankingVectors):
+        if task is not None and not isinstance(task, RankingTask):
+            raise OffsphereError(f"{task.name} is a task of pairs, the vectors are of queries and documents")
+        known = (task.query_ids, task.document_ids, task.query_texts, task.document_texts) if task else (None,) * 4
+        return [
+            Side("query", vectors.queries, known[0], known[2], vectors.query_tokens),
+            Side("document", vectors.documents, known[1], known[3], vectors.document_tokens),
+        ]
+    if isinstance(vectors, PairVectors):
+        if task is not None and not isinstance(task, PairTask):
+            raise OffsphereError(f"{task.name} is a ranking task, the vectors are of pairs")
+        texts = (task.left_texts, task.right_texts) if task is not None else (None, None)
+        return [
+            Side("left", vectors.left, None, texts[0], vectors.left_tokens),
+            Side("right", vectors.right, None, texts[1], vectors.right_tokens),
+        ]
+    if task is not None:
+        raise OffsphereError(
+            f"give the vectors of {task.name} as offsphere.load_vectors or RankingVectors.of make them"
+        )
+    if isinstance(vectors, Store):
+        tokens = vectors.tokens
+        return [Side("vector", vectors.vectors, vectors.ids, None, tokens if (tokens >= 0).all() else None)]
+    rows = np.asanyarray(vectors)
+    if rows.ndim != 2:  # noqa: PLR2004
+        raise VectorError(f"vectors have shape {rows.shape}: give a row a vector, (rows, dimensions)")
+    Blocks.of(rows)  # says what is wrong with an empty array, or one that is not of floats
+    return [Side("vector", rows)]
+
+
+def numbers_of(sides: Sequence[Side], encoder: Encoder | None) -> list[TextNumbers] | None:
+    """What is known of the texts of all sides; nothing where there are none."""
+    texts = [side.texts for side in sides if side.texts is not None]
+    if len(texts) < len(sides):
+        return None
+    found = text_numbers(texts, encoder.tokens if encoder is not None else None)
+    return [_with_counts(numbers, side.tokens) for numbers, side in zip(found, sides, strict=True)]
+
+
+def _with_counts(numbers: TextNumbers, counts: NDArray[np.int32] | None) -> TextNumbers:
+    """The model's own count of tokens, as the store kept it, where only words are known otherwise."""
+    if counts is None or numbers.counted == "tokens":
+        return numbers
+    return TextNumbers(numbers.characters, counts.astype(np.int64), numbers.frequency, "tokens", numbers.frequency_of)

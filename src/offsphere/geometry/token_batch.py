@@ -1,0 +1,93 @@
+"""A batch of sentences as tokens, and the state of a layer's vectors for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.geometry.directions import Directions
+from offsphere.geometry.sample import Sample, keys_of, smallest
+from offsphere.geometry.tokens import PROBES, Array, Index, LayerState, SentenceSums, TokenSums
+
+
+@dataclass(slots=True, eq=False)
+class TokenBatch:
+    """Tokens of some sentences in a row, padding left out. What is the same for all layers is worked out once."""
+
+    ids: Index  # (tokens,)
+    sentences: Index  # (tokens,): number of the sentence within the batch
+    special: NDArray[np.bool_]  # (tokens,)
+    numbers: Index  # (sentences,): of each sentence in the whole
+    seed: int = 0
+    _groups: tuple[Index, Index, Index] = field(init=False)
+    _counts: Array = field(init=False)
+    _probes: tuple[Index, Index] = field(init=False)
+
+    def __post_init__(self) -> None:
+        width = int(self.ids.max(initial=0)) + 1
+        keys, group = np.unique(self.sentences * width + self.ids, return_inverse=True)
+        distinct, slot = np.unique(keys % width, return_inverse=True)
+        self._groups = (group.astype(np.int64), distinct, slot.astype(np.int64))
+        ordinary = np.bincount(self.sentences[~self.special], minlength=len(self.numbers))
+        self._counts = np.stack([ordinary, np.bincount(self.sentences, minlength=len(self.numbers))]).astype(np.float64)
+        self._probes = self._probed()
+
+    def state(self, rows: NDArray[np.float32]) -> LayerState:
+        """The state of one layer's token vectors (tokens, dimension)."""
+        from offsphere.geometry.token_kernels import add_tokens
+
+        group, distinct, slot = self._groups
+        shape = (2, len(self.numbers), rows.shape[1])
+        lengths, raw, unit = np.empty(len(rows)), np.zeros(shape), np.zeros(shape)
+        grouped = np.zeros((len(slot), rows.shape[1]))
+        add_tokens(rows, self.sentences, self.special.astype(np.int64), group, lengths, raw, unit, grouped)
+        raw[1] += raw[0]
+        unit[1] += unit[0]
+        probed, places = self._probes
+        keys = keys_of(probed, self.seed)
+        kept = smallest(keys, PROBES)
+        return LayerState(
+            self._sums(0, raw[0], unit[0], lengths[~self.special]),
+            self._sums(1, raw[1], unit[1], lengths),
+            self._tokens(distinct, slot, group, grouped, lengths),
+            Sample(PROBES, len(probed), keys[kept], probed[kept], np.asarray(rows[places[kept]], np.float32)),
+        )
+
+    def _sums(self, kind: int, raw: Array, unit: Array, lengths: Array) -> SentenceSums:
+        counts = self._counts[kind]
+        present = counts > 0
+        means = unit[present] / counts[present, None]
+        sizes = np.linalg.norm(raw[present], axis=1)
+        cosines = np.divide((means * raw[present]).sum(axis=1), sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        directions = Directions(int(present.sum()), means.sum(axis=0), (means**2).sum(axis=0))
+        return SentenceSums(directions, float(cosines.sum()), len(lengths), float(lengths.sum()))
+
+    def _tokens(self, distinct: Index, slot: Index, group: Index, grouped: Array, lengths: Array) -> TokenSums:
+        counts = np.bincount(group, minlength=len(slot)).astype(np.float64)
+        order = np.argsort(slot, kind="stable")
+        starts = np.searchsorted(slot[order], np.arange(len(distinct)))
+        totals = np.add.reduceat(grouped[order], starts, axis=0) if len(order) else grouped
+
+        def summed(places: Index, values: Array) -> Array:
+            return np.asarray(np.bincount(places, values, len(distinct)), np.float64)
+
+        return TokenSums(
+            distinct,
+            summed(slot, counts),
+            summed(slot, counts**2),
+            totals,
+            summed(slot, np.einsum("gd,gd->g", grouped, grouped)),
+            summed(slot[group], lengths),
+        )
+
+    def _probed(self) -> tuple[Index, Index]:
+        """The sentences that have an ordinary token, by number, and the place of one of them, drawn at random."""
+        places = np.flatnonzero(~self.special)
+        counts = self._counts[0].astype(np.int64)
+        starts = np.cumsum(counts) - counts
+        order = np.argsort(self.sentences[places], kind="stable")
+        present = np.flatnonzero(counts > 0)
+        drawn = (keys_of(self.numbers[present], self.seed + 1) % counts[present].astype(np.uint64)).astype(np.int64)
+        return self.numbers[present], places[order[starts[present] + drawn]]

@@ -1,0 +1,116 @@
+"""Token vectors of one layer, summed up batch by batch: what anisotropy and contextualisation are computed from.
+
+All means over pairs are exact and linear in the tokens. With m_k the mean direction of sentence k's tokens, the mean
+cosine of two tokens drawn from two different sentences is ``(|Sum m_k|^2 - Sum |m_k|^2) / (K (K - 1))``: what
+Ethayarajh (2019) and Xiao et al. (2023) estimate from one token of each of 1,000 sentences. With S the sum of the
+directions of a token's occurrences, and S_k that within sentence k, the mean cosine of two occurrences in different
+sentences is ``(|S|^2 - Sum |S_k|^2) / (N^2 - Sum N_k^2)``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.geometry.directions import Directions
+from offsphere.geometry.sample import Sample
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+PROBES = 1_000  # sentences of which one token is kept
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SentenceSums:
+    """Over sentences, each counting once: mean directions, and cosines of tokens with their sentence's mean."""
+
+    directions: Directions  # of the sentences' mean token directions, which are no unit vectors
+    intra: float  # sum over sentences of the mean cosine of their tokens with the mean of their tokens
+    tokens: int
+    length: float  # sum over tokens
+
+    def merge(self, other: SentenceSums) -> SentenceSums:
+        """The sums of both sets of sentences together."""
+        return SentenceSums(
+            self.directions.merge(other.directions),
+            self.intra + other.intra,
+            self.tokens + other.tokens,
+            self.length + other.length,
+        )
+
+    @property
+    def anisotropy(self) -> float:
+        """The mean cosine of two tokens of two different sentences."""
+        return self.directions.mean_cosine
+
+    @property
+    def intra_similarity(self) -> float:
+        """The mean over sentences of the mean cosine of its tokens with their mean."""
+        return self.intra / self.directions.count if self.directions.count else nan
+
+    @property
+    def mean_length(self) -> float:
+        """Over tokens."""
+        return self.length / self.tokens if self.tokens else nan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenSums:
+    """Over the occurrences of each distinct token, in the order of their numbers."""
+
+    ids: Index  # (distinct,)
+    counts: Array
+    counts_squared: Array  # Sum N_k^2 over sentences
+    totals: Array  # (distinct, dimension): S
+    totals_squared: Array  # Sum |S_k|^2
+    lengths: Array  # summed
+
+    def merge(self, other: TokenSums) -> TokenSums:
+        """The sums of both sets together."""
+        ids = np.union1d(self.ids, other.ids)
+        place, other_place = np.searchsorted(ids, self.ids), np.searchsorted(ids, other.ids)
+
+        def together(one: Array, two: Array) -> Array:
+            result = np.zeros((len(ids), *one.shape[1:]))
+            result[place] += one
+            result[other_place] += two
+            return result
+
+        return TokenSums(
+            ids,
+            together(self.counts, other.counts),
+            together(self.counts_squared, other.counts_squared),
+            together(self.totals, other.totals),
+            together(self.totals_squared, other.totals_squared),
+            together(self.lengths, other.lengths),
+        )
+
+    @property
+    def self_similarity(self) -> Array:
+        """Per token, the mean cosine of two occurrences in different sentences; no number for those of one sentence."""
+        pairs = self.counts**2 - self.counts_squared
+        together = (self.totals**2).sum(axis=1) - self.totals_squared
+        return np.asarray(np.divide(together, pairs, out=np.full(len(pairs), nan), where=pairs > 0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerState:
+    """What is kept of one layer. States of different sentences merge."""
+
+    ordinary: SentenceSums  # without special tokens
+    everything: SentenceSums  # with them
+    tokens: TokenSums
+    probes: Sample  # one ordinary token of each of some sentences
+
+    def merge(self, other: LayerState) -> LayerState:
+        """The state of both sets of sentences together."""
+        return LayerState(
+            self.ordinary.merge(other.ordinary),
+            self.everything.merge(other.everything),
+            self.tokens.merge(other.tokens),
+            self.probes.merge(other.probes),
+        )
