@@ -10,6 +10,7 @@ from offsphere.cli.compare import compare_command
 from offsphere.cli.data import data_app
 from offsphere.cli.demo import demo_command
 from offsphere.cli.embed import embed_command
+from offsphere.cli.measure import measure_command
 from offsphere.errors import OffsphereError
 
 app = typer.Typer(
@@ -20,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("compare")(compare_command)
+app.command("measure")(measure_command)
 app.command("embed")(embed_command)
 app.add_typer(data_app, name="data")
 app.command("demo")(demo_command)

@@ -57,7 +57,7 @@ def compare_command(
     place = vectors or (Path(data).parent if Path(data).is_file() else Path(data))
     task = load_task(data, split, ignore_missing=ignore_missing, vectors=place)
     held = load_vectors(place, task)
-    _warn(task, held)
+    warn_left_out(task, held)
     with progress_bar("comparing") as progress:
         result = compare(task, held, scorers, metric=metric, folds=folds, seed=seed, progress=progress)
     if as_json:
@@ -68,7 +68,7 @@ def compare_command(
         print_comparison(result, every_row=every_row)
 
 
-def _warn(task: RankingTask | PairTask, held: RankingVectors | PairVectors) -> None:
+def warn_left_out(task: RankingTask | PairTask, held: RankingVectors | PairVectors) -> None:
     """Say on standard error what was left out."""
     from offsphere.tasks import RankingTask
 

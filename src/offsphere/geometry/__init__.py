@@ -2,14 +2,15 @@
 
 from offsphere.geometry.change import correlate_changes, self_similarity_change
 from offsphere.geometry.layers import measure_layers
-from offsphere.geometry.measure import measure
-from offsphere.geometry.scan import Scan, scan
+from offsphere.geometry.measurement import check_sections, measure
+from offsphere.geometry.scanning import Scan, scan
 from offsphere.geometry.shape import SECTIONS, Geometry
 
 __all__ = [
     "SECTIONS",
     "Geometry",
     "Scan",
+    "check_sections",
     "correlate_changes",
     "measure",
     "measure_layers",

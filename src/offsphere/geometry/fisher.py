@@ -1,8 +1,9 @@
 """Fisher information of the contrastive softmax on either side, under each normalisation. Our own construction.
 
 Feng & Watanabe (2026) say that the condition number of a Fisher matrix predicts which side to normalise, without a
-public definition. What is computed here is ours, and must not be read as theirs. With ``p_j(q) = softmax(alpha s(q, d_j))``
-over a batch of documents, the gradient of ``log p_j`` with respect to q is ``alpha J_q (d_j - E_p d)``, so
+public definition. What is computed here is ours, and must not be read as theirs. With
+``p_j(q) = softmax(alpha s(q, d_j))`` over a batch of documents, the gradient of ``log p_j`` with respect to q is
+``alpha J_q (d_j - E_p d)``, so
 
 - on the query side ``F = mean_q alpha^2 J_q Cov_{j~p(q)}[d_j] J_q``,
 - on the document side, summed over the documents, ``F = alpha^2 Sum_q Sum_j p_j (1 - p_j) J_j q q^T J_j``,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from offsphere.geometry.estimate import UNDEFINED, Estimate
 from offsphere.geometry.sample import Sample
-from offsphere.geometry.scan import Scan
+from offsphere.geometry.scanning import Scan
 from offsphere.geometry.spectrum import effective_rank, eigenvalues, isoscore
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from offsphere.geometry.estimate import Estimate
 from offsphere.geometry.positives import Positives
 from offsphere.geometry.sample import Sample
-from offsphere.geometry.scan import Scan
+from offsphere.geometry.scanning import Scan
 
 Array = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ class Negatives:
         said = f"negatives have cosine {self.mean:+.3f} with variance {self.variance.value:.4f}"
         above = [bound.batch for bound in self.bounds if self.variance.value > bound.high]
         if above:
-            return f"{said}: more scattered than training with batches of {max(above)} or more explains"
+            return f"{said}: more scattered than training with batches of {min(above)} or more leaves them"
         return f"{said}, positives {self.positive_mean:.3f}"
 
 

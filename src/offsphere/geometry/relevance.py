@@ -46,6 +46,7 @@ class Relevance:
     explained: float | None  # share of the variance of length that text length explains
     auc: Estimate
     within: WithinQuery
+    within_adjusted: WithinQuery | None
     groups: Sequence[WithinQuery]
     angle: Correlation  # document length against cosine, over positive pairs
     angle_product: Correlation  # log of both lengths against cosine
@@ -64,11 +65,11 @@ class Relevance:
                 said += f"; but that is text length in disguise: without it d = {self.adjusted}"
             else:
                 said += f"; with text length regressed out d = {self.adjusted}"
-        within = self.within.d
+        within = (self.within_adjusted or self.within).d
         if within.excludes_zero:
             way = "longer" if within.value > 0 else "shorter"
-            return f"{said}; against what cosine ranks beside them they are {way} (d = {within})"
-        return f"{said}; against what cosine ranks beside them no difference was found (d = {within})"
+            return f"{said}; of what cosine ranks together they are the {way} ones (d = {within})"
+        return f"{said}; within what cosine ranks together no difference was found (d = {within})"
 
 
 def relevance(
@@ -90,10 +91,11 @@ def relevance(
     if flags.sum() < FEWEST or (~flags).sum() < FEWEST:
         kind, count = ("relevant", flags.sum()) if flags.sum() < FEWEST else ("non-relevant", (~flags).sum())
         raise OffsphereError(f"length and relevance: {task.name} has {count} {kind} documents, and an effect needs two")
-    adjusted, explained = None, None
+    adjusted, explained, within_adjusted = None, None, None
     if characters is not None and np.ptp(characters):
         residuals, explained = regressed_out(document_lengths, characters)
         adjusted = cohen_d(residuals[flags], residuals[~flags], seed)
+        within_adjusted = _within("all", _by_query(task, residuals, ranked), seed)
     differences = _by_query(task, document_lengths, ranked)
     chosen = _grouped(task, groups)
     return Relevance(
@@ -104,6 +106,7 @@ def relevance(
         explained,
         superiority(document_lengths[flags], document_lengths[~flags]),
         _within("all", differences, seed),
+        within_adjusted,
         [_within(name, differences[rows], seed) for name, rows in chosen.items()],
         correlation(positives.right_lengths, positives.cosines),
         correlation(np.log(positives.left_lengths * positives.right_lengths), positives.cosines),

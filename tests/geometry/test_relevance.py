@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from offsphere import measure
+from offsphere.errors import OffsphereError
+from offsphere.geometry.effect import cohen_d
+from offsphere.geometry.relevance import regressed_out
+from offsphere.tasks import RankingTask, RankingVectors
+from offsphere.tasks.ranking import Judged, Listed
+
+
+def planted(lengths, relevant, characters=None, queries=100, seed=0):
+    """Documents of these lengths in random directions; query q is near its relevant document ``relevant[q]``."""
+    rng = np.random.default_rng(seed)
+    directions = rng.normal(size=(len(lengths), 12))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    documents = (directions * lengths[:, None]).astype(np.float32)
+    near = (directions[relevant] + rng.normal(0, 0.3, (queries, 12))).astype(np.float32)
+    ids = [f"d{number}" for number in range(len(lengths))]
+    texts = ["x" * int(count) for count in characters] if characters is not None else None
+    task = RankingTask.build(
+        "planted",
+        Listed([f"q{q}" for q in range(queries)], ["a question"] * queries if texts else None),
+        Listed(ids, texts),
+        [Judged(f"q{q}", ids[d], 1.0) for q, d in enumerate(relevant)],
+    )
+    return task, RankingVectors.of(task, near, documents)
+
+
+def test_a_known_effect_is_found_over_the_corpus_and_within_queries():
+    rng = np.random.default_rng(0)
+    relevant = np.arange(100)
+    lengths = rng.normal(10, 1, 2_000)
+    lengths[relevant] += 0.7  # a d of 0.7
+    task, vectors = planted(lengths, relevant)
+    found = measure(vectors, task, ["relevance"]).relevance
+    assert (found.relevant, found.others) == (100, 1_900)
+    assert found.d.low < 0.7 < found.d.high
+    assert found.within.d.low < 0.7 < found.within.d.high
+    assert 0.6 < found.auc.value < 0.78
+    assert 0.6 < found.within.superiority.value < 0.78
+    assert "relevant documents are longer" in found.sentence
+    assert np.isclose(found.d.value, cohen_d(lengths[:100], lengths[100:]).value, atol=1e-6)
+
+
+def test_text_length_in_disguise_is_unmasked():
+    """Long texts have long vectors and are more often relevant; beyond that, length says nothing."""
+    rng = np.random.default_rng(1)
+    characters = rng.lognormal(5, 0.6, 3_000).astype(int) + 20
+    lengths = 4 + 1.5 * np.log(characters) + rng.normal(0, 0.3, 3_000)
+    weights = characters.astype(float) ** 2
+    relevant = rng.choice(3_000, 100, replace=False, p=weights / weights.sum())
+    task, vectors = planted(lengths, relevant, characters)
+    found = measure(vectors, task, ["relevance"]).relevance
+    assert found.d.low > 0.5
+    assert found.adjusted.low < 0 < found.adjusted.high
+    assert found.explained > 0.8
+    assert "text length in disguise" in found.sentence
+
+
+def test_what_length_says_beyond_text_length_survives():
+    rng = np.random.default_rng(2)
+    characters = rng.lognormal(5, 0.6, 3_000).astype(int) + 20
+    lengths = 12 - 1.0 * np.log(characters) + rng.normal(0, 0.3, 3_000)
+    relevant = np.arange(100)
+    lengths[relevant] += 0.3
+    task, vectors = planted(lengths, relevant, characters)
+    found = measure(vectors, task, ["relevance"]).relevance
+    assert found.adjusted.low > 0.7
+    assert found.adjusted.value > found.d.value
+    assert found.within_adjusted.d.low > 0.5
+
+
+def test_what_is_regressed_out_is_gone():
+    rng = np.random.default_rng(3)
+    characters = rng.integers(1, 5_000, 500)
+    residuals, explained = regressed_out(np.log1p(characters) ** 2 + 3, characters)
+    assert np.abs(residuals).max() < 1e-8
+    assert np.isclose(explained, 1)
+
+
+def test_groups_are_told_apart():
+    rng = np.random.default_rng(4)
+    lengths = rng.normal(10, 1, 1_000)
+    lengths[:50] += 2
+    lengths[50:100] -= 2
+    task, vectors = planted(lengths, np.arange(100))
+    groups = {f"q{q}": "up" if q < 50 else "down" for q in range(100)}
+    found = measure(vectors, task, ["relevance"], groups=groups).relevance
+    down, up = found.groups
+    assert (down.group, down.queries, up.group) == ("down", 50, "up")
+    assert down.d.high < -1 < 1 < up.d.low
+    with pytest.raises(OffsphereError, match="none of the 1 queries that were given a group"):
+        measure(vectors, task, ["relevance"], groups={"nobody": "x"})
+
+
+def test_query_length_and_difficulty_correlate_where_planted():
+    rng = np.random.default_rng(5)
+    task, vectors = planted(np.ones(800) + rng.normal(0, 0.1, 800), np.arange(100))
+    noise = np.linspace(0, 3, 100)[:, None]  # later queries are harder ...
+    harder = vectors.queries + noise * rng.normal(size=vectors.queries.shape)
+    longer = harder / np.linalg.norm(harder, axis=1, keepdims=True) * (1 + noise)  # ... and longer
+    found = measure(RankingVectors.of(task, longer.astype(np.float32), vectors.documents), task, ["relevance"])
+    assert found.relevance.difficulty.spearman.high < -0.3
+
+
+def test_normalised_vectors_are_said_to_be():
+    task, vectors = planted(np.ones(300), np.arange(100))
+    with pytest.raises(OffsphereError, match="normalised; magnitude was discarded before we saw it"):
+        measure(vectors, task, ["relevance"])
+    found = measure(vectors, task)
+    assert "magnitude was discarded before we saw it" in found.skipped["relevance"]
+    assert "magnitude was discarded before we saw it" in found.lengths[1].sentence
+    assert [row.scorer for row in found.hubness] == ["cosine"]
+
+
+@pytest.mark.parametrize(("count", "message"), [(100, "0 non-relevant documents"), (101, "1 non-relevant documents")])
+def test_too_few_documents_of_a_kind_are_said_to_be(count, message):
+    task, vectors = planted(np.random.default_rng(0).uniform(1, 2, count), np.arange(100))
+    with pytest.raises(OffsphereError, match=message):
+        measure(vectors, task, ["relevance"])
+
+
+def test_one_relevant_document_is_too_few():
+    task, vectors = planted(np.random.default_rng(0).uniform(1, 2, 50), np.zeros(100, int))
+    with pytest.raises(OffsphereError, match="1 relevant documents, and an effect needs two"):
+        measure(vectors, task, ["relevance"])

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from offsphere.geometry.merging import Merging
+from offsphere.geometry.token_batch import TokenBatch
+
+
+def made(seed):
+    """Random sentences of random tokens; token 0 is special, and the first of each sentence."""
+    rng = np.random.default_rng(seed)
+    sentences = [[0, *rng.integers(1, 6, rng.integers(0, 7)).tolist()] for _ in range(rng.integers(4, 9))]
+    vectors = [rng.normal(0.3, 1, (len(sentence), 4)).astype(np.float32) for sentence in sentences]
+    return sentences, vectors
+
+
+def state_of(sentences, vectors, chosen):
+    batch = TokenBatch(
+        np.array([token for s in chosen for token in sentences[s]]),
+        np.repeat(np.arange(len(chosen)), [len(sentences[s]) for s in chosen]),
+        np.array([token == 0 for s in chosen for token in sentences[s]]),
+        np.array(chosen),
+    )
+    return batch.state(np.concatenate([vectors[s] for s in chosen]))
+
+
+def cosine(one, other):
+    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+
+
+def expected_cosine(groups):
+    """Of one token from each of two different sentences, every sentence and every token in it as likely."""
+    found = [
+        np.mean([cosine(x, y) for x in groups[i] for y in groups[j]])
+        for i in range(len(groups))
+        for j in range(len(groups))
+        if i != j
+    ]
+    return np.mean(found) if found else np.nan
+
+
+@given(st.integers(0, 10_000))
+def test_sums_give_what_all_pairs_give(seed):
+    sentences, vectors = made(seed)
+    state = state_of(sentences, vectors, range(len(sentences)))
+    rows = [v.astype(np.float64) for v in vectors]
+    ordinary = [v[1:] for v in rows if len(v) > 1]
+    assert np.isclose(state.ordinary.anisotropy, expected_cosine(ordinary), equal_nan=True)
+    assert np.isclose(state.everything.anisotropy, expected_cosine(rows), equal_nan=True)
+    for sums, groups in ((state.ordinary, ordinary), (state.everything, rows)):
+        intra = [np.mean([cosine(x, group.mean(axis=0)) for x in group]) for group in groups]
+        if intra:
+            assert np.isclose(sums.intra_similarity, np.mean(intra))
+            assert np.isclose(sums.mean_length, np.mean([np.linalg.norm(x) for group in groups for x in group]))
+    for token, similarity in zip(state.tokens.ids, state.tokens.self_similarity, strict=True):
+        places = [
+            (s, rows[s][t]) for s, sentence in enumerate(sentences) for t, id_ in enumerate(sentence) if id_ == token
+        ]
+        pairs = [cosine(x, y) for i, x in places for j, y in places if i != j]
+        assert np.isclose(similarity, np.mean(pairs) if pairs else np.nan, equal_nan=True)
+
+
+@given(st.integers(0, 10_000), st.data())
+def test_states_of_sentences_merge_associatively_into_that_of_all(seed, data):
+    sentences, vectors = made(seed)
+    cuts = sorted(data.draw(st.lists(st.integers(1, len(sentences) - 1), min_size=2, max_size=2)))
+    parts = [list(range(a, b)) for a, b in zip([0, *cuts], [*cuts, len(sentences)], strict=True) if b > a]
+    states = [state_of(sentences, vectors, part) for part in parts]
+    whole = state_of(sentences, vectors, range(len(sentences)))
+    merging = Merging()
+    for state in states:
+        merging.add(state)
+    left = states[0]
+    for state in states[1:]:
+        left = left.merge(state)
+    for found in (merging.result(), left):
+        assert np.allclose(found.tokens.totals, whole.tokens.totals, atol=1e-10)
+        assert np.allclose(found.tokens.self_similarity, whole.tokens.self_similarity, atol=1e-10, equal_nan=True)
+        assert np.allclose(found.ordinary.directions.total, whole.ordinary.directions.total, atol=1e-10)
+        assert np.isclose(found.everything.intra, whole.everything.intra, atol=1e-10)
+        assert (found.probes.rows == whole.probes.rows).all()
+        assert (found.probes.vectors == whole.probes.vectors).all()
