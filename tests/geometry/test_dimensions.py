@@ -37,7 +37,7 @@ def test_a_planted_rogue_dimension_is_named():
     whole = scan(cloud)
     found = dimensions("document", whole.directions, whole.sample)
     assert found.order[0] == 11
-    assert found.top_shares["1"] > 0.98
+    assert found.cumulative_shares["1"] > 0.98
     assert found.needed == {"0.1": 1, "0.2": 1, "0.5": 1}
     assert found.informativity["1"] < 0.6  # it hid what the others say
     assert "dimension 11 alone" in found.sentence

@@ -22,4 +22,9 @@ def test_long_and_opposite_pairs_hardly_learn():
     lengths = np.array([1.0] * 16 + [50, 60, 1, 1])
     index = np.arange(20)
     found = gradients("query", Positives(index, index, cosines, lengths, lengths), lengths)
-    assert (found.slow, found.slow_long, found.slow_opposite, found.learnt) == (0.15, 0.1, 0.05, 0.05)
+    assert (found.hardly_learn, found.hardly_learn_long, found.hardly_learn_opposite, found.alike_already) == (
+        0.15,
+        0.1,
+        0.05,
+        0.05,
+    )

@@ -49,7 +49,7 @@ def collapsing(seed, model_uses_length):
         queries = np.ones((60, 8)) + rng.normal(0, 0.05, (60, 8))
         directions = np.ones((400, 8)) + rng.normal(0, 0.05, (400, 8))
         lengths = np.where(np.arange(400) < 5, 9.0, 1.0)
-        relevant = [[d for d in range(5)] for _ in range(60)]
+        relevant = [list(range(5)) for _ in range(60)]
     else:
         directions = rng.normal(size=(400, 8))
         queries = directions[:60] + rng.normal(0, 0.1, (60, 8))
@@ -79,7 +79,9 @@ def test_vectors_alone_are_measured_and_no_vector_is_its_own_neighbour(tmp_path)
     cosines = units @ units.T
     np.fill_diagonal(cosines, -2)
     lists = np.argsort(-cosines, axis=1)[:, :10]
-    assert found.hubness[0].occurrences.tolist() == np.bincount(np.bincount(lists.ravel(), minlength=300)).tolist()
+    assert (
+        found.hubness[0].documents_in_lists.tolist() == np.bincount(np.bincount(lists.ravel(), minlength=300)).tolist()
+    )
 
 
 def test_pairs_are_measured():

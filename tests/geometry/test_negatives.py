@@ -44,7 +44,7 @@ def test_a_simplex_is_the_optimum_and_reaches_the_bound():
     assert np.isclose(found.optimum, -1 / (n - 1))
     assert np.isclose(found.positive_mean, 1)
     assert np.isclose(found.variance.value, 0, atol=1e-9)
-    assert np.isclose(found.excess, 0, atol=1e-6)  # E[pos] = 1 + E[neg] + 1/(n - 1)
+    assert np.isclose(found.slack, 0, atol=1e-6)  # E[pos] = 1 + E[neg] + 1/(n - 1)
 
 
 @given(st.integers(0, 200))
@@ -53,7 +53,7 @@ def test_no_encoder_exceeds_what_its_negatives_allow(seed):
     n = int(rng.integers(2, 12))
     left = rng.normal(size=(n, 3))
     vectors, positives = made(left, left + rng.normal(0, 0.3, left.shape), [[i] for i in range(n)])
-    assert negatives(scan(vectors.queries), scan(vectors.documents), positives).excess <= 1e-6
+    assert negatives(scan(vectors.queries), scan(vectors.documents), positives).slack >= -1e-6
 
 
 def test_bounds_are_lees_and_shrink_with_the_batch():

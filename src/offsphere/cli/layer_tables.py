@@ -36,7 +36,9 @@ def print_layers(found: Layers, side: str) -> None:
     for row in found.layers:
         numbers = [row.anisotropy, row.mean_length, row.self_similarity, row.self_adjusted]
         numbers += [row.intra_similarity, row.intra_adjusted]
-        rows.append([str(row.layer), *(f"{number:.4f}" for number in numbers), str(row.frequency.spearman)])
+        rows.append(
+            [str(row.layer), *(f"{number:.4f}" for number in numbers), str(row.count_and_self_similarity.spearman)]
+        )
     print_rows(console, "tokens, without special ones", heads, rows)
     heads = ["layer", "anisotropy", "mean length", "self-sim", "intra-sim"]
     rows = []
@@ -52,7 +54,7 @@ def print_layers(found: Layers, side: str) -> None:
     rows = []
     for row in found.layers:
         own = row.dimensions
-        shares = [f"{own.top_shares[k]:.3f}" for k in ("1", "2", "3")]
+        shares = [f"{own.cumulative_shares[k]:.3f}" for k in ("1", "2", "3")]
         needed = [str(own.needed[share] or "-") for share in ("0.1", "0.2", "0.5")]
         rows.append([str(row.layer), str(own.order[0]), *shares, *needed])
     print_rows(

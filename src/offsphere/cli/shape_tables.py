@@ -109,16 +109,20 @@ def _with_text(found: Sequence[LengthSummary]) -> Shown:
 def _relevance(found: Relevance) -> Shown:
     rows = [
         [f"Cohen's d, {found.relevant:,} relevant against {found.others:,} others", str(found.d)],
-        *([["  text length regressed out", str(found.adjusted)]] if found.adjusted is not None else []),
-        *([["  share of length that text length explains", f"{found.explained:.3f}"]] if found.explained else []),
+        *([["  text length regressed out", str(found.d_adjusted)]] if found.d_adjusted is not None else []),
+        *(
+            [["  share of length that text length explains", f"{found.text_length_explains:.3f}"]]
+            if found.text_length_explains
+            else []
+        ),
         ["ROC-AUC of length alone", str(found.auc)],
         [f"within {found.within.queries} queries, against 100 nearest by cosine: d", str(found.within.d)],
         *([["  text length regressed out", str(found.within_adjusted.d)]] if found.within_adjusted is not None else []),
-        ["  chance that the relevant one is longer", str(found.within.superiority)],
+        ["  chance that the relevant one is longer", str(found.within.chance_longer)],
         *([f"  {group.group} ({group.queries} queries): d", str(group.d)] for group in found.groups),
-        ["document length and cosine, positive pairs (Spearman)", _rank(found.angle)],
-        ["log of both lengths and cosine, positive pairs (Pearson)", str(found.angle_product.pearson)],
-        ["query length and ndcg@10 under cosine (Spearman)", _rank(found.difficulty)],
+        ["document length and cosine, positive pairs (Spearman)", _rank(found.document_length_and_cosine)],
+        ["log of both lengths and cosine, positive pairs (Pearson)", str(found.log_lengths_and_cosine.pearson)],
+        ["query length and ndcg@10 under cosine (Spearman)", _rank(found.query_length_and_ndcg)],
     ]
     return ["", "value [95 % interval]"], rows
 
@@ -132,7 +136,7 @@ def _isotropy(found: Sequence[Any]) -> Shown:
     heads = ["side", "mean cosine", "IsoScore", "effective rank", "top 1", "top 3", "top 10", "partition", "uniformity"]
     rows = []
     for row in found:
-        shares = [f"{row.leading_shares.get(k, float('nan')):.1%}" for k in ("1", "3", "10")]
+        shares = [f"{row.variance_shares.get(k, float('nan')):.1%}" for k in ("1", "3", "10")]
         numbers = [f"{row.mean_cosine:.4f}", f"{row.isoscore:.4f}", f"{row.effective_rank:.1f}"]
         rows.append([row.side, *numbers, *shares, str(row.partition), str(row.uniformity)])
         if row.constant_dimensions:
@@ -159,7 +163,7 @@ def _dimensions(found: Sequence[Any]) -> Shown:
     heads = ["side", "largest", "top 1", "top 2", "top 3", "10 %", "20 %", "50 %", *(f"r^2 - {k}" for k in dropped)]
     rows = []
     for row in found:
-        shares = [f"{row.top_shares.get(k, float('nan')):.3f}" for k in ("1", "2", "3")]
+        shares = [f"{row.cumulative_shares.get(k, float('nan')):.3f}" for k in ("1", "2", "3")]
         needed = [str(row.needed[share] or "-") for share in ("0.1", "0.2", "0.5")]
         left = [f"{row.informativity.get(k, float('nan')):.3f}" for k in dropped]
         rows.append([row.side, str(row.order[0]), *shares, *needed, *left])
@@ -171,10 +175,10 @@ def _hubness(found: Sequence[Hubness]) -> Shown:
     rows = []
     for row in found:
         worst = ", ".join(f"{hub.id} ({hub.occurrences})" for hub in row.worst[:3])
-        shares = [f"{row.robin_hood:.3f}", f"{row.gini:.3f}", f"{row.antihubs:.1%}"]
-        rows.append([row.scorer, f"{row.skewness:.2f}", *shares, str(row.hubs), worst])
+        shares = [f"{row.robin_hood:.3f}", f"{row.gini:.3f}", f"{row.antihub_share:.1%}"]
+        rows.append([row.scorer, f"{row.skewness:.2f}", *shares, str(row.hub_count), worst])
     chance = found[0].chance
-    shares = [f"{chance['robin_hood']:.3f}", f"{chance['gini']:.3f}", f"{chance['antihubs']:.1%}"]
+    shares = [f"{chance['robin_hood']:.3f}", f"{chance['gini']:.3f}", f"{chance['antihub_share']:.1%}"]
     return heads, [*rows, ["by chance", f"{chance['skewness']:.2f}", *shares, "", ""]]
 
 
@@ -192,7 +196,10 @@ def _gradients(found: Sequence[Any]) -> Shown:
     rows = []
     for row in found:
         numbers = [f"{row.mean:.3g}", f"{row.median:.3g}", f"{row.least:.3g}"]
-        shares = [f"{share:.1%}" for share in (row.slow, row.slow_long, row.slow_opposite, row.learnt)]
+        shares = [
+            f"{share:.1%}"
+            for share in (row.hardly_learn, row.hardly_learn_long, row.hardly_learn_opposite, row.alike_already)
+        ]
         rows.append([row.side, *numbers, *shares])
     return heads, rows
 

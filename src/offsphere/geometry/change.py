@@ -44,8 +44,8 @@ class Change:
 
 def self_similarity_change(model: Layers, base: Layers) -> Change:
     """Token by token, in the last layer of each."""
-    before = dict(zip(base.tokens, base.layers[-1].by_token.tolist(), strict=True))
-    after = dict(zip(model.tokens, model.layers[-1].by_token.tolist(), strict=True))
+    before = dict(zip(base.tokens, base.layers[-1].self_adjusted_by_token.tolist(), strict=True))
+    after = dict(zip(model.tokens, model.layers[-1].self_adjusted_by_token.tolist(), strict=True))
     shared = [token for token in after if token in before]
     if not shared:
         raise OffsphereError(f"{model.model} and {base.model} share no token that stands in two texts")

@@ -29,7 +29,7 @@ class Dimensions:
     mean_cosine: float
     order: NDArray[np.int64]  # dimensions, the largest contribution first
     contributions: Array  # in that order
-    top_shares: dict[str, float]  # of the mean cosine, by the first 1, 2, 3
+    cumulative_shares: dict[str, float]  # of the mean cosine, by the first 1, 2, 3
     needed: dict[str, int | None]  # how many dimensions make 10, 20, 50 % of it
     informativity: dict[str, float]  # r^2 of the cosines without the first k dimensions with those of all
     informative_rows: int
@@ -39,7 +39,7 @@ class Dimensions:
         """Whether one dimension dominates."""
         if abs(self.mean_cosine) < CONE_AT_LEAST:
             return f"{self.side}: the mean cosine is near zero, so no dimension makes a cone"
-        first = self.top_shares["1"]
+        first = self.cumulative_shares["1"]
         if first > ROGUE:
             left = next(iter(self.informativity.values()), float("nan"))
             return (
@@ -81,36 +81,33 @@ def informativity(rows: NDArray[np.floating], order: NDArray[np.int64], drop: Se
     (Xiao et al. 2023, arXiv:2212.09170, after Timkey & van Schijndel 2021.) The inner products without more dimensions
     are those without fewer less some outer products, so all k together cost one matrix product.
     """
+    from offsphere.geometry.kernels import add_similarities
+
     kept = rows[np.linalg.norm(rows, axis=1) > 0].astype(np.float64)[:, order]
     counts = sorted(drop)
+    squares = np.concatenate([np.cumsum(kept[:, ::-1] ** 2, axis=1)[:, ::-1], np.zeros((len(kept), 1))], axis=1)
+    inverses = np.stack([_inverse(squares[:, k]) for k in (0, *counts)])  # (dropped, rows): one over the length left
     sums = np.zeros((len(counts), 5))  # of c, c', c^2, c'^2, c c' over pairs
-    pairs = 0
-    squares = kept**2
-    remaining = squares.sum(axis=1) - np.concatenate(
-        [np.zeros((1, len(kept))), np.cumsum(squares, axis=1).T]
-    )  # (dropped, rows): squared length without the first dimensions
     for start in range(0, len(kept), AT_ONCE):
-        some = kept[start : start + AT_ONCE]
-        below = np.arange(start, start + len(some))[:, None] > np.arange(len(kept))[None, :]
-        pairs += int(below.sum())
-        products = some @ kept.T
-        whole = _cosines(products, remaining[0], start)[below]
+        some, before = kept[start : start + AT_ONCE], kept[: start + AT_ONCE]
+        products = some @ before.T
+        whole = products * inverses[0, start : start + AT_ONCE, None] * inverses[0, : start + AT_ONCE]
         done = 0
         for place, k in enumerate(counts):
-            products = products - some[:, done:k] @ kept[:, done:k].T
+            products -= some[:, done:k] @ before[:, done:k].T
             done = k
-            reduced = _cosines(products, remaining[k], start)[below]
-            sums[place] += (whole.sum(), reduced.sum(), whole @ whole, reduced @ reduced, whole @ reduced)
+            add_similarities(whole, products, inverses[place + 1], start, sums[place])
+    pairs = len(kept) * (len(kept) - 1) // 2
     found = np.array([_r_squared(row, pairs) for row in sums])
     return found[[counts.index(k) for k in drop]]
 
 
-def _cosines(products: Array, squared_lengths: Array, start: int) -> Array:
-    # what rounding leaves of a vector that had nothing but the dropped dimensions is no direction
-    some = squared_lengths > ROUNDING * squared_lengths.max()
+def _inverse(squared_lengths: Array) -> Array:
+    """One over the length, and zero for what rounding leaves of a vector that had only the dropped dimensions."""
+    some = squared_lengths > ROUNDING * squared_lengths.max(initial=0)
     inverse = np.zeros_like(squared_lengths)
     inverse[some] = squared_lengths[some] ** -0.5
-    return np.asarray(products * inverse[start : start + len(products), None] * inverse)
+    return inverse
 
 
 def _r_squared(sums: Array, pairs: int) -> float:

@@ -28,17 +28,17 @@ class Gradients:
     mean: float
     median: float
     least: float
-    slow: float  # share of pairs not yet alike whose gradient is under a tenth of the median
-    slow_long: float  # of these, share of all pairs: since the vector is long
-    slow_opposite: float  # since the two point away from each other
-    learnt: float  # share of pairs that are alike already
+    hardly_learn: float  # share of pairs not yet alike whose gradient is under a tenth of the median
+    hardly_learn_long: float  # of these, share of all pairs: since the vector is long
+    hardly_learn_opposite: float  # since the two point away from each other
+    alike_already: float  # share of pairs that are alike already
 
     @property
     def sentence(self) -> str:
         """How many pairs hardly learn."""
         return (
-            f"{self.side}: gradient of cosine {self.mean:.3g} on average; {self.slow:.1%} of the pairs hardly learn "
-            f"({self.slow_long:.1%} long, {self.slow_opposite:.1%} opposite)"
+            f"{self.side}: gradient of cosine {self.mean:.3g} on average; {self.hardly_learn:.1%} of the pairs "
+            f"hardly learn ({self.hardly_learn_long:.1%} long, {self.hardly_learn_opposite:.1%} opposite)"
         )
 
 

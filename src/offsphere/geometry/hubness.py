@@ -37,20 +37,20 @@ class Hubness:
     skewness: float
     robin_hood: float
     gini: float
-    antihubs: float  # share of documents in no list
-    hubs: int  # documents in at least 2 k lists
+    antihub_share: float  # share of documents in no list
+    hub_count: int  # documents in at least 2 k lists
     worst: Sequence[Hub]
-    occurrences: Index  # how many documents are in 0, 1, 2, ... lists
+    documents_in_lists: Index  # how many documents are in 0, 1, 2, ... lists
     chance: dict[str, float]  # the same numbers if every list were drawn at random
 
     @property
     def sentence(self) -> str:
         """Whether it is more than chance."""
-        worst = f"; the worst, {self.worst[0].id!r}, is in {self.worst[0].occurrences}" if self.hubs else ""
+        worst = f"; the worst, {self.worst[0].id!r}, is in {self.worst[0].occurrences}" if self.hub_count else ""
         return (
             f"{self.scorer}: skewness {self.skewness:.2f} (by chance {self.chance['skewness']:.2f}), "
-            f"{self.hubs} hubs in {HUB * self.k} lists or more{worst}; {self.antihubs:.0%} of the documents in none "
-            f"(by chance {self.chance['antihubs']:.0%})"
+            f"{self.hub_count} hubs in {HUB * self.k} lists or more{worst}; {self.antihub_share:.0%} of the documents "
+            f"in none (by chance {self.chance['antihub_share']:.0%})"
         )
 
 
@@ -99,7 +99,7 @@ def by_chance(queries: int, k: int, documents: int) -> dict[str, float]:
     """What to expect if each list held k documents drawn at random: the number of lists of a document is binomial."""
     share = k / documents
     if share >= 1:
-        return {"skewness": 0.0, "robin_hood": 0.0, "gini": 0.0, "antihubs": 0.0}
+        return {"skewness": 0.0, "robin_hood": 0.0, "gini": 0.0, "antihub_share": 0.0}
     law = binom(queries, share)
     values = np.arange(queries + 1)
     chances, mean = law.pmf(values), queries * share
@@ -108,5 +108,5 @@ def by_chance(queries: int, k: int, documents: int) -> dict[str, float]:
         "skewness": (1 - 2 * share) / (queries * share * (1 - share)) ** 0.5,
         "robin_hood": float(chances @ np.abs(values - mean) / (2 * mean)),
         "gini": float((below * (1 - below)).sum() / mean),
-        "antihubs": float(chances[0]),
+        "antihub_share": float(chances[0]),
     }

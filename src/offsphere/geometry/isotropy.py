@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.geometry.estimate import UNDEFINED, Estimate
-from offsphere.geometry.sample import Sample
+from offsphere.geometry.sample import Sample, smallest
 from offsphere.geometry.scanning import Scan
 from offsphere.geometry.spectrum import effective_rank, eigenvalues, isoscore
 
 Array = NDArray[np.float64]
 
 CONE = 0.5  # a mean cosine above this is a narrow cone
+PAIRED = 4_096  # rows of a sample whose pairs are formed; all rows where the sample is the whole
 AT_ONCE = 1_024  # rows of a sample that are multiplied with all of it
 LEADING = (1, 3, 10)  # components whose share of the variance is told
 
@@ -31,7 +32,7 @@ class Isotropy:
     effective_rank: float
     dimension: int
     constant_dimensions: int
-    leading_shares: dict[str, float]  # of the variance
+    variance_shares: dict[str, float]  # of the variance
     spectrum: Array
     partition: Estimate  # of raw vectors
     uniformity: Estimate
@@ -95,16 +96,17 @@ def _over_pairs(sample: Sample) -> tuple[Estimate, Estimate]:
     """The variance of the cosine, and uniformity ``log E exp(-2 |x - y|^2)`` (Wang & Isola 2020), over pairs.
 
     Each is a mean over pairs, a U-statistic: its standard error is twice that of the mean of the rows' own means.
+    A row's mean cosine and mean squared cosine follow from sums over the directions; only its potential needs pairs.
     """
-    own = np.linalg.norm(sample.vectors.astype(np.float64), axis=1)
-    units = (sample.vectors[own > 0] / own[own > 0, None]).astype(np.float32)
+    rows = (sample.vectors if sample.whole else sample.vectors[smallest(sample.keys, PAIRED)]).astype(np.float64)
+    own = np.linalg.norm(rows, axis=1)
+    units = rows[own > 0] / own[own > 0, None]
     count = len(units)
     if count < 2:  # noqa: PLR2004
         return UNDEFINED, UNDEFINED
-    sums = np.zeros((3, count))  # each row's sum over the others of the cosine, its square, and the potential
-    for start in range(0, count, AT_ONCE):
-        _add_pairs(units, start, sums)
-    cosine, square, potential = sums / (count - 1)
+    cosine = (units @ units.sum(axis=0) - 1) / (count - 1)
+    square = (((units @ (units.T @ units)) * units).sum(axis=1) - 1) / (count - 1)
+    potential = _potentials(units.astype(np.float32)) / (count - 1)
     mean = cosine.mean()
     variance = square - 2 * mean * cosine + mean**2
     level = float(potential.mean())
@@ -114,14 +116,17 @@ def _over_pairs(sample: Sample) -> tuple[Estimate, Estimate]:
     return Estimate.around(float(variance.mean()), errors[0]), Estimate.around(log(level), errors[1])
 
 
-def _add_pairs(units: NDArray[np.float32], start: int, sums: Array) -> None:
-    """The pairs of some rows with themselves and all later ones, once each, added to both of a pair."""
-    some, later = units[start : start + AT_ONCE], units[start:]
-    end = start + len(some)
-    cosines = some @ later.T
-    for place, found in enumerate((cosines, cosines**2, np.exp(4 * cosines - 4))):
-        own = found[:, : len(some)].copy()
-        np.fill_diagonal(own, 0)
-        rest = found[:, len(some) :]
-        sums[place, start:end] += own.sum(axis=1, dtype=np.float64) + rest.sum(axis=1, dtype=np.float64)
-        sums[place, end:] += rest.sum(axis=0, dtype=np.float64)
+def _potentials(units: NDArray[np.float32]) -> Array:
+    """For each row, the sum over all others of ``exp(-2 |x - y|^2) = exp(4 c - 4)``; each pair is formed once."""
+    sums = np.zeros(len(units))
+    for start in range(0, len(units), AT_ONCE):
+        some, later = units[start : start + AT_ONCE], units[start:]
+        end = start + len(some)
+        found = some @ later.T
+        found *= 4
+        found -= 4
+        np.exp(found, out=found)
+        np.fill_diagonal(found, 0)
+        sums[start:end] += found.sum(axis=1)
+        sums[end:] += found[:, len(some) :].sum(axis=0)
+    return sums

@@ -30,3 +30,28 @@ def sum_directions(rows: Any, lengths: Any, total: Any, squares: Any) -> int:
                 total[i] += part
                 squares[i] += part * part
     return directed
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def add_similarities(whole: Any, products: Any, inverse: Any, start: int, sums: Any) -> None:
+    """Add the sums of c, c', c^2, c'^2 and c c' over the pairs of rows ``start`` ... with all rows before each.
+
+    ``whole`` holds cosines c; c' is the product of the same pair over both lengths, given as their inverses.
+    """
+    x = y = xx = yy = xy = 0.0
+    for i in range(products.shape[0]):
+        own = inverse[start + i]
+        row, product = whole[i], products[i]
+        for j in range(start + i):
+            c = row[j]
+            reduced = product[j] * own * inverse[j]
+            x += c
+            y += reduced
+            xx += c * c
+            yy += reduced * reduced
+            xy += c * reduced
+    sums[0] += x
+    sums[1] += y
+    sums[2] += xx
+    sums[3] += yy
+    sums[4] += xy

@@ -59,11 +59,11 @@ class Layer:
     self_adjusted: float
     intra_similarity: float
     intra_adjusted: float
-    frequency: Correlation  # how often a token occurs against its self-similarity
+    count_and_self_similarity: Correlation  # how often a token occurs against its self-similarity
     special: Sequence[SpecialToken]
     with_special: WithSpecial
     dimensions: Dimensions
-    by_token: Array  # self-similarity of each token of the report, adjusted
+    self_adjusted_by_token: Array  # self-similarity of each token of the report, adjusted
 
 
 @dataclass(frozen=True, slots=True, eq=False)

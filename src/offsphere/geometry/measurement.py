@@ -221,7 +221,8 @@ class _Work:
 
     def negatives(self) -> Negatives:
         """Positive and negative similarities."""
-        return negatives(self.scans[0], self.scans[1], self.positives, training_size=self.training_size)
+        positives = self.positives  # says what is missing before anything is scanned
+        return negatives(self.scans[0], self.scans[1], positives, training_size=self.training_size)
 
     def dimensions(self) -> list[Dimensions]:
         """Each side's dimensions."""

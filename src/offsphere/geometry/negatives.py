@@ -38,7 +38,7 @@ class Negatives:
     mean: float  # of negatives, exact
     variance: Estimate
     optimum: float  # of every negative at the full-batch optimum
-    excess: float  # positive mean above what the mean of negatives allows; positive is impossible but for chance
+    slack: float  # how far the positive mean stays below 1 + negative mean + 1/(n - 1), which none can exceed
     training_size: int
     bounds: Sequence[Bounds]
     sampled: int | None  # rows of the right side from which the variance was computed
@@ -66,7 +66,7 @@ def negatives(left: Scan, right: Scan, positives: Positives, training_size: int 
         mean,
         _variance(left.sample, right.sample, positives, mean),
         reference,
-        positive_mean - (1 + mean - reference),
+        (1 + mean - reference) - positive_mean,
         size,
         minibatch_bounds(size),
         None if left.sample.whole and right.sample.whole else len(right.sample.rows),

@@ -32,25 +32,25 @@ class WithinQuery(NamedTuple):
     group: str
     queries: int
     d: Estimate  # mean difference of the means over the pooled deviation within queries
-    superiority: Estimate  # the chance that a relevant document is longer than a competitor
+    chance_longer: Estimate  # the chance that a relevant document is longer than a competitor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relevance:
-    """Length against relevance. ``adjusted`` is after text length was regressed out."""
+    """Length against relevance. ``d_adjusted`` is after text length was regressed out."""
 
     relevant: int
     others: int
     d: Estimate
-    adjusted: Estimate | None
-    explained: float | None  # share of the variance of length that text length explains
+    d_adjusted: Estimate | None
+    text_length_explains: float | None  # share of the variance of length that text length explains
     auc: Estimate
     within: WithinQuery
     within_adjusted: WithinQuery | None
     groups: Sequence[WithinQuery]
-    angle: Correlation  # document length against cosine, over positive pairs
-    angle_product: Correlation  # log of both lengths against cosine
-    difficulty: Correlation  # query length against the query's ndcg@10 under cosine
+    document_length_and_cosine: Correlation  # document length against cosine, over positive pairs
+    log_lengths_and_cosine: Correlation  # log of both lengths against cosine
+    query_length_and_ndcg: Correlation  # query length against the query's ndcg@10 under cosine
 
     @property
     def sentence(self) -> str:
@@ -60,11 +60,11 @@ class Relevance:
         else:
             way = "longer" if self.d.value > 0 else "shorter"
             said = f"relevant documents are {way} (d = {self.d}, {band(self.d.value)})"
-        if self.adjusted is not None:
-            if self.d.excludes_zero and not self.adjusted.excludes_zero:
-                said += f"; but that is text length in disguise: without it d = {self.adjusted}"
+        if self.d_adjusted is not None:
+            if self.d.excludes_zero and not self.d_adjusted.excludes_zero:
+                said += f"; but that is text length in disguise: without it d = {self.d_adjusted}"
             else:
-                said += f"; with text length regressed out d = {self.adjusted}"
+                said += f"; with text length regressed out d = {self.d_adjusted}"
         within = (self.within_adjusted or self.within).d
         if within.excludes_zero:
             way = "longer" if within.value > 0 else "shorter"

@@ -28,11 +28,12 @@ class Sample:
     def of(
         cls, vectors: NDArray[np.floating], first: int, size: int, seed: int = 0, limit: np.uint64 | None = None
     ) -> Sample:
-        """The sample of one chunk whose first row has the number ``first``. Keys above ``limit`` need not be kept."""
+        """The sample of one chunk whose first row has the number ``first``.
+
+        Where it is known beforehand that no key above ``limit`` will stay, those are not kept.
+        """
         keys = keys_of(np.arange(first, first + len(vectors)), seed)
-        chosen = smallest(keys, size)
-        if limit is not None:
-            chosen = chosen[keys[chosen] <= limit]
+        chosen = smallest(keys, size) if limit is None else np.flatnonzero(keys <= limit)
         return cls(size, len(vectors), keys[chosen], chosen + first, np.asarray(vectors[chosen], dtype=np.float32))
 
     def merge(self, other: Sample) -> Sample:

@@ -6,15 +6,14 @@ Beside some matrices of the dimension the state holds eight bytes a vector (its 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.blocks import TILE, Blocks, Documents
-from offsphere.cores import available_cores
+from offsphere.cores import available_cores, in_order
 from offsphere.errors import VectorError
 from offsphere.geometry.directions import Directions
 from offsphere.geometry.sample import Sample, keys_of
@@ -75,16 +74,17 @@ def scan(
     limit = np.partition(keys, sample - 1)[sample - 1] if blocks.count > sample else None
     lengths, samples, done = [], [], 0
     total: tuple[Moments, Directions] | None = None
+
+    def measured(tile: Rows, first: int) -> tuple[Moments, Directions, Array, Sample]:
+        return Moments.of(tile, product), *Directions.of(tile), Sample.of(tile, first, sample, seed, limit)
+
     # one BLAS thread in each of ours: a tile stays in its core's cache, and rounds the same way every time
-    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(threads or available_cores()) as pool:
-        for block in blocks:
-            tiles = [block[start : start + SCAN_TILE] for start in range(0, len(block), SCAN_TILE)]
-            measured = pool.map(lambda tile: (Moments.of(tile, product), *Directions.of(tile)), tiles)
-            samples.append(Sample.of(block, done, sample, seed, limit))
-            for moments, directions, own in measured:
-                total = (moments, directions) if total is None else _merged(total, (moments, directions))
-                lengths.append(own)
-            done += len(block)
+    with threadpool_limits(limits=1, user_api="blas"):
+        for moments, directions, own, drawn in in_order(measured, _tiles(blocks), threads or available_cores()):
+            total = (moments, directions) if total is None else _merged(total, (moments, directions))
+            lengths.append(own)
+            samples.append(drawn)
+            done += len(own)
             if progress is not None:
                 progress(done, blocks.count)
     assert total is not None  # Blocks refuses an empty corpus
@@ -93,6 +93,15 @@ def scan(
         row = int(np.flatnonzero(~np.isfinite(every_length))[0])
         raise VectorError(f"the vector in row {row} is not finite: remove it or encode it again")
     return Scan(*total, every_length, Sample.joined(samples))
+
+
+def _tiles(blocks: Blocks) -> Iterator[tuple[Rows, int]]:
+    """Pieces of the blocks, each with the number of its first row."""
+    first = 0
+    for block in blocks:
+        for start in range(0, len(block), SCAN_TILE):
+            yield block[start : start + SCAN_TILE], first + start
+        first += len(block)
 
 
 def _merged(left: tuple[Moments, Directions], right: tuple[Moments, Directions]) -> tuple[Moments, Directions]:
