@@ -46,10 +46,17 @@ def print_layers(found: Layers, side: str) -> None:
         whole = row.with_special
         numbers = [whole.anisotropy, whole.mean_length, whole.self_similarity, whole.intra_similarity]
         rows.append([str(row.layer), *(f"{number:.4f}" for number in numbers)])
+    print_rows(console, "tokens, special ones among them", heads, rows)
+    heads = ["layer"]
+    for token in found.layers[0].special:
+        heads += [f"{token.token} length", "self-sim", "adjusted"]
+    rows = []
+    for row in found.layers:
+        rows.append([str(row.layer)])
         for token in row.special:
-            heads += [head for head in (f"{token.token} length", f"{token.token} self-sim") if head not in heads]
-            rows[-1] += [f"{token.mean_length:.3f}", f"{token.self_similarity:.4f}"]
-    print_rows(console, "tokens with special ones, and special ones alone", heads, rows)
+            rows[-1] += [f"{number:.4f}" for number in (token.mean_length, token.self_similarity, token.adjusted)]
+    if len(heads) > 1:
+        print_rows(console, "special tokens alone", heads, rows)
     heads = ["layer", "largest", "top 1", "top 2", "top 3", "10 %", "20 %", "50 %"]
     rows = []
     for row in found.layers:

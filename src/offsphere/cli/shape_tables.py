@@ -46,12 +46,13 @@ def wide_console() -> Console:
 
 def print_rows(console: Console, title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table: names to the left, numbers to the right."""
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
     for place, head in enumerate(heads):
         table.add_column(head, justify="right" if place else "left")
     for row in rows:
         table.add_row(*map(Text, row))
     console.print()
+    console.print(Text(title, style="bold"), soft_wrap=True)
     console.print(table)
 
 

@@ -44,10 +44,12 @@ class LengthSummary:
         """What the spread means."""
         if self.normalised:
             return f"{self.side}: {NORMALISED}"
-        worth = "there is something to use" if self.variation > SOMETHING_TO_USE else "there is a little to use"
+        worth = ", enough to change rankings" if self.variation > SOMETHING_TO_USE else ", which changes little"
         if self.variation < NOISE:
-            worth = "that little is noise"
-        said = f"{self.side}: lengths vary by {self.variation:.1%} of their mean: {worth}"
+            worth = ", which is noise"
+        if self.side == "query":
+            worth = ", which no ranking sees"
+        said = f"{self.side}: lengths vary by {self.variation:.1%} of their mean{worth}"
         if self.with_characters is None or not self.with_characters.spearman.excludes_zero:
             return said
         found = self.with_characters.spearman.value
