@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from offsphere.kernels import exact_dot
+
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def sum_directions(rows: Any, lengths: Any, total: Any, squares: Any) -> int:
@@ -18,9 +20,7 @@ def sum_directions(rows: Any, lengths: Any, total: Any, squares: Any) -> int:
     directed = 0
     for r in range(rows.shape[0]):
         row = rows[r]
-        squared = 0.0
-        for i in range(dimension):
-            squared += np.float64(row[i]) * np.float64(row[i])
+        squared = exact_dot(row, row)
         lengths[r] = np.sqrt(squared)
         if squared > 0:
             directed += 1

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from offsphere.kernels import exact_dot
+
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def add_tokens(
@@ -20,9 +22,7 @@ def add_tokens(
     dimension = rows.shape[1]
     for r in range(rows.shape[0]):
         row = rows[r]
-        squared = 0.0
-        for i in range(dimension):
-            squared += np.float64(row[i]) * np.float64(row[i])
+        squared = exact_dot(row, row)
         lengths[r] = np.sqrt(squared)
         inverse = 1.0 / lengths[r] if squared > 0 else 0.0
         raw_sum, unit_sum, group_sum = raw[kinds[r], sentences[r]], unit[kinds[r], sentences[r]], grouped[groups[r]]
