@@ -9,7 +9,9 @@ __version__ = "0.1.0"
 
 # where each public name lives; loaded when first used, so that importing offsphere costs nothing
 _HOME = {
+    "Advice": "advice",
     "Angular": "similarity",
+    "Audit": "auditing",
     "Center": "transforms",
     "Comparison": "comparison",
     "DropTop": "transforms",
@@ -33,6 +35,8 @@ _HOME = {
     "Tanh": "similarity",
     "TopK": "searching",
     "Whiten": "transforms",
+    "advise": "advice",
+    "audit": "auditing",
     "compare": "comparing",
     "embed": "encode",
     "csls": "hubs",
@@ -51,6 +55,8 @@ _HOME = {
 __all__ = sorted(_HOME)  # noqa: PLE0605
 
 if TYPE_CHECKING:
+    from offsphere.advice import Advice, advise
+    from offsphere.auditing import Audit, audit
     from offsphere.calibration import standardize_queries
     from offsphere.comparing import compare
     from offsphere.comparison import Comparison

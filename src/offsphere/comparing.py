@@ -15,6 +15,7 @@ from offsphere.errors import ParameterError
 from offsphere.evaluation import Evaluation
 from offsphere.lengths import are_equal, lengths
 from offsphere.measuring import Measuring, PairMeasuring, RankingMeasuring
+from offsphere.memo import Memo
 from offsphere.metrics import Metric, parse_metric
 from offsphere.moments import Moments
 from offsphere.naming import parse_scorer
@@ -44,12 +45,13 @@ def compare(
     seed: int = 0,
     permutations: int = 10_000,
     progress: Progress | None = None,
+    memo: Memo | None = None,
 ) -> Comparison:
     """Every scorer's value on the task, against cosine.
 
     Without ``scorers`` every similarity is compared, raw and under each transform. What has a free parameter is tuned
     by cross-validation over queries (or pairs), and only held-out values are reported. ``metric`` is ndcg@10 for
-    rankings and spearman for pairs unless said otherwise.
+    rankings and spearman for pairs unless said otherwise. What is searched is kept in ``memo``, and read from there.
     """
     if folds < 2 or seed < 0:  # noqa: PLR2004
         raise ParameterError(f"folds = {folds}, seed = {seed}: cross-validation needs at least 2, a seed at least 0")
@@ -59,7 +61,7 @@ def compare(
         fitting = "spearman, pearson or kendall" if pairs else "ndcg@10, mrr@10, recall@100, map@100, pooled-ap, ..."
         raise ParameterError(f"metric {chosen.name} does not fit {task.name}: use {fitting}")
     moments, normalized = _looked_at(vectors)
-    measuring = _measuring(task, vectors, chosen, assign_folds(_units(task), folds, seed), progress)
+    measuring = measuring_of(task, vectors, chosen, assign_folds(_units(task), folds, seed), progress, memo)
     given = _given(scorers, moments) if scorers is not None else None
     rows = given if given is not None else default_candidates(moments, by_query=chosen.alike == "query")
     # a vector of length zero is treated differently by different similarities, however equal the others are
@@ -117,17 +119,19 @@ def _units(task: RankingTask | PairTask) -> int:
     return len(task.gold) if isinstance(task, PairTask) else len(task.query_ids)
 
 
-def _measuring(
+def measuring_of(
     task: RankingTask | PairTask,
     vectors: RankingVectors | PairVectors,
     metric: Metric,
     folds: NDArray[np.int64],
-    progress: Progress | None,
+    progress: Progress | None = None,
+    memo: Memo | None = None,
 ) -> Measuring:
+    """How scorers are measured on this task."""
     if isinstance(task, PairTask) and isinstance(vectors, PairVectors):
         return PairMeasuring(task, vectors, metric, folds)
     if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
-        return RankingMeasuring(task, vectors, metric, folds, progress)
+        return RankingMeasuring(task, vectors, metric, folds, progress, memo or Memo())
     raise ParameterError(f"{task.name} is not a task for {type(vectors).__name__}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -13,6 +13,7 @@ from offsphere.calibration import standardize_queries
 from offsphere.candidates import Candidate
 from offsphere.evaluation import Evaluation, MeanOverQueries, OverPairs, OverPool
 from offsphere.hubs import CSLS_NEIGHBOURS, NNN_NEIGHBOURS, nearest_means, with_csls, with_nnn
+from offsphere.memo import Memo, digest_of
 from offsphere.metrics import Metric
 from offsphere.scorer import Scorer
 from offsphere.searching import search_in_turns
@@ -37,6 +38,10 @@ class Measuring(Protocol):
         """What the measurements are and how they are summed up."""
         ...
 
+    def values(self, scorers: Sequence[Scorer]) -> list[Array]:
+        """The measurement of each scorer as it is."""
+        ...
+
     def tuned(self, candidates: Sequence[Candidate], *, extra: bool) -> list[Result]:
         """Measure and tune all candidates; with ``extra`` also those that are made from other queries."""
         ...
@@ -51,6 +56,7 @@ class RankingMeasuring:
     metric: Metric
     folds: Index
     progress: Callable[[int, int], None] | None = None
+    memo: Memo = field(default_factory=Memo)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -87,31 +93,43 @@ class RankingMeasuring:
         count = int(self.folds.max()) + 1
         if count < 2:  # noqa: PLR2004
             return []
-        banks = [self.vectors.queries, *(self.vectors.queries[self.folds != fold] for fold in range(count))]
-        families = [
-            _biased(*nearest_means(Scorer(COSINE), self.vectors.documents, bank, NNN_NEIGHBOURS, CSLS_NEIGHBOURS))
-            for bank in banks
-        ]
-        whole, *by_fold = families
+        queries = [self.vectors.queries, *(self.vectors.queries[self.folds != fold] for fold in range(count))]
+        neighbours = (NNN_NEIGHBOURS, CSLS_NEIGHBOURS)
+
+        def means() -> dict[str, Array]:
+            found = [nearest_means(Scorer(COSINE), self.vectors.documents, bank, *neighbours) for bank in queries]
+            return {"nnn": np.stack([bank[0] for bank in found]), "csls": np.stack([bank[1] for bank in found])}
+
+        banks = cast("dict[str, Array]", self.memo.arrays("banks", means))
+        whole, *by_fold = [_biased(*rows) for rows in zip(banks["nnn"], banks["csls"], strict=True)]
         return [(whole[place], [family[place] for family in by_fold]) for place in range(len(whole))]
+
+    def values(self, scorers: Sequence[Scorer]) -> list[Array]:
+        """The measurement of each scorer as it is."""
+        measured = self._measured(scorers)
+        return [measured[id(scorer)] for scorer in scorers]
 
     def _measured(self, scorers: Sequence[Scorer]) -> dict[int, Array]:
         """Each scorer's measurement by its identity; scorers that must rank alike are searched once."""
         keys = [self._key(scorer) for scorer in scorers]
         distinct = dict(zip(keys, scorers, strict=True))
-        k = self.metric.depth
-        parts: dict[object, list[Array]] = {key: [] for key in distinct}
+        names = digest_of(scorer.name.encode() for scorer in distinct.values())
+        kept = self.memo.arrays(f"searched-{names}", lambda: {"found": self._searched(list(distinct.values()))})
+        joined = dict(zip(distinct, cast("Array", kept["found"]), strict=True))
+        return {id(scorer): joined[key] for key, scorer in zip(keys, scorers, strict=True)}
+
+    def _searched(self, scorers: Sequence[Scorer]) -> Array:
+        """The measurements of scorers that all rank differently: (scorers, queries, ...)."""
+        parts: list[list[Array]] = [[] for _ in scorers]
         turns = search_in_turns(
-            self.vectors.queries, self.vectors.documents, list(distinct.values()), k, progress=self.progress
+            self.vectors.queries, self.vectors.documents, scorers, self.metric.depth, progress=self.progress
         )
         for chosen, found in turns:
             judgments = self.task.judgments.only(chosen)
             ideal = judgments.ideal()
-            for key, top in zip(distinct, found, strict=True):
-                gains = judgments.gains(top.documents)
-                parts[key].append(self._value(gains, ideal, top.scores))
-        joined = {key: np.concatenate(part) for key, part in parts.items()}
-        return {id(scorer): joined[key] for key, scorer in zip(keys, scorers, strict=True)}
+            for part, top in zip(parts, found, strict=True):
+                part.append(self._value(judgments.gains(top.documents), ideal, top.scores))
+        return np.stack([np.concatenate(part) for part in parts])
 
     def _value(self, gains: Array, ideal: Array, scores: Array) -> Array:
         if self.metric.kind == "ranking":
@@ -140,14 +158,14 @@ class PairMeasuring:
         return OverPairs(self.task.gold, function, each, by_rank=self.metric.label != "pearson")
 
     def tuned(self, candidates: Sequence[Candidate], *, extra: bool) -> list[Result]:  # noqa: ARG002
-        """Score all pairs under every option. A pair that has no value ranks last."""
-        results = []
-        for candidate in candidates:
-            measured = [
-                _finite(option.score_pairs(self.vectors.left, self.vectors.right)) for option in candidate.options
-            ]
-            results.append((candidate, tune(measured, self.evaluation, self.folds)))
-        return results
+        """Score all pairs under every option."""
+        return [
+            (candidate, tune(self.values(candidate.options), self.evaluation, self.folds)) for candidate in candidates
+        ]
+
+    def values(self, scorers: Sequence[Scorer]) -> list[Array]:
+        """The scores of the pairs under each scorer. A pair that has no value ranks last."""
+        return [_finite(scorer.score_pairs(self.vectors.left, self.vectors.right)) for scorer in scorers]
 
 
 def _biased(nnn_means: Array, csls_means: Array) -> list[Candidate]:

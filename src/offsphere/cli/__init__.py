@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from offsphere.cli.audit import audit_command
 from offsphere.cli.compare import compare_command
 from offsphere.cli.data import data_app
 from offsphere.cli.demo import demo_command
@@ -20,6 +21,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command("audit")(audit_command)
 app.command("compare")(compare_command)
 app.command("measure")(measure_command)
 app.command("embed")(embed_command)

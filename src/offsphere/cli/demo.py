@@ -1,4 +1,4 @@
-"""``offsphere demo``: a real task from the docstrings on this machine, embedded and compared."""
+"""``offsphere demo``: a real task from the docstrings on this machine, embedded and audited."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ import typer
 
 
 def demo_command(
-    out: Annotated[Path, typer.Option(help="Where to write the task and the vectors.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="Where to write the task, the vectors and the report.")] = Path("demo"),
 ) -> None:
-    """Make a task from the docstrings on this machine, embed it with the static model, compare every similarity."""
-    from offsphere.cli.compare import compare_command
+    """Make a task from the docstrings on this machine, embed it with the static model, and audit it."""
+    from offsphere.cli.audit import audit_command
     from offsphere.cli.data import docstrings_command
-    from offsphere.cli.embed import embed_command
 
-    task, vectors = out / "task", out / "vectors"
+    task, vectors, report = out / "task", out / "vectors", out / "audit.html"
     typer.echo(f"$ offsphere data docstrings --out {task}")
     docstrings_command(task)
-    typer.echo(f"\n$ offsphere embed {task} --model wordllama --out {vectors}")
-    embed_command(str(task), out=vectors)
-    typer.echo(f"\n$ offsphere compare {task} --vectors {vectors}")
-    compare_command(str(task), vectors)
+    typer.echo(f"\n$ offsphere audit {task} --model wordllama --vectors {vectors} --out {report}")
+    audit_command(str(task), model="wordllama", vectors=vectors, out=report)

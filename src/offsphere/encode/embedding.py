@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from offsphere.encode.encoder import Encoder, Side
 from offsphere.encode.load import DEFAULT_MODEL, load_encoder
 from offsphere.errors import DataError
+from offsphere.memo import cache_home
 from offsphere.store import Manifest, Store, StoreWriter, is_store, locked, open_store, read_manifest
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
@@ -128,9 +128,8 @@ def folder_names(task: RankingTask | PairTask) -> tuple[str, str]:
 
 def default_folder(task: str, model: str) -> Path:
     """Where vectors are kept when nobody says where."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     safe = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in f"{task}--{model}")
-    return home / "offsphere" / safe
+    return cache_home() / safe
 
 
 def digest(texts: Iterable[str]) -> str:

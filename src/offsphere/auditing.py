@@ -1,0 +1,213 @@
+"""The main job: compare, measure, advise, and gather what a report shows."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from offsphere.advice import Advice, advise
+from offsphere.blocks import Blocks
+from offsphere.comparing import compare, measuring_of
+from offsphere.comparison import Comparison, Row
+from offsphere.examples import Example, changed_queries
+from offsphere.geometry.estimate import plain
+from offsphere.geometry.measurement import measure
+from offsphere.geometry.shape import Geometry
+from offsphere.memo import Memo, cache_home, digest_of
+from offsphere.metrics import parse_metric
+from offsphere.scorer import Scorer
+from offsphere.similarity import COSINE
+from offsphere.sweep import Sweep, exponent_sweep
+from offsphere.tasks.pairs import PairTask
+from offsphere.tasks.ranking import RankingTask
+from offsphere.tasks.vectors import PairVectors, RankingVectors
+
+Progress = Callable[[str], Callable[[int, int], None] | None]
+
+PACKAGES = ("numpy", "scipy", "numba")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Audit:
+    """Everything an audit found."""
+
+    table: Comparison
+    shape: Geometry
+    advice: Advice
+    sweeps: Sequence[Sweep]
+    examples: Sequence[Example]
+    compared: tuple[str, str]  # the two scorers of the examples
+    differences: np.ndarray[Any, Any] | None  # per query, the first of them less the second
+    text_lengths: np.ndarray[Any, Any] | None  # (documents, 2): characters, vector length
+    relevant_lengths: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None  # relevant documents, others
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """The verdict."""
+        return repr(self.advice)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for machines."""
+        return {
+            "advice": self.advice.to_json(),
+            "comparison": self.table.to_json(),
+            "geometry": self.shape.to_json(),
+            "sweeps": plain(list(self.sweeps)),
+            "examples": {"scorers": list(self.compared), "queries": plain(list(self.examples))},
+            "provenance": plain(dict(self.provenance)),
+        }
+
+
+def audit(
+    task: RankingTask | PairTask,
+    vectors: RankingVectors | PairVectors,
+    *,
+    metric: str | None = None,
+    symmetric: bool | None = None,
+    declared: str | None = None,
+    model: Mapping[str, Any] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    cache: bool = True,
+    watch: Progress | None = None,
+) -> Audit:
+    """Measure, compare and advise. What was searched is kept in the user's cache, so that a killed audit goes on.
+
+    ``declared`` is the similarity the model says it is to be scored with, ``model`` what is known of what made the
+    vectors; ``watch`` gives a progress function for the name of a step.
+    """
+    show = watch or (lambda _: None)
+    clock = _Clock()
+    with clock.step("digest"):
+        digests = _digests(task, vectors)
+    key = digest_of([*(value.encode() for value in digests.values()), f"{metric} {folds} {seed}".encode(), _code()])
+    memo = Memo(cache_home() / "audits" / key if cache else None)
+    with clock.step("compare"):
+        table = compare(task, vectors, metric=metric, folds=folds, seed=seed, progress=show("comparing"), memo=memo)
+    chosen = table.chosen.scorer
+    with clock.step("measure"):
+        other = chosen if table.chosen.better and chosen.is_plain else None
+        shape = measure(vectors, task, scorer=other, seed=seed, progress=show("measuring"))
+    advice = advise(table, shape, symmetric=symmetric, declared=declared)
+    with clock.step("sweep"):
+        sweeps = _sweeps(task, vectors, table, advice.scorer, seed, memo)
+    first, second = _two_best(table, advice)
+    examples: Sequence[Example] = []
+    if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
+        examples = changed_queries(task, vectors, first, second)
+    both = first.values is not None and second.values is not None
+    return Audit(
+        table,
+        shape,
+        advice,
+        sweeps,
+        examples,
+        (first.deployed, second.deployed),
+        first.values - second.values if both else None,  # type: ignore[operator]
+        _text_lengths(task, vectors),
+        _relevant_lengths(task, vectors),
+        {
+            "model": dict(model or {}),
+            "digests": digests,
+            "versions": {"offsphere": _version(), "python": sys.version.split()[0]} | {p: version(p) for p in PACKAGES},
+            "seed": seed,
+            "folds": folds,
+            "metric": table.metric,
+            "seconds": clock.seconds,
+        },
+    )
+
+
+def _two_best(table: Comparison, advice: Advice) -> tuple[Row, Row]:
+    """What is recommended, and the best of the rest that ranks differently: cosine where it was beaten."""
+    chosen = advice.choice.row
+    if chosen.better:
+        return chosen, table[table.baseline]
+    others = [row for row in table.rows if row is not chosen]
+    return chosen, others[0] if others else chosen
+
+
+def _sweeps(
+    task: RankingTask | PairTask,
+    vectors: RankingVectors | PairVectors,
+    table: Comparison,
+    scorer: Scorer,
+    seed: int,
+    memo: Memo,
+) -> list[Sweep]:
+    """On raw vectors, and behind the transforms of the recommended scorer where it has any."""
+    pairs = isinstance(task, PairTask)
+    units = len(task.gold) if isinstance(task, PairTask) else len(task.query_ids)
+    measuring = measuring_of(task, vectors, parse_metric(table.metric), np.zeros(units, np.int64), memo=memo)
+    chains = [Scorer(COSINE)] + ([scorer] if scorer.transforms else [])
+    return [exponent_sweep(measuring, chain, pairs=pairs, seed=seed) for chain in chains]
+
+
+def _text_lengths(task: RankingTask | PairTask, vectors: RankingVectors | PairVectors) -> np.ndarray[Any, Any] | None:
+    from offsphere.geometry.scanning import scan
+
+    texts = task.right_texts if isinstance(task, PairTask) else task.document_texts
+    rows = vectors.right if isinstance(vectors, PairVectors) else vectors.documents
+    if texts is None:
+        return None
+    return np.stack([[len(text) for text in texts], scan(rows).lengths], axis=1)
+
+
+def _relevant_lengths(
+    task: RankingTask | PairTask, vectors: RankingVectors | PairVectors
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None:
+    from offsphere.geometry.scanning import scan
+
+    if not isinstance(task, RankingTask) or not isinstance(vectors, RankingVectors):
+        return None
+    own = scan(vectors.documents).lengths
+    flags = np.zeros(len(own), np.bool_)
+    flags[task.judgments.documents[task.judgments.grades > 0]] = True
+    return own[flags], own[~flags]
+
+
+def _digests(task: RankingTask | PairTask, vectors: RankingVectors | PairVectors) -> dict[str, str]:
+    """Of the vectors of both sides and of the judgments."""
+    if isinstance(task, PairTask):
+        judged = [task.gold.tobytes()]
+    else:
+        judged = [part.tobytes() for part in (task.judgments.queries, task.judgments.documents, task.judgments.grades)]
+    if isinstance(vectors, PairVectors):
+        sides = {"left": vectors.left, "right": vectors.right}
+    else:
+        sides = {"queries": vectors.queries, "documents": vectors.documents}
+    found = {name: digest_of(block.tobytes() for block in Blocks.of(rows)) for name, rows in sides.items()}
+    return {**found, "judgments": digest_of(judged)}
+
+
+def _version() -> str:
+    from offsphere import __version__
+
+    return __version__
+
+
+def _code() -> bytes:
+    """The version, and when the code was last changed: what was searched by other code is searched again."""
+    newest = max(path.stat().st_mtime_ns for path in Path(__file__).parent.glob("*.py"))
+    return f"{_version()} {newest}".encode()
+
+
+class _Clock:
+    """Seconds of each step."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def step(self, name: str) -> Any:
+        started = time.monotonic()
+        yield
+        self.seconds[name] = round(time.monotonic() - started, 2)

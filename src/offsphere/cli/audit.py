@@ -1,0 +1,153 @@
+"""``offsphere audit``: the main job. One command, one answer, one file to send to a colleague."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from offsphere.cli.embed import MODEL_HELP
+from offsphere.cli.progress import progress_bar
+from offsphere.errors import OffsphereError, ParameterError
+
+if TYPE_CHECKING:
+    from offsphere.auditing import Audit
+    from offsphere.tasks import PairTask, PairVectors, RankingTask, RankingVectors
+
+FORMATS = ("html", "md", "json")
+
+
+def audit_command(
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A BEIR folder, a folder with corpus.jsonl alone, TREC files, an STS table, qrels, or a hub name."
+        ),
+    ],
+    model: Annotated[str | None, typer.Option(help=f"Embed with this model. {MODEL_HELP}")] = None,
+    vectors: Annotated[
+        Path | None,
+        typer.Option(help="Folder with queries.* and documents.* (pairs: left.*, right.*). Default: DATA itself."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The report. [audit.html, .md or .json]")] = None,
+    form: Annotated[str, typer.Option("--format", help="html, md (for a pull request) or json.")] = "html",
+    open_it: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
+    symmetric: Annotated[
+        bool | None,
+        typer.Option(
+            "--symmetric/--asymmetric",
+            help="Whether the two sides could be exchanged. [pairs: yes, rankings: no]",
+            show_default=False,
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="ndcg@10, mrr@10, recall@100, map@100, spearman, ... [ndcg@10 or spearman]"),
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Which judgments: test, dev, train, ...")] = None,
+    save: Annotated[Path | None, typer.Option(help="Folder to save the recommended scorer in.")] = None,
+    ignore_missing: Annotated[
+        bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
+    ] = False,
+    folds: Annotated[int, typer.Option(help="Folds of the cross-validation that tunes free parameters.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of folds, intervals and tests.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else; write no report.")] = False,
+) -> None:
+    """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
+    from offsphere.auditing import audit
+    from offsphere.cli.compare import warn_left_out
+    from offsphere.metrics import parse_metric
+
+    if form not in FORMATS:
+        raise ParameterError(f"format {form!r}: choose html, md or json")
+    if metric is not None:
+        parse_metric(metric)
+    target = out or Path(f"audit.{form}")
+    if not as_json:
+        _writable(target)
+    task, held, known = _loaded(data, model, vectors, split, ignore_missing=ignore_missing)
+    warn_left_out(task, held)
+    with progress_bar("auditing") as progress:
+        found = audit(
+            task,
+            held,
+            metric=metric,
+            symmetric=symmetric,
+            declared=known.get("similarity"),
+            model=known,
+            folds=folds,
+            seed=seed,
+            watch=lambda _: progress,
+        )
+    if save is not None:
+        found.advice.scorer.save(save)
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
+        return
+    _write(found, target, form)
+    for sentence in found.advice.verdict:
+        typer.echo(sentence)
+    for finding in found.advice.about("wrong"):
+        typer.echo(f"Mind: {finding.sentence}")
+    if save is not None:
+        typer.echo(f"The scorer is in {save}.")
+    typer.echo(f"The report is {target} ({target.stat().st_size / 1e6:.1f} MB).")
+    if open_it:
+        webbrowser.open(target.resolve().as_uri())
+
+
+def _loaded(
+    data: str, model: str | None, vectors: Path | None, split: str | None, *, ignore_missing: bool
+) -> tuple[RankingTask | PairTask, RankingVectors | PairVectors, dict[str, Any]]:
+    """Task, vectors, and what is known of the model that made them."""
+    from offsphere.encode.embedding import default_folder, embed, folder_names
+    from offsphere.encode.load import load_encoder
+    from offsphere.store import is_store, read_manifest
+    from offsphere.tasks import load_task, load_vectors
+
+    if model is not None and vectors is not None and not vectors.is_dir():
+        vectors.mkdir(parents=True, exist_ok=True)
+    place = vectors or (Path(data).parent if Path(data).is_file() else Path(data))
+    task = load_task(data, split, ignore_missing=ignore_missing, vectors=None if model else place)
+    if model is not None:
+        encoder = load_encoder(model)
+        place = vectors or default_folder(task.name, model)
+        with progress_bar("embedding") as progress:
+            held = embed(task, encoder, place, progress=progress)
+    else:
+        held = load_vectors(place, task)
+    store = place / folder_names(task)[-1]
+    if not is_store(store):
+        return task, held, {}
+    made = read_manifest(store)
+    removed = ", ".join(made.normalization_removed)
+    known = {"model": made.model, "revision": made.revision, "similarity": made.similarity}
+    return task, held, known | {"taken out so that lengths are kept": removed}
+
+
+def _writable(target: Path) -> None:
+    """Notice a folder one cannot write to before the work, not after."""
+    folder = target.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".offsphere-"):
+            pass
+    except OSError as error:
+        raise OffsphereError(f"cannot write the report to {target}: {error.strerror}: choose another --out") from error
+    if target.is_dir():
+        raise OffsphereError(f"{target} is a folder: give the name of a file with --out")
+
+
+def _write(found: Audit, target: Path, form: str) -> None:
+    from offsphere.files import write_whole
+    from offsphere.report import to_html, to_markdown
+
+    if form == "json":
+        text = json.dumps(found.to_json(), indent=2, allow_nan=False)
+    else:
+        text = to_html(found) if form == "html" else to_markdown(found)
+    write_whole(target, text.encode())

@@ -1,0 +1,58 @@
+"""Arrays that took long to compute, kept on disk: a killed job goes on from them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.files import write_whole
+
+Arrays = Mapping[str, NDArray[np.generic]]
+
+
+@dataclass(frozen=True, slots=True)
+class Memo:
+    """A folder for the parts of one job; nothing is kept where there is none."""
+
+    folder: Path | None = None
+
+    def arrays(self, name: str, make: Callable[[], Arrays]) -> dict[str, NDArray[np.generic]]:
+        """The arrays of that name, from disk where they are there and whole, else made and kept."""
+        if self.folder is None:
+            return dict(make())
+        path = self.folder / f"{name}.npz"
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                return {key: archive[key] for key in archive.files}
+        except (OSError, ValueError, BadZipFile, KeyError):
+            made = dict(make())
+        buffer = io.BytesIO()
+        np.savez(buffer, **made)  # type: ignore[arg-type]
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(path, buffer.getvalue())
+        except OSError:
+            pass  # what cannot be kept is computed again next time
+        return made
+
+
+def digest_of(parts: Iterable[bytes]) -> str:
+    """One short digest of several pieces, unambiguous where one ends and the next begins."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(len(part).to_bytes(8, "little"))
+        found.update(part)
+    return found.hexdigest()[:24]
+
+
+def cache_home() -> Path:
+    """Where things are kept when nobody says where."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "offsphere"

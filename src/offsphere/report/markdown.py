@@ -1,0 +1,40 @@
+"""The report as Markdown, for a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from offsphere.auditing import Audit
+from offsphere.report.scorer_figures import forest
+
+
+def to_markdown(found: Audit) -> str:
+    """The verdict, what to mind, the scorers, the settings, how it was measured."""
+    task, advice = found.table.task, found.advice
+    lines = [f"# {_plain(str(task['name']))}: {_plain(advice.name)}", ""]
+    lines += [f"{_plain(sentence)}\n" for sentence in advice.verdict]
+    minded = [*advice.about("wrong"), *advice.about("training")]
+    if minded:
+        lines += ["## What to mind", "", *(f"- {_plain(finding.sentence)}" for finding in minded), ""]
+    figure = forest(found)
+    lines += ["## Scorers", "", *_table(figure.heads, figure.rows), ""]
+    if found.shape.sentences:
+        lines += ["## What the vectors look like", "", *(f"- {_plain(line)}" for line in found.shape.sentences), ""]
+    settings = [[row.engine, row.store, row.query, row.setting] for row in advice.settings]
+    lines += ["## What to set", "", *_table(["engine", "store", "query with", "setting"], settings), ""]
+    digests = ", ".join(f"{name} {value}" for name, value in found.provenance["digests"].items())
+    lines.append(
+        f"Measured by offsphere {found.provenance['versions']['offsphere']}: {len(found.table.rows) - 1} comparisons, "
+        f"{found.table.folds} folds, seed {found.table.seed}; digests: {digests}."
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    cells = [heads, ["---"] * len(heads), *rows]
+    return ["| " + " | ".join(_plain(cell) for cell in row) + " |" for row in cells]
+
+
+def _plain(text: str) -> str:
+    """Text from the data must not become markup."""
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`").replace("\n", " ")

@@ -1,0 +1,29 @@
+// Draw every figure in the colours of the page, and again when these change.
+const themes = {
+  light: { accent: "#2563c9", second: "#c2601a", muted: "#6f757d", ink: "#1c1d1f", soft: "#5d6167", line: "#e3e5e8" },
+  dark: { accent: "#7fb0ff", second: "#f0a15e", muted: "#969ca4", ink: "#e9eaec", soft: "#a2a7ae", line: "#33373d" },
+};
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const print = matchMedia("print");
+
+function draw() {
+  const theme = dark.matches && !print.matches ? themes.dark : themes.light;
+  for (const place of document.querySelectorAll(".chart")) {
+    let text = document.getElementById("spec-" + place.dataset.figure).textContent;
+    for (const name of ["accent", "second", "muted"]) text = text.replaceAll('"@' + name + '"', '"' + theme[name] + '"');
+    const narrow = place.clientWidth < 560;
+    const config = {
+      background: "transparent",
+      font: "system-ui, sans-serif",
+      view: { stroke: null },
+      axis: { labelColor: theme.soft, titleColor: theme.soft, gridColor: theme.line, domainColor: theme.line, tickColor: theme.line, titleFontWeight: "normal", labelLimit: narrow ? 130 : 260 },
+      legend: { labelColor: theme.soft, titleColor: theme.soft, labelLimit: 260, columns: narrow ? 1 : 0 },
+      text: { fill: theme.soft },
+    };
+    vegaEmbed(place, JSON.parse(text), { renderer: "svg", actions: false, config }).catch((error) => console.error(error));
+  }
+}
+
+draw();
+dark.addEventListener("change", draw);
+print.addEventListener("change", draw);

@@ -1,0 +1,193 @@
+"""Figures of the geometry: lengths, text length, spectrum, dimensions, hubs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import altair as alt
+import numpy as np
+
+from offsphere.auditing import Audit
+from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, drawn, spec_of
+
+BINS = 40
+COMPONENTS = 120  # of the spectrum that are drawn
+DIMENSIONS = 20  # that are drawn
+
+
+def length_histogram(found: Audit) -> Figure | None:
+    """Relevant documents against the others; or the two sides of pairs."""
+    if found.relevant_lengths is not None:
+        groups = dict(zip(("relevant", "other"), found.relevant_lengths, strict=True))
+        edges = np.histogram_bin_edges(np.concatenate(found.relevant_lengths), BINS)
+        counted = {name: np.histogram(values, edges)[0] for name, values in groups.items()}
+        measured = found.shape.relevance
+        note = f" Cohen's d = {measured.d}." if measured is not None else ""
+        caption = (
+            "Lengths of documents that are relevant to some query, and of all others, each group as shares of itself. "
+            f"If length carried relevance, the two would stand apart.{note}"
+        )
+        if found.shape.lengths and found.shape.lengths[-1].normalised:
+            caption = "All lengths are one and the same: the vectors were normalised before they came here."
+    elif found.shape.lengths:
+        edges = found.shape.lengths[0].histogram_edges
+        counted = {side.side: side.histogram_counts for side in found.shape.lengths}
+        edges = {side.side: side.histogram_edges for side in found.shape.lengths}["left"]
+        caption = "Lengths of the vectors of both sides, as shares of each."
+    else:
+        return None
+    data = [
+        {"from": float(low), "to": float(high), "share": count / max(int(counts.sum()), 1), "group": name}
+        for name, counts in counted.items()
+        for low, high, count in zip(edges[:-1], edges[1:], counts.tolist(), strict=True)
+    ]
+    chart = (
+        drawn(data)
+        .mark_bar(opacity=0.55, binSpacing=0)
+        .encode(
+            x=alt.X("from:Q", bin="binned", title="length of the vector"),
+            x2="to:Q",
+            y=alt.Y("share:Q", title="share of the group", axis=alt.Axis(format="%")).stack(None),
+            color=alt.Color("group:N", title=None, legend=alt.Legend(orient="top")).scale(
+                domain=list(counted), range=[ACCENT, SECOND]
+            ),
+        )
+    )
+    heads = ["length from", "to", *(f"{name} (count)" for name in counted)]
+    rows = [
+        [f"{edges[place]:.3g}", f"{edges[place + 1]:.3g}", *(f"{counts[place]:,}" for counts in counted.values())]
+        for place in range(len(edges) - 1)
+    ]
+    return Figure("lengths", "Lengths", caption, spec_of(chart, 240), heads, rows)
+
+
+def text_length(found: Audit) -> Figure | None:
+    """Vector length against text length, as counts in a grid."""
+    if found.text_lengths is None or not found.shape.lengths or found.shape.lengths[-1].with_characters is None:
+        return None
+    side = found.shape.lengths[-1]
+    assert side.with_characters is not None
+    characters, own = np.maximum(found.text_lengths[:, 0], 1), found.text_lengths[:, 1]
+    counts, across, up = np.histogram2d(np.log10(characters), own, bins=(36, 28))
+    right = 10**across
+    data = [
+        {"x": right[i], "x2": right[i + 1], "y": up[j], "y2": up[j + 1], "count": int(counts[i, j])}
+        for i, j in zip(*np.nonzero(counts), strict=True)
+    ]
+    chart = (
+        drawn(data)
+        .mark_rect()
+        .encode(
+            x=alt.X("x:Q", title="characters of the text", bin="binned").scale(type="log"),
+            x2="x2:Q",
+            y=alt.Y("y:Q", title="length of the vector", bin="binned"),
+            y2="y2:Q",
+            opacity=alt.Opacity("count:Q", title="texts", legend=None).scale(type="sqrt", range=[0.15, 1]),
+            color=alt.value(ACCENT),
+        )
+    )
+    caption = (
+        f"Each cell is a number of {side.side} texts; darker is more. Spearman's correlation "
+        f"{side.with_characters.spearman}. A slope means that length is in part text length in disguise."
+    )
+    bands = np.quantile(characters, np.linspace(0, 1, 11))
+    heads, rows = ["characters from", "to", "median length of the vector"], []
+    for low, high in pairwise(bands):
+        inside = own[(characters >= low) & (characters <= high)]
+        rows.append([f"{low:,.0f}", f"{high:,.0f}", f"{np.median(inside):.3g}"])
+    return Figure("text-length", "Length and text length", caption, spec_of(chart, 260), heads, rows)
+
+
+def spectrum(found: Audit) -> Figure | None:
+    """Shares of the variance, component by component."""
+    if not found.shape.isotropy:
+        return None
+    side = found.shape.isotropy[-1]
+    shares = side.spectrum / max(side.spectrum.sum(), 1e-300)
+    kept = [(place + 1, float(share)) for place, share in enumerate(shares[:COMPONENTS]) if share > 0]
+    data = [{"component": place, "share": share} for place, share in kept]
+    chart = (
+        drawn(data)
+        .mark_line(point=alt.OverlayMarkDef(size=14), strokeWidth=1.5)
+        .encode(
+            x=alt.X("component:Q", title="principal component"),
+            y=alt.Y("share:Q", title="share of the variance", axis=alt.Axis(format="%")).scale(type="log"),
+            color=alt.value(ACCENT),
+        )
+    )
+    caption = (
+        f"{side.side.capitalize()} vectors: {side.effective_rank:.0f} of {side.dimension} dimensions are in use (effective rank); "
+        f"IsoScore {side.isoscore:.3f}, mean cosine of two {side.side}s {side.mean_cosine:.3f}. A steep start means "
+        "that a few directions carry most of the variance, which whitening evens out."
+    )
+    rows = [[str(place), f"{share:.3%}"] for place, share in kept[:20]]
+    return Figure("spectrum", "Spectrum", caption, spec_of(chart, 220), ["component", "share of the variance"], rows)
+
+
+def contributions(found: Audit) -> Figure | None:
+    """What the first dimensions add to the mean cosine."""
+    if not found.shape.dimensions:
+        return None
+    side = found.shape.dimensions[-1]
+    shares = side.contributions[:DIMENSIONS]
+    names = [str(place) for place in side.order[:DIMENSIONS].tolist()]
+    data = [{"dimension": name, "part": float(part)} for name, part in zip(names, shares, strict=True)]
+    chart = (
+        drawn(data)
+        .mark_bar()
+        .encode(
+            x=alt.X("dimension:N", sort=names, title="dimension, largest first"),
+            y=alt.Y("part:Q", title="part of the mean cosine"),
+            color=alt.value(ACCENT),
+        )
+    )
+    caption = (
+        f"The mean cosine of two {side.side}s is {side.mean_cosine:.3f}; a bar is what one dimension adds to it. The "
+        f"first makes {side.cumulative_shares['1']:.0%}. One bar far above all others is a rogue dimension."
+    )
+    rows = [[name, f"{part:.5f}"] for name, part in zip(names, shares, strict=True)]
+    heads = ["dimension", "part of the mean cosine"]
+    return Figure("dimensions", "Dimensions", caption, spec_of(chart, 220), heads, rows)
+
+
+def hubs(found: Audit) -> Figure | None:
+    """How many documents are in how many lists."""
+    if not found.shape.hubness:
+        return None
+    data = [
+        {"lists": lists, "documents": int(count), "scorer": row.scorer}
+        for row in found.shape.hubness
+        for lists, count in enumerate(row.documents_in_lists.tolist())
+        if count
+    ]
+    names = [row.scorer for row in found.shape.hubness]
+    colours = dict(zip(("cosine", "dot"), (SECOND, MUTED), strict=True))
+    chart = (
+        drawn(data)
+        .mark_point(filled=True, size=40, opacity=0.8)
+        .encode(
+            x=alt.X("lists:Q", title="lists of the 10 nearest that a document is in").scale(type="symlog"),
+            y=alt.Y("documents:Q", title="documents").scale(type="log"),
+            color=alt.Color("scorer:N", title=None, legend=alt.Legend(orient="top")).scale(
+                domain=names, range=[colours.get(name, ACCENT) for name in names]
+            ),
+        )
+    )
+    first = found.shape.hubness[0]
+    caption = (
+        f"How many documents are among the {first.k} nearest of how many queries. The further right a point, the worse "
+        f"the hub; the point at 0 is what is never found: {first.antihub_share:.0%} under {first.scorer}, by chance "
+        f"{first.chance['antihub_share']:.0%}."
+    )
+    heads = ["scorer", "skewness", "hubs", "anti-hubs", "worst hubs (lists)"]
+    rows = [
+        [
+            row.scorer,
+            f"{row.skewness:.2f}",
+            str(row.hub_count),
+            f"{row.antihub_share:.1%}",
+            ", ".join(f"{hub.id} ({hub.occurrences})" for hub in row.worst[:5]),
+        ]
+        for row in found.shape.hubness
+    ]
+    return Figure("hubs", "Hubs", caption, spec_of(chart, 240), heads, rows)

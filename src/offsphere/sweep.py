@@ -1,0 +1,44 @@
+"""The exponent sweep: one curve from strong reward of length, over dot product and cosine, to over-normalised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.measuring import Measuring
+from offsphere.scorer import Scorer
+from offsphere.significance import bootstrap, interval
+from offsphere.similarity import Polar
+
+Array = NDArray[np.float64]
+
+EXPONENTS = np.round(np.arange(-1.0, 2.01, 0.125), 3)
+RESAMPLES = 500
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """The value at each exponent of the length, with its 95 % band."""
+
+    transforms: str  # the chain in front, or "raw"
+    exponents: Array
+    values: Array
+    low: Array
+    high: Array
+
+
+def exponent_sweep(measuring: Measuring, scorer: Scorer, *, pairs: bool, seed: int = 0) -> Sweep:
+    """``dot / |d|^g`` for g from -1 to 2 behind the transforms of a scorer; both lengths where the task is of pairs."""
+    plain = replace(scorer, bias=None, standardization=None)
+    options = [replace(plain, similarity=Polar(g if pairs else 1.0, g)) for g in EXPONENTS.tolist()]
+    measured = measuring.values(options)
+    evaluation = measuring.evaluation
+    values = np.array([evaluation.evaluate(row, np.ones((1, evaluation.units)))[0] for row in measured])
+    samples = bootstrap(
+        lambda weights: evaluation.evaluate_all(measured, weights), evaluation.units, count=RESAMPLES, seed=seed
+    )
+    low, high = interval(samples)
+    name = " + ".join(transform.name for transform in scorer.transforms) or "raw"
+    return Sweep(name, EXPONENTS, values, low, high)

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from offsphere import Scorer
+from tests.cli.test_compare import run
+from tests.generated import write_generated
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("generated")
+    write_generated(place)
+    return place
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_one_command_one_answer_one_file(folder, tmp_path):
+    result = run("audit", folder, "--out", tmp_path / "new" / "audit.html", "--save", tmp_path / "scorer")
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("Use ")
+    assert "Relevant documents have longer vectors" in lines[1]
+    assert lines[-1].startswith(f"The report is {tmp_path / 'new' / 'audit.html'} (")
+    assert (tmp_path / "new" / "audit.html").read_text().startswith("<!doctype html>")
+    assert Scorer.load(tmp_path / "scorer").name in lines[0]
+
+
+@pytest.mark.parametrize("form", ["md", "json"])
+def test_other_formats(folder, tmp_path, form):
+    result = run("audit", folder, "--format", form, "--out", tmp_path / f"audit.{form}")
+    assert result.returncode == 0, result.stderr
+    text = (tmp_path / f"audit.{form}").read_text()
+    if form == "json":
+        assert json.loads(text)["advice"]["scorer"]
+    else:
+        assert text.startswith("# ")
+
+
+def test_json_is_json_and_nothing_else_and_writes_nothing(folder, tmp_path):
+    result = run("audit", folder, "--json", cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.getcwd()})
+    assert json.loads(result.stdout)["advice"]["verdict"]
+    assert not list(tmp_path.glob("audit*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--format", "pdf"], "format 'pdf': choose html, md or json"),
+        (["--out", "/proc/audit.html"], "cannot write the report to /proc/audit.html"),
+        (["--metric", "ndgc@10"], "unknown metric 'ndgc@10'"),
+        (["--vectors", "nowhere"], "nowhere is not a folder of vectors"),
+        (["--model", "no-such-model-here"], "has no texts to embed"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_exit_code_2(folder, arguments, message):
+    result = run("audit", folder, *arguments)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_an_unwritable_place_is_noticed_before_the_work(tmp_path):
+    """The data is not even there, and still the folder is what it complains of."""
+    result = run("audit", tmp_path / "nothing", "--out", "/proc/no/audit.html")
+    assert "cannot write the report" in result.stderr
+
+
+def test_a_killed_audit_goes_on_and_says_the_same(folder, tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "offsphere",
+        "audit",
+        str(folder),
+        "--out",
+        str(tmp_path / "audit.md"),
+        "--format",
+        "md",
+    ]
+    started = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    parts = tmp_path / "cache" / "offsphere" / "audits"
+    while not list(parts.glob("*/*.npz")) and time.monotonic() < deadline and started.poll() is None:
+        time.sleep(0.02)
+    started.send_signal(signal.SIGKILL)
+    started.wait()
+    assert list(parts.glob("*/*.npz"))
+    assert not (tmp_path / "audit.md").exists()
+    resumed = run("audit", folder, "--out", tmp_path / "audit.md", "--format", "md")
+    fresh = run(
+        "audit",
+        folder,
+        "--out",
+        tmp_path / "fresh.md",
+        "--format",
+        "md",
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "other")},
+    )
+    assert resumed.stdout.splitlines()[:-1] == fresh.stdout.splitlines()[:-1]
+    assert (tmp_path / "audit.md").read_text() == (tmp_path / "fresh.md").read_text()

@@ -1,0 +1,65 @@
+"""What the advice tells people to set, done in the real engines: they must return what the scorer ranks first."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import offsphere as osp
+from offsphere.engines import engine_settings
+
+RNG = np.random.default_rng(0)
+DOCUMENTS = (RNG.normal(0.3, 1, (400, 8)) * np.exp(RNG.normal(0, 0.7, (400, 1)))).astype(np.float32)
+QUERIES = RNG.normal(0.3, 1, (20, 8)).astype(np.float32)
+NAMES = ["cosine", "dot", "euclidean", "polar(1, 0.5)", "whiten(0.5) + cosine", "norm-mix(0.8)"]
+
+
+def served(name):
+    """The scorer, its setting for each engine, the vectors to store and to ask with, and the right answer."""
+    scorer = osp.parse_scorer(name).fit(osp.Moments.of(DOCUMENTS))
+    settings = {row.engine: row for row in engine_settings(scorer)}
+    store, ask = DOCUMENTS, QUERIES
+    if "lower()" in settings["FAISS"].store:
+        lowering = scorer.lower()
+        store, ask = lowering.documents(DOCUMENTS), lowering.queries(QUERIES)
+    return settings, store, ask, osp.search(QUERIES, DOCUMENTS, [scorer], 10)[0].documents
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_faiss_as_it_is_told(name):
+    faiss = pytest.importorskip("faiss")
+    settings, store, ask, right = served(name)
+    told = settings["FAISS"].setting
+    if "normalize_L2" in told:
+        store, ask = store.copy(), ask.copy()
+        faiss.normalize_L2(store)
+        faiss.normalize_L2(ask)
+    index = faiss.IndexFlatL2(store.shape[1]) if "IndexFlatL2" in told else faiss.IndexFlatIP(store.shape[1])
+    index.add(store)
+    assert (index.search(ask, 10)[1] == right).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_qdrant_as_it_is_told(name):
+    qdrant = pytest.importorskip("qdrant_client")
+    settings, store, ask, right = served(name)
+    distance = settings["Qdrant"].setting.partition("Distance.")[2].partition(")")[0]
+    client = qdrant.QdrantClient(":memory:")
+    params = qdrant.models.VectorParams(size=store.shape[1], distance=qdrant.models.Distance[distance])
+    client.create_collection("documents", vectors_config=params)
+    client.upload_collection("documents", vectors=store, ids=list(range(len(store))))
+    for query, wanted in zip(ask, right, strict=True):
+        found = [point.id for point in client.query_points("documents", query=query.tolist(), limit=10).points]
+        assert found == wanted.tolist()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lancedb_as_it_is_told(name, tmp_path):
+    lancedb = pytest.importorskip("lancedb")
+    settings, store, ask, right = served(name)
+    kind = settings["LanceDB"].setting.split('"')[1]
+    rows = [{"id": place, "vector": row.tolist()} for place, row in enumerate(store)]
+    table = lancedb.connect(tmp_path).create_table("documents", rows)
+    for query, wanted in zip(ask, right, strict=True):
+        found = [row["id"] for row in table.search(query).distance_type(kind).limit(10).to_list()]
+        assert found == wanted.tolist()

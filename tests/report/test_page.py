@@ -1,0 +1,124 @@
+"""The page in a real browser."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+
+import offsphere as osp
+from offsphere.report import to_html, to_markdown
+from offsphere.tasks.ranking import Judged, Listed
+
+SCRIPT = "<script>alert(1)</script> & more </script>"
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+
+
+def audited(documents=600, queries=60):
+    rng = np.random.default_rng(0)
+    directions = rng.normal(size=(documents, 12))
+    lengths = np.exp(rng.normal(0, 0.5, documents))
+    rows = directions / np.linalg.norm(directions, axis=1, keepdims=True) * lengths[:, None]
+    asked = directions[:queries] + rng.normal(0, 0.6, (queries, 12))
+    texts = [SCRIPT + " word" * int(rng.integers(1, 60)) for _ in range(documents)]
+    ids = [f"<b>d{d}</b>" for d in range(documents)]
+    task = osp.RankingTask.build(
+        'a "task" <i>',
+        Listed([f"q{q}" for q in range(queries)], [f"{SCRIPT} {q}" for q in range(queries)]),
+        Listed(ids, texts),
+        [Judged(f"q{q}", ids[q], 1.0) for q in range(queries)],
+    )
+    vectors = osp.RankingVectors.of(task, asked.astype(np.float32), rows.astype(np.float32))
+    return osp.audit(task, vectors, cache=False)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return audited()
+
+
+@pytest.fixture(scope="module")
+def page_file(found, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "audit.html"
+    path.write_text(to_html(found), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium here: apt-get install chromium")
+    with playwright.sync_playwright() as driver:
+        launched = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+MARKS = """[...document.querySelectorAll('.chart')].map(chart => [chart.dataset.figure, chart.querySelectorAll(
+    'svg .mark-rule.role-mark line, svg .mark-rect.role-mark path, svg .mark-symbol.role-mark path, ' +
+    'svg .mark-line.role-mark path, svg .mark-area.role-mark path').length])"""
+DRAWN = "document.querySelectorAll('.chart svg').length == document.querySelectorAll('.chart').length"
+
+
+@pytest.mark.parametrize("width", [390, 1_400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_draws_everything_and_asks_nobody(browser, page_file, width, scheme):
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    requests, said, alerts = [], [], []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: said.append((message.type, message.text)))
+    page.on("pageerror", lambda error: said.append(("error", str(error))))
+    page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
+    page.goto(page_file.as_uri())
+    page.wait_for_function(DRAWN)
+    marks = dict(page.evaluate(MARKS))
+    assert set(marks) == {"forest", "sweep", "lengths", "text-length", "spectrum", "dimensions", "hubs", "differences"}
+    assert all(count > 0 for count in marks.values()), marks
+    assert said == []
+    assert alerts == []
+    assert requests == [page_file.as_uri()]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    verdict = page.locator("#verdict").bounding_box()
+    assert verdict["y"] < 120  # the first thing one sees
+    page.close()
+
+
+def test_texts_from_the_data_are_shown_as_text(browser, page_file):
+    page = browser.new_page()
+    page.goto(page_file.as_uri())
+    page.wait_for_function(DRAWN)
+    assert "<script>alert(1)</script> & more </script>" in page.locator(".example").first.inner_text()
+    assert page.locator(".example script").count() == 0
+    assert page.locator(".example b").count() == 0
+    page.close()
+
+
+def test_it_is_one_small_file_without_links(page_file):
+    text = page_file.read_text("utf-8")
+    assert len(text) < 3_000_000
+    assert "<link" not in text
+    assert " src=" not in text.split("<script>")[0]
+
+
+def test_a_page_of_ten_thousand_documents_is_under_three_megabytes():
+    assert len(to_html(audited(documents=10_000, queries=200)).encode()) < 3_000_000
+
+
+def test_every_figure_has_a_caption_and_a_table(found):
+    from offsphere.report.page import figures_of
+
+    for figure in figures_of(found):
+        assert len(figure.caption) > 60
+        assert figure.rows
+        assert all(len(row) == len(figure.heads) for row in figure.rows)
+
+
+def test_markdown_has_the_verdict_and_no_markup_from_the_data(found):
+    text = to_markdown(found)
+    assert all(sentence.replace("|", "\\|").replace("<", "&lt;") in text for sentence in found.advice.verdict)
+    assert "<b>" not in text
+    assert "## What to set" in text

@@ -1,0 +1,129 @@
+"""Planted cases whose right advice is known."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import offsphere as osp
+from offsphere.choice import choose, units_needed
+from offsphere.tasks import PairTask, PairVectors
+
+
+def planted(kind, seed=0, queries=150, documents=1_500, dimension=16):
+    """Length is relevance, length is noise, or there is no length at all."""
+    rng = np.random.default_rng(seed)
+    directions = rng.normal(size=(documents, dimension))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    authority = np.exp(rng.normal(0, 0.6, documents))
+    asked = directions[rng.choice(documents, queries, replace=False)] + rng.normal(0, 0.15, (queries, dimension))
+    cosines = asked / np.linalg.norm(asked, axis=1, keepdims=True) @ directions.T
+    wanted = cosines * authority if kind == "relevance" else cosines
+    relevant = np.argsort(-wanted, axis=1)[:, :5]
+    lengths = {"relevance": authority, "noise": np.exp(rng.normal(0, 0.6, documents)), "none": np.ones(documents)}[kind]
+    judged = {f"q{q}": {f"d{d}": 1.0 for d in row} for q, row in enumerate(relevant)}
+    task = osp.RankingTask.from_judgments(judged, [f"d{d}" for d in range(documents)], kind)
+    blurred = directions + rng.normal(0, 0.05, directions.shape)  # so that nothing is perfect
+    blurred *= (lengths / np.linalg.norm(blurred, axis=1))[:, None]
+    return task, osp.RankingVectors.of(task, asked.astype(np.float32), blurred.astype(np.float32))
+
+
+def advised(task, vectors, **more):
+    return osp.advise(osp.compare(task, vectors), osp.measure(vectors, task), **more)
+
+
+def test_where_length_is_relevance_it_recommends_the_dot_product_and_says_why():
+    found = advised(*planted("relevance"))
+    assert found.name == "dot"
+    assert found.verdict[0].startswith("Use dot: ndcg@10")
+    assert "Relevant documents have longer vectors" in found.verdict[1]
+    assert "gains" in found.verdict[1]
+    assert "and it does" in found.verdict[2]
+    assert "normalise the query only" in found.about("training")[0].sentence
+    assert found.settings[1].setting == "VectorParams(distance=Distance.DOT)"
+
+
+def test_where_length_is_noise_it_recommends_cosine():
+    found = advised(*planted("noise"), declared="cosine")
+    assert found.name == "cosine"
+    assert found.verdict[0].startswith("Use cosine, the simplest")
+    assert "does not tell relevant documents from others" in found.verdict[1]
+    assert "the other way round" in found.verdict[2]
+    assert any("made for cosine: served by inner product" in finding.sentence for finding in found.about("wrong"))
+
+
+def test_where_there_is_no_length_it_says_so():
+    found = advised(*planted("none"))
+    assert "the vectors are normalised" in found.verdict[0]
+    assert "magnitude was discarded before we saw it" in found.verdict[1]
+    assert any("Every length is the same" in finding.sentence for finding in found.about("wrong"))
+
+
+def test_a_symmetric_task_is_expected_to_be_hurt_by_length():
+    rng = np.random.default_rng(0)
+    gold = rng.uniform(0, 5, 400)
+    left = rng.normal(size=(400, 12))
+    right = left * gold[:, None] / 5 + rng.normal(size=left.shape) * (5 - gold[:, None]) / 5
+    scale = np.exp(rng.normal(0, 0.8, (2, 400, 1)))
+    task = PairTask("alike", gold)
+    vectors = PairVectors.of(task, (left * scale[0]).astype(np.float32), (right * scale[1]).astype(np.float32))
+    found = advised(task, vectors)
+    assert found.symmetric
+    assert "could be exchanged, so length is expected to hurt, and it does" in found.verdict[2]
+    assert "normalise both sides" in found.about("training")[0].sentence
+    turned = advised(task, vectors, symmetric=False)
+    assert "different roles" in turned.verdict[2]
+
+
+def test_too_few_queries_are_said_to_be():
+    task, vectors = planted("noise")
+    few = task.only(np.arange(25))
+    found = advised(few, osp.RankingVectors.of(few, vectors.queries[:25], vectors.documents))
+    told = [finding for finding in found.about("wrong") if "too few to tell" in finding.sentence]
+    assert told
+    assert told[0].numbers["needed"] > 25
+
+
+def test_the_number_of_queries_gives_the_power_it_promises():
+    """Simulated: with so many queries, a paired test sees the difference in four of five tries."""
+    rng = np.random.default_rng(0)
+    pilot = rng.normal(0.1, 0.5, 100)
+    row = type(
+        "Row", (), {"difference": 0.1, "difference_low": 0.1 - 1.96 * 0.05, "difference_high": 0.1 + 1.96 * 0.05}
+    )()
+    needed = units_needed(row, len(pilot))
+    draws = rng.normal(0.1, 0.5, (4_000, needed))
+    seen = np.abs(draws.mean(axis=1)) > 1.96 * draws.std(axis=1) / np.sqrt(needed)
+    assert abs(seen.mean() - 0.8) < 0.03
+
+
+def test_the_simplest_of_equals_is_chosen():
+    """Length is relevance: whole families contain the dot product and come as close; the plain one is recommended."""
+    task, vectors = planted("relevance")
+    table = osp.compare(task, vectors)
+    choice = choose(table)
+    assert choice.row.name == "dot"
+    if choice.best is not choice.row:
+        assert choice.p_best >= 0.05
+
+
+def test_every_sentence_has_a_number_and_everything_is_json():
+    found = advised(*planted("relevance"))
+    assert all(any(letter.isdigit() for letter in finding.sentence) for finding in found.findings)
+    again = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert again["scorer"] == "dot"
+    assert len(again["verdict"]) == 3
+    assert {setting["engine"] for setting in again["settings"]} >= {"FAISS", "Qdrant", "pgvector", "LanceDB"}
+
+
+@pytest.mark.parametrize("name", ["cosine", "dot", "euclidean", "whiten(0.5) + cosine", "polar(1, 0.5)", "norm-gap(1)"])
+def test_every_scorer_gets_a_setting_for_every_engine(name):
+    from offsphere.engines import engine_settings
+
+    settings = engine_settings(osp.parse_scorer(name))
+    assert len(settings) == 6
+    lowered = name in ("whiten(0.5) + cosine", "polar(1, 0.5)")
+    assert all(("lower()" in row.store) == lowered for row in settings)
+    assert all(("re-rank" in row.setting) == (name == "norm-gap(1)") for row in settings)
