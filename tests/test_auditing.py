@@ -105,6 +105,7 @@ def test_the_audit_of_a_pair_task(real_data, tmp_path):
 
 def test_a_second_audit_searches_nothing_again_and_says_the_same(tmp_path, monkeypatch):
     from offsphere import measuring
+    from offsphere.geometry import measurement
     from tests.test_advice import planted
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -112,9 +113,10 @@ def test_a_second_audit_searches_nothing_again_and_says_the_same(tmp_path, monke
     first = osp.audit(task, vectors)
     searches = []
     original = measuring.search_in_turns
-    monkeypatch.setattr(
-        measuring, "search_in_turns", lambda *rest, **more: searches.append(1) or original(*rest, **more)
-    )
+    for module in (measuring, measurement):
+        monkeypatch.setattr(
+            module, "search_in_turns", lambda *rest, **more: searches.append(1) or original(*rest, **more)
+        )
     again = osp.audit(task, vectors)
     assert searches == []
     assert again.advice.verdict == first.advice.verdict

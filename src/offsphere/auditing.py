@@ -95,7 +95,7 @@ def audit(
     chosen = table.chosen.scorer
     with clock.step("measure"):
         other = chosen if table.chosen.better and chosen.is_plain else None
-        shape = measure(vectors, task, scorer=other, seed=seed, progress=show("measuring"))
+        shape = measure(vectors, task, scorer=other, table=table, seed=seed, progress=show("measuring"), memo=memo)
     advice = advise(table, shape, symmetric=symmetric, declared=declared)
     with clock.step("sweep"):
         sweeps = _sweeps(task, vectors, table, advice.scorer, seed, memo)

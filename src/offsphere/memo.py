@@ -30,7 +30,7 @@ class Memo:
             return dict(make())
         path = self.folder / f"{name}.npz"
         try:
-            with np.load(path, allow_pickle=False) as archive:
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
                 return {key: archive[key] for key in archive.files}
         except (OSError, ValueError, BadZipFile, KeyError):
             made = dict(make())

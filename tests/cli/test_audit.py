@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_other_formats(folder, tmp_path, form):
 
 
 def test_json_is_json_and_nothing_else_and_writes_nothing(folder, tmp_path):
-    result = run("audit", folder, "--json", cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.getcwd()})
+    result = run("audit", folder, "--json", cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(Path.cwd())})
     assert json.loads(result.stdout)["advice"]["verdict"]
     assert not list(tmp_path.glob("audit*"))
 
@@ -61,7 +62,7 @@ def test_json_is_json_and_nothing_else_and_writes_nothing(folder, tmp_path):
         (["--out", "/proc/audit.html"], "cannot write the report to /proc/audit.html"),
         (["--metric", "ndgc@10"], "unknown metric 'ndgc@10'"),
         (["--vectors", "nowhere"], "nowhere is not a folder of vectors"),
-        (["--model", "no-such-model-here"], "has no texts to embed"),
+        (["--model", "no-such-model-here"], "model 'no-such-model-here' was not found"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_exit_code_2(folder, arguments, message):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from offsphere.geometry.shape import SECTIONS, Geometry
 from offsphere.geometry.sides import Measurable, numbers_of, sides_of
 from offsphere.geometry.texts import TextNumbers
 from offsphere.lengths import are_equal
+from offsphere.memo import Memo, digest_of
 from offsphere.naming import parse_scorer
 from offsphere.scorer import Scorer
 from offsphere.searching import search_in_turns
@@ -56,18 +57,22 @@ def measure(
     encoder: Encoder | None = None,
     groups: Mapping[str, str] | None = None,
     training_size: int | None = None,
+    table: Comparison | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    memo: Memo | None = None,
 ) -> Geometry:
     """What the vectors look like, and what their length has to do with relevance.
 
     ``vectors`` are those of a task, a store, or an array with a row a vector. Without ``sections`` everything is
     measured that can be, and what cannot is named with its reason; a section that is asked for by name and cannot be
     measured is an error. ``scorer`` is one more scorer for hubness; ``encoder`` gives the model's own tokens instead of
-    words; ``groups`` maps query ids to the names of groups; ``training_size`` is n in the bounds for mini-batches.
+    words; ``groups`` maps query ids to the names of groups; ``training_size`` is n in the bounds for mini-batches;
+    ``table`` is a comparison that exists already, and ``memo`` keeps what is searched.
     """
     check_sections(sections)
-    work = _Work(vectors, task, sections or SECTIONS, scorer, encoder, groups, training_size, seed, progress)
+    asked = _Asked(sections or SECTIONS, scorer, groups, training_size, table, seed)
+    work = _Work(vectors, task, asked, encoder, progress, memo or Memo())
     found: dict[str, Any] = {}
     skipped = {}
     for name in SECTIONS:
@@ -89,6 +94,17 @@ def check_sections(sections: Sequence[str] | None) -> None:
             raise UnknownNameError("section", name, list(SECTIONS))
 
 
+class _Asked(NamedTuple):
+    """What the user wants to know, and what is known already."""
+
+    sections: Sequence[str]
+    scorer: Scorer | str | None
+    groups: Mapping[str, str] | None
+    training_size: int | None
+    table: Comparison | None
+    seed: int
+
+
 class _Work:
     """The sections, and what they share: computed when first needed."""
 
@@ -96,24 +112,21 @@ class _Work:
         self,
         vectors: Measurable,
         task: RankingTask | PairTask | None,
-        wanted: Sequence[str],
-        scorer: Scorer | str | None,
+        asked: _Asked,
         encoder: Encoder | None,
-        groups: Mapping[str, str] | None,
-        training_size: int | None,
-        seed: int,
         progress: Progress | None,
+        memo: Memo,
     ) -> None:
         self.sides = sides_of(vectors, task)
         self.vectors = vectors
         self.task = task
-        self.wanted = wanted
-        self.scorer = parse_scorer(scorer) if isinstance(scorer, str) else scorer
+        self.asked = asked
+        self.wanted = asked.sections
+        self.scorer = parse_scorer(asked.scorer) if isinstance(asked.scorer, str) else asked.scorer
+        self.seed = asked.seed
         self.encoder = encoder
-        self.groups = groups
-        self.training_size = training_size
-        self.seed = seed
         self.progress = progress
+        self.memo = memo
 
     def described(self) -> dict[str, Any]:
         """What is measured."""
@@ -147,6 +160,9 @@ class _Work:
         if self.task is None:
             raise OffsphereError("it needs a task with judgments")
         assert isinstance(self.vectors, RankingVectors | PairVectors)
+        usual = "spearman" if isinstance(self.task, PairTask) else "ndcg@10"
+        if self.asked.table is not None and self.asked.table.metric == usual:
+            return self.asked.table
         return compare(self.task, self.vectors, [Scorer(DOT)], seed=self.seed)
 
     @cached_property
@@ -174,12 +190,16 @@ class _Work:
         if alone:
             chosen = smallest(self.scans[0].sample.keys, ASKING)
             asking = self.scans[0].sample.vectors[chosen]
-        parts: dict[str, list[Index]] = {name: [] for name in self.scorers}
-        turns = search_in_turns(asking, documents, list(self.scorers.values()), k, progress=self.progress)
-        for _, tops in turns:
-            for name, top in zip(parts, tops, strict=True):
-                parts[name].append(top.documents)
-        found = {name: np.concatenate(part) for name, part in parts.items()}
+        scorers = list(self.scorers.values())
+
+        def searched() -> dict[str, Index]:
+            turns = search_in_turns(asking, documents, scorers, k, progress=self.progress)
+            parts = [[top.documents for top in tops] for _, tops in turns]
+            return {"found": np.stack([np.concatenate(lists) for lists in zip(*parts, strict=True)])}
+
+        names = digest_of(name.encode() for name in (*self.scorers, str(k)))
+        kept = self.memo.arrays(f"neighbours-{names}", searched)
+        found = dict(zip(self.scorers, cast("Index", kept["found"]), strict=True))
         if alone:
             own = self.scans[0].sample.rows[chosen]
             found = {name: _without(ranked, own) for name, ranked in found.items()}
@@ -207,7 +227,7 @@ class _Work:
             difficulty,
             self.positives,
             self.texts[1].characters if self.texts is not None else None,
-            self.groups,
+            self.asked.groups,
             self.seed,
         )
 
@@ -222,7 +242,7 @@ class _Work:
     def negatives(self) -> Negatives:
         """Positive and negative similarities."""
         positives = self.positives  # says what is missing before anything is scanned
-        return negatives(self.scans[0], self.scans[1], positives, training_size=self.training_size)
+        return negatives(self.scans[0], self.scans[1], positives, training_size=self.asked.training_size)
 
     def dimensions(self) -> list[Dimensions]:
         """Each side's dimensions."""

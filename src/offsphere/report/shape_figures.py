@@ -116,9 +116,9 @@ def spectrum(found: Audit) -> Figure | None:
         )
     )
     caption = (
-        f"{side.side.capitalize()} vectors: {side.effective_rank:.0f} of {side.dimension} dimensions are in use (effective rank); "
-        f"IsoScore {side.isoscore:.3f}, mean cosine of two {side.side}s {side.mean_cosine:.3f}. A steep start means "
-        "that a few directions carry most of the variance, which whitening evens out."
+        f"{side.side.capitalize()} vectors: {side.effective_rank:.0f} of {side.dimension} dimensions are in use "
+        f"(effective rank); IsoScore {side.isoscore:.3f}, mean cosine of two {side.side}s {side.mean_cosine:.3f}. A "
+        "steep start means that a few directions carry most of the variance, which whitening evens out."
     )
     rows = [[str(place), f"{share:.3%}"] for place, share in kept[:20]]
     return Figure("spectrum", "Spectrum", caption, spec_of(chart, 220), ["component", "share of the variance"], rows)
