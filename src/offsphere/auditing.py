@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from offsphere.advice import Advice, advise
 from offsphere.blocks import Blocks
@@ -21,6 +22,7 @@ from offsphere.examples import Example, changed_queries
 from offsphere.geometry.estimate import plain
 from offsphere.geometry.measurement import measure
 from offsphere.geometry.shape import Geometry
+from offsphere.lengths import lengths
 from offsphere.memo import Memo, cache_home, digest_of
 from offsphere.metrics import parse_metric
 from offsphere.scorer import Scorer
@@ -30,6 +32,7 @@ from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import PairVectors, RankingVectors
 
+Array = NDArray[np.float64]
 Progress = Callable[[str], Callable[[int, int], None] | None]
 
 PACKAGES = ("numpy", "scipy", "numba")
@@ -45,9 +48,9 @@ class Audit:
     sweeps: Sequence[Sweep]
     examples: Sequence[Example]
     compared: tuple[str, str]  # the two scorers of the examples
-    differences: np.ndarray[Any, Any] | None  # per query, the first of them less the second
-    text_lengths: np.ndarray[Any, Any] | None  # (documents, 2): characters, vector length
-    relevant_lengths: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None  # relevant documents, others
+    differences: Array | None  # per query, the first of them less the second
+    text_lengths: Array | None  # (documents, 2): characters, vector length
+    relevant_lengths: tuple[Array, Array] | None  # relevant documents, others
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -103,6 +106,7 @@ def audit(
     examples: Sequence[Example] = []
     if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
         examples = changed_queries(task, vectors, first, second)
+    own = _searched_lengths(vectors)
     both = first.values is not None and second.values is not None
     return Audit(
         table,
@@ -112,8 +116,8 @@ def audit(
         examples,
         (first.deployed, second.deployed),
         first.values - second.values if both else None,  # type: ignore[operator]
-        _text_lengths(task, vectors),
-        _relevant_lengths(task, vectors),
+        _text_lengths(task, own),
+        _relevant_lengths(task, own),
         {
             "model": dict(model or {}),
             "digests": digests,
@@ -151,24 +155,20 @@ def _sweeps(
     return [exponent_sweep(measuring, chain, pairs=pairs, seed=seed) for chain in chains]
 
 
-def _text_lengths(task: RankingTask | PairTask, vectors: RankingVectors | PairVectors) -> np.ndarray[Any, Any] | None:
-    from offsphere.geometry.scanning import scan
-
-    texts = task.right_texts if isinstance(task, PairTask) else task.document_texts
+def _searched_lengths(vectors: RankingVectors | PairVectors) -> Array:
+    """Of the side that is searched."""
     rows = vectors.right if isinstance(vectors, PairVectors) else vectors.documents
-    if texts is None:
+    return np.concatenate([lengths(block) for block in Blocks.of(rows)])
+
+
+def _text_lengths(task: RankingTask | PairTask, own: Array) -> Array | None:
+    texts = task.right_texts if isinstance(task, PairTask) else task.document_texts
+    return np.stack([[len(text) for text in texts], own], axis=1) if texts is not None else None
+
+
+def _relevant_lengths(task: RankingTask | PairTask, own: Array) -> tuple[Array, Array] | None:
+    if not isinstance(task, RankingTask):
         return None
-    return np.stack([[len(text) for text in texts], scan(rows).lengths], axis=1)
-
-
-def _relevant_lengths(
-    task: RankingTask | PairTask, vectors: RankingVectors | PairVectors
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None:
-    from offsphere.geometry.scanning import scan
-
-    if not isinstance(task, RankingTask) or not isinstance(vectors, RankingVectors):
-        return None
-    own = scan(vectors.documents).lengths
     flags = np.zeros(len(own), np.bool_)
     flags[task.judgments.documents[task.judgments.grades > 0]] = True
     return own[flags], own[~flags]
