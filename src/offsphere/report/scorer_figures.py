@@ -34,8 +34,10 @@ def forest(found: Audit) -> Figure:
     ]
     names = [str(entry["scorer"]) for entry in data]
     base = drawn(data)
+    colours = {"recommended": ACCENT, table.baseline: SECOND, "other": MUTED}
     colour = alt.Color("kind:N", title=None, legend=alt.Legend(orient="top")).scale(
-        domain=["recommended", table.baseline, "other"], range=[ACCENT, SECOND, MUTED]
+        domain=[kind for kind in colours if any(entry["kind"] == kind for entry in data)],
+        range=[colours[kind] for kind in colours if any(entry["kind"] == kind for entry in data)],
     )
     vertical = alt.Y("scorer:N", sort=names, title=None)
     value = alt.X("low:Q", title=table.metric).scale(zero=False)

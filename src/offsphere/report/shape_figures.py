@@ -17,30 +17,30 @@ DIMENSIONS = 20  # that are drawn
 
 def length_histogram(found: Audit) -> Figure | None:
     """Relevant documents against the others; or the two sides of pairs."""
+    sides = found.shape.lengths
     if found.relevant_lengths is not None:
-        groups = dict(zip(("relevant", "other"), found.relevant_lengths, strict=True))
         edges = np.histogram_bin_edges(np.concatenate(found.relevant_lengths), BINS)
-        counted = {name: np.histogram(values, edges)[0] for name, values in groups.items()}
+        groups = zip(("relevant", "other"), found.relevant_lengths, strict=True)
+        counted = {name: (np.histogram(values, edges)[0], edges) for name, values in groups}
         measured = found.shape.relevance
         note = f" Cohen's d = {measured.d}." if measured is not None else ""
         caption = (
             "Lengths of documents that are relevant to some query, and of all others, each group as shares of itself. "
             f"If length carried relevance, the two would stand apart.{note}"
         )
-        if found.shape.lengths and found.shape.lengths[-1].normalised:
-            caption = "All lengths are one and the same: the vectors were normalised before they came here."
-    elif found.shape.lengths:
-        edges = found.shape.lengths[0].histogram_edges
-        counted = {side.side: side.histogram_counts for side in found.shape.lengths}
-        edges = {side.side: side.histogram_edges for side in found.shape.lengths}["left"]
+    elif sides:
+        counted = {side.side: (side.histogram_counts, side.histogram_edges) for side in sides}
         caption = "Lengths of the vectors of both sides, as shares of each."
     else:
         return None
-    data = [
-        {"from": float(low), "to": float(high), "share": count / max(int(counts.sum()), 1), "group": name}
-        for name, counts in counted.items()
-        for low, high, count in zip(edges[:-1], edges[1:], counts.tolist(), strict=True)
+    if sides and sides[-1].normalised:
+        caption = "All lengths are one and the same: the vectors were normalised before they came here."
+    cells = [
+        (name, float(low), float(high), int(count), int(count) / max(int(counts.sum()), 1))
+        for name, (counts, edges) in counted.items()
+        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
     ]
+    data = [{"from": low, "to": high, "share": share, "group": name} for name, low, high, _, share in cells]
     chart = (
         drawn(data)
         .mark_bar(opacity=0.55, binSpacing=0)
@@ -53,10 +53,9 @@ def length_histogram(found: Audit) -> Figure | None:
             ),
         )
     )
-    heads = ["length from", "to", *(f"{name} (count)" for name in counted)]
+    heads = ["group", "length from", "to", "count", "share"]
     rows = [
-        [f"{edges[place]:.3g}", f"{edges[place + 1]:.3g}", *(f"{counts[place]:,}" for counts in counted.values())]
-        for place in range(len(edges) - 1)
+        [name, f"{low:.3g}", f"{high:.3g}", f"{count:,}", f"{share:.1%}"] for name, low, high, count, share in cells
     ]
     return Figure("lengths", "Lengths", caption, spec_of(chart, 240), heads, rows)
 
