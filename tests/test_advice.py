@@ -54,9 +54,17 @@ def test_where_length_is_noise_it_recommends_cosine():
     assert any("made for cosine: served by inner product" in finding.sentence for finding in found.about("wrong"))
 
 
+def test_what_the_model_declares_is_compared_with_what_is_recommended():
+    found = advised(*planted("noise"), declared="dot")
+    told = [finding.sentence for finding in found.about("scorer") if "The model declares dot" in finding.sentence]
+    assert len(told) == 1
+    assert "p = 0.0001 for these two alone" in told[0]
+
+
 def test_where_there_is_no_length_it_says_so():
     found = advised(*planted("none"))
     assert "the vectors are normalised" in found.verdict[0]
+    assert found.name == found.scorer.name == "dot"
     assert "magnitude was discarded before we saw it" in found.verdict[1]
     assert any("Every length is the same" in finding.sentence for finding in found.about("wrong"))
 

@@ -10,9 +10,10 @@ from offsphere.choice import Choice, choose
 from offsphere.comparison import Comparison
 from offsphere.engines.settings import Setting, engine_settings
 from offsphere.findings import Case, Finding, Topic, findings_of
-from offsphere.geometry.estimate import plain
 from offsphere.geometry.shape import Geometry
+from offsphere.plain import plain
 from offsphere.scorer import Scorer
+from offsphere.similarity import DOT
 
 VERDICT: tuple[Topic, ...] = ("scorer", "length", "expectation")  # the topics whose first finding is told first
 
@@ -58,14 +59,18 @@ def advise(table: Comparison, shape: Geometry, *, symmetric: bool | None = None,
     """
     roles = (table.task["kind"] == "pairs") if symmetric is None else symmetric
     choice = choose(table)
-    findings = findings_of(Case(table, shape, choice, roles, declared))
+    case = Case(table, shape, choice, roles, declared)
+    findings = findings_of(case)
+    # on unit vectors the dot product is cosine, and cheaper
+    plain_dot = case.normalised and not choice.row.better
+    scorer = Scorer(DOT) if plain_dot else choice.row.scorer
     verdict = [next(found.sentence for found in findings if found.topic == topic) for topic in VERDICT]
     return Advice(
-        choice.row.scorer,
-        choice.row.deployed,
+        scorer,
+        scorer.name if plain_dot else choice.row.deployed,
         verdict,
         findings,
-        engine_settings(choice.row.scorer),
+        engine_settings(scorer),
         roles,
         declared,
         choice,

@@ -19,12 +19,12 @@ from offsphere.blocks import Blocks
 from offsphere.comparing import compare, measuring_of
 from offsphere.comparison import Comparison, Row
 from offsphere.examples import Example, changed_queries
-from offsphere.geometry.estimate import plain
 from offsphere.geometry.measurement import measure
 from offsphere.geometry.shape import Geometry
 from offsphere.lengths import lengths
 from offsphere.memo import Memo, cache_home, digest_of
 from offsphere.metrics import parse_metric
+from offsphere.plain import plain
 from offsphere.scorer import Scorer
 from offsphere.similarity import COSINE
 from offsphere.sweep import Sweep, exponent_sweep

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.errors import UnknownNameError
+from offsphere.plain import plain
 from offsphere.scorer import Scorer
 from offsphere.significance import Tally
 
@@ -118,7 +119,7 @@ class Comparison:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for machines."""
-        return {
+        found = {
             "metric": self.metric,
             "task": dict(self.task),
             "baseline": self.baseline,
@@ -126,8 +127,9 @@ class Comparison:
             "seed": self.seed,
             "notes": list(self.notes),
             "conclusion": self.conclusion,
-            "scorers": [_plain(row) for row in self.rows],
+            "scorers": [_row(row) for row in self.rows],
         }
+        return {name: plain(value) for name, value in found.items()}
 
     def _on_length(self) -> str:
         """What the plain dot product does, since that is what most people ask."""
@@ -148,8 +150,8 @@ def _gain(row: Row) -> str:
     return f"{row.difference:+.4f} [{row.difference_low:+.4f}, {row.difference_high:+.4f}]"
 
 
-def _plain(row: Row) -> dict[str, Any]:
-    found = {
+def _row(row: Row) -> dict[str, Any]:
+    return {
         "name": row.name,
         "same_ranking_as": list(row.same_ranking_as),
         "value": row.value,
@@ -164,5 +166,3 @@ def _plain(row: Row) -> dict[str, Any]:
         "win_tie_loss": list(row.tally) if row.tally is not None else None,
         "lowers": row.scorer.similarity.lowers,
     }
-    # JSON knows no "not a number"
-    return {key: None if isinstance(value, float) and isnan(value) else value for key, value in found.items()}

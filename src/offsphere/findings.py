@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from offsphere.choice import Choice, units_needed
+from offsphere.choice import Choice, difference_p, units_needed
 from offsphere.comparison import Comparison, Row
 from offsphere.errors import UnknownNameError
 from offsphere.geometry.length import NORMALISED
@@ -109,12 +109,14 @@ def _declared(case: Case) -> list[Finding]:
     chosen = case.choice.row
     if row is None or row is chosen or row.name == case.table.baseline:
         return []
+    p = difference_p(chosen, row, case.table.seed)
+    sure = f" (p = {p:.2g} for these two alone)" if p is not None else ""
     return [
         Finding(
             "scorer",
-            f"The model declares {case.declared}: {case.table.metric} {row.value:.4f}, "
-            f"{chosen.value - row.value:+.4f} to the recommended one.",
-            {"declared": row.value},
+            f"The model declares {case.declared}, which reaches {case.table.metric} {row.value:.4f}: the recommended "
+            f"one differs by {chosen.value - row.value:+.4f}{sure}.",
+            {"declared": row.value, "p": p},
         )
     ]
 

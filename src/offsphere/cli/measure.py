@@ -143,7 +143,7 @@ def _layers(
     from offsphere.encode.layers import transformer_of
     from offsphere.encode.load import load_encoder
     from offsphere.geometry import correlate_changes, measure_layers, self_similarity_change
-    from offsphere.geometry.estimate import plain
+    from offsphere.plain import plain
     from offsphere.tasks import load_task
 
     if model is None:

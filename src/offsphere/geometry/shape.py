@@ -8,7 +8,6 @@ from typing import Any
 
 from offsphere.geometry.dimensions import Dimensions
 from offsphere.geometry.dual import Dual
-from offsphere.geometry.estimate import plain
 from offsphere.geometry.fisher import Fisher
 from offsphere.geometry.frequency import FrequencyBias
 from offsphere.geometry.gradients import Gradients
@@ -17,6 +16,7 @@ from offsphere.geometry.isotropy import Isotropy
 from offsphere.geometry.length import LengthSummary
 from offsphere.geometry.negatives import Negatives
 from offsphere.geometry.relevance import Relevance
+from offsphere.plain import plain
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
