@@ -111,3 +111,11 @@ def test_a_killed_audit_goes_on_and_says_the_same(folder, tmp_path):
     )
     assert resumed.stdout.splitlines()[:-1] == fresh.stdout.splitlines()[:-1]
     assert (tmp_path / "audit.md").read_text() == (tmp_path / "fresh.md").read_text()
+
+
+def test_the_demo_audits_docstrings_and_says_where_the_report_is(tmp_path):
+    result = run("demo", "--out", tmp_path / "demo")
+    assert result.returncode == 0, result.stderr
+    assert "the judgments are made, not human" in result.stdout
+    assert result.stdout.rstrip().splitlines()[-1].startswith(f"The report is {tmp_path / 'demo' / 'audit.html'}")
+    assert (tmp_path / "demo" / "task" / "qrels" / "test.tsv").is_file()

@@ -102,15 +102,6 @@ def test_empty_vectors_are_a_warning(folder, tmp_path):
     assert "document 'd5', document 'd77'" in result.stderr
 
 
-def test_the_demo_writes_its_task_and_compares(tmp_path):
-    result = run("demo", "--out", tmp_path / "demo")
-    assert result.returncode == 0
-    assert "the judgments are made, not human" in result.stdout
-    assert "256 float32 by wordllama" in result.stdout
-    assert result.stdout.rstrip().splitlines()[-1].startswith("Use ")
-    assert (tmp_path / "demo" / "task" / "qrels" / "test.tsv").is_file()
-
-
 def test_a_place_that_cannot_be_written_is_one_line(tmp_path):
     (tmp_path / "file").write_text("in the way")
     result = run("data", "docstrings", "--package", "json", "--package", "email", "--out", tmp_path / "file" / "task")

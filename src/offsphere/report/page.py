@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from offsphere.auditing import Audit
+from offsphere.plain import plain
 from offsphere.report import scorer_figures, shape_figures
 from offsphere.report.figure import Figure
 
@@ -73,7 +74,7 @@ def _inside_script(spec: Mapping[str, Any]) -> Any:
     """JSON that cannot end the script it stands in, whatever the data holds."""
     from markupsafe import Markup
 
-    text = json.dumps(spec, allow_nan=False, separators=(",", ":"), default=float)
+    text = json.dumps(plain(spec), allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)  # noqa: S704  # just escaped
