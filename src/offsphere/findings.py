@@ -143,17 +143,20 @@ def _length(case: Case) -> list[Finding]:
     control = found.d_adjusted if found.d_adjusted is not None else found.d
     numbers = {"d": found.d.value, "d_adjusted": control.value, "within": found.within.d.value}
     if not found.d.excludes_zero:
-        said = f"Length does not tell relevant documents from others (d = {found.d})"
+        said = f"Between the lengths of relevant documents and others no difference was found (d = {found.d})"
     else:
         way = "longer" if found.d.value > 0 else "shorter"
         said = f"Relevant documents have {way} vectors (d = {found.d})"
         if found.d_adjusted is not None:
             survives = found.d_adjusted.excludes_zero and found.d_adjusted.value * found.d.value > 0
-            said += (
-                f", and that survives the control for text length (d = {found.d_adjusted})"
-                if survives
-                else f", but only as text length in disguise (controlled for it, d = {found.d_adjusted})"
-            )
+            if survives:
+                said += f", and that survives the control for text length (d = {found.d_adjusted})"
+            elif found.in_disguise:
+                said += f", but only as text length in disguise (controlled for it, d = {found.d_adjusted})"
+            else:
+                said += (
+                    f", which cannot be told from chance once text length is controlled for (d = {found.d_adjusted})"
+                )
     return [Finding("length", f"{said}{against}.", numbers)]
 
 
@@ -263,7 +266,7 @@ def _rogue_dimensions(case: Case) -> list[Finding]:
             {"share": side.cumulative_shares["1"]},
         )
         for side in case.shape.dimensions
-        if side.cumulative_shares["1"] > ROGUE and side.mean_cosine > CONE
+        if side.mean_cosine > CONE and side.cumulative_shares["1"] > ROGUE
     ]
 
 

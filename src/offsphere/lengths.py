@@ -19,4 +19,4 @@ def lengths(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
 def are_equal(own: NDArray[np.float64]) -> bool:
     """Whether all lengths, but for those that are zero, are one number: the vectors were normalised."""
     some = own[own > 0]
-    return bool(len(some) and np.ptp(some) <= EQUAL_LENGTHS * some.max())
+    return bool(len(some) > 1 and np.ptp(some) <= EQUAL_LENGTHS * some.max())

@@ -24,9 +24,13 @@ class Moments:
     @classmethod
     def of(cls, vectors: NDArray[np.floating], product: type[np.floating] = np.float64) -> Moments:
         """The moments of one chunk. A float32 ``product`` is fast and rounds the scatter at about 1e-7 of its size."""
-        mean = vectors.mean(axis=0, dtype=np.float64)
-        centred = np.subtract(vectors, mean.astype(product), dtype=product)
-        return cls(len(vectors), mean, (centred.T @ centred).astype(np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = vectors.mean(axis=0, dtype=np.float64)
+            centred = np.subtract(vectors, mean.astype(product), dtype=product)
+            scatter = (centred.T @ centred).astype(np.float64)
+        if product is np.float32 and not np.isfinite(scatter).all():
+            return cls.of(vectors)  # beyond the range of float32, unless the vectors themselves are not finite
+        return cls(len(vectors), mean, scatter)
 
     @classmethod
     def over(cls, chunks: Iterable[NDArray[np.floating]]) -> Moments:

@@ -11,7 +11,7 @@ from offsphere.metrics.pairs import pearson, spearman
 from offsphere.significance import bootstrap, interval
 
 
-@given(st.lists(st.tuples(st.integers(-20, 20), st.integers(-5, 5)), min_size=4, max_size=60))
+@given(st.lists(st.tuples(st.integers(-20, 20), st.integers(-5, 5)), min_size=5, max_size=60))
 def test_values_are_scipys_ties_included(rows):
     x, y = np.array(rows, float).T
     assume(np.ptp(x) > 0 and np.ptp(y) > 0)
@@ -49,3 +49,24 @@ def test_a_constant_or_three_rows_have_no_correlation():
     assert np.isnan(correlation(np.ones(9), np.arange(9)).pearson.value)
     assert np.isnan(correlation(np.arange(3), np.arange(3)).spearman.value)
     assert correlation(np.arange(9), 2 * np.arange(9)).pearson == (1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("count", [5, 6, 10, 20])
+def test_few_rows_raise_no_false_alarm(count):
+    rng = np.random.default_rng(count)
+    found = [correlation(*rng.normal(size=(2, count))) for _ in range(400)]
+    assert np.mean([one.pearson.excludes_zero for one in found]) < 0.09
+    assert np.mean([one.spearman.excludes_zero for one in found]) < 0.09
+
+
+def test_rows_that_hang_together_count_as_one():
+    """Null: both columns are constant within a group but for noise, and independent between groups."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), 30)
+    alarms = []
+    for _ in range(150):
+        x, y = rng.normal(size=(2, 60))[:, groups] + 0.5 * rng.normal(size=(2, 1_800))
+        alarms.append((correlation(x, y).pearson.excludes_zero, correlation(x, y, groups).pearson.excludes_zero))
+    naive, clustered = np.mean(alarms, axis=0)
+    assert naive > 0.4
+    assert clustered < 0.1

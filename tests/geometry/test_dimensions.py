@@ -53,3 +53,22 @@ def test_dropping_dimensions_that_are_nothing_keeps_everything():
 def test_a_space_without_a_cone_has_no_rogue_dimension():
     whole = scan(np.random.default_rng(0).normal(size=(600, 32)).astype(np.float32))
     assert "near zero" in dimensions("document", whole.directions, whole.sample).sentence
+
+
+def test_the_number_of_dimensions_needed_is_the_least_that_reaches_the_share():
+    cloud = np.random.default_rng(0).normal(np.linspace(0.1, 1, 16), 1, (400, 16)).astype(np.float32)
+    whole = scan(cloud)
+    found = dimensions("document", whole.directions, whole.sample)
+    parts = np.sort(whole.directions.contributions)[::-1]
+    for share in (0.1, 0.2, 0.5):
+        needed = found.needed[f"{share:g}"]
+        assert parts[:needed].sum() >= share * parts.sum()
+        assert parts[: needed - 1].sum() < share * parts.sum()
+
+
+def test_informativity_does_not_see_lengths():
+    rng = np.random.default_rng(0)
+    cloud = rng.normal(0.4, 1, (60, 6))
+    order = np.arange(6)
+    scaled = cloud * np.exp(rng.normal(0, 8, (60, 1)))
+    assert np.allclose(informativity(cloud, order, [1, 3]), informativity(scaled, order, [1, 3]))

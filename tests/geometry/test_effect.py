@@ -53,3 +53,10 @@ def test_bands_are_cohens():
 
 def test_equal_numbers_have_no_effect():
     assert cohen_d(np.ones(5), np.ones(9)) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("few", [2, 3, 5, 10, 20, 40])
+def test_small_groups_raise_no_false_alarm(few):
+    rng = np.random.default_rng(few)
+    alarms = [cohen_d(rng.normal(size=few), rng.normal(size=300)).excludes_zero for _ in range(300)]
+    assert np.mean(alarms) < 0.09

@@ -45,3 +45,12 @@ def test_chance_is_what_random_lists_give(queries, documents):
     for name, expected in by_chance(queries, 10, documents).items():
         allowed = 4 * np.sqrt(6 / documents) if name == "skewness" else 0.01
         assert abs(getattr(found, name) - expected) < allowed
+
+
+def test_a_hub_is_in_twice_k_lists_or_more():
+    lists = np.zeros((25, 2), int)
+    lists[:, 0] = [0] * 4 + [1] * 3 + list(range(2, 20))
+    lists[:, 1] = np.arange(20, 45)
+    found = hubness("cosine", lists, 50)
+    assert found.hub_count == 1  # four lists of two; three are one too few
+    assert (found.worst[0].id, found.worst[0].occurrences) == ("0", 4)

@@ -77,7 +77,7 @@ def test_a_sample_gives_intervals_that_hold_the_exact_value():
     rng = np.random.default_rng(2)
     held = []
     for _ in range(60):
-        cloud = rng.normal(0.3, 1, (3_000, 5)).astype(np.float32)
+        cloud = rng.normal(0.15, 0.5, (3_000, 5)).astype(np.float32)
         exact = isotropy("x", scan(cloud))
         sampled = isotropy("x", scan(cloud, sample=400))
         assert exact.sampled is None
@@ -97,3 +97,29 @@ def test_a_constant_dimension_is_counted():
     cloud = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
     cloud[:, 2] = 0.25
     assert isotropy("x", scan(cloud)).constant_dimensions == 1
+
+
+def test_the_effective_rank_is_the_exponential_of_the_entropy():
+    from scipy.stats import entropy
+
+    spectrum = np.array([5.0, 3.0, 1.0, 0.5, 0.0])
+    assert np.isclose(effective_rank(spectrum), np.exp(entropy(spectrum)))
+
+
+def test_shares_of_the_variance_add_up():
+    cloud = np.random.default_rng(0).normal(size=(400, 12)) * np.arange(12, 0, -1)
+    found = isotropy("x", scan(cloud))
+    values = np.sort(np.linalg.eigvalsh(np.cov(cloud.T)))[::-1]
+    for k in (1, 3, 10):
+        assert np.isclose(found.variance_shares[str(k)], values[:k].sum() / values.sum(), rtol=1e-4)
+
+
+def test_a_partition_that_a_few_rows_dominate_is_not_estimated_from_a_sample():
+    cloud = np.random.default_rng(0).normal(size=(20_000, 8)).astype(np.float32) * 6
+    assert np.isnan(isotropy("x", scan(cloud, sample=800)).partition.value)
+
+
+def test_vectors_beyond_float32_squares_are_measured():
+    cloud = np.random.default_rng(0).normal(size=(140_000, 4)).astype(np.float32)
+    huge = isotropy("x", scan(cloud * np.float32(1e18)))
+    assert np.isclose(huge.isoscore, isotropy("x", scan(cloud)).isoscore, rtol=1e-4)

@@ -127,3 +127,30 @@ def test_a_model_without_layers_is_refused(wordllama):  # noqa: F811
 def test_texts_without_words_are_too_few(minilm):  # noqa: F811
     with pytest.raises(OffsphereError, match="at least two texts with a word"):
         measure_layers(minilm, ["", "word"], "document")
+
+
+def test_adjusted_is_less_the_anisotropy_everywhere(minilm):  # noqa: F811
+    from scipy.stats import spearmanr
+
+    found = measure_layers(minilm, TEXTS, "document")
+    for layer in found.layers:
+        assert np.isclose(layer.self_adjusted, layer.self_similarity - layer.anisotropy)
+        assert np.isclose(layer.intra_adjusted, layer.intra_similarity - layer.anisotropy)
+        assert np.isclose(layer.self_adjusted_by_token.mean(), layer.self_adjusted)
+        assert all(np.isclose(token.adjusted, token.self_similarity - layer.anisotropy) for token in layer.special)
+    words = [minilm.model.tokenizer.tokenize(text) for text in TEXTS]
+    counts = [sum(sentence.count(token) for sentence in words) for token in found.tokens]
+    last = found.layers[-1]
+    expected = spearmanr(counts, last.self_adjusted_by_token).statistic
+    assert np.isclose(last.count_and_self_similarity.spearman.value, expected)
+
+
+def test_tokens_that_fell_are_named_worst_first(tiny):
+    from offsphere.encode import load_encoder
+
+    base, other = (measure_layers(load_encoder(folder), TEXTS, "document") for folder in (tiny[0], tiny[2]))
+    change = self_similarity_change(other, base)
+    falling = np.sort(change.values[change.values < 0])[:10]
+    assert [value for _, value in change.fallen] == falling.tolist()
+    rising = np.sort(change.values[change.values > 0])[::-1][:10]
+    assert [value for _, value in change.risen] == rising.tolist()

@@ -127,3 +127,39 @@ def test_one_relevant_pair_is_too_few_for_gradients():
     vectors = osp.RankingVectors.of(task, np.ones((1, 3), np.float32), np.eye(2, 3, dtype=np.float32))
     with pytest.raises(OffsphereError, match="at least two positive pairs, task has 1"):
         osp.measure(vectors, task, ["gradients"])
+
+
+def test_lengths_that_differ_by_rounding_are_equal():
+    rng = np.random.default_rng(0)
+    row = rng.normal(size=37).astype(np.float32)
+    found = osp.measure(np.stack([rng.permutation(row) for _ in range(200)]))
+    assert found.lengths[0].normalised
+    assert found.lengths[0].histogram_counts.sum() == 200
+
+
+def test_bad_vectors_are_an_error_and_no_reason_to_leave_things_out():
+    rows = np.ones((5, 3), np.float32)
+    rows[2, 1] = np.inf
+    with pytest.raises(VectorError, match="row 2 is not finite"):
+        osp.measure(rows)
+    with pytest.raises(OffsphereError, match=r"give a list, \['lengths'\]"):
+        osp.measure(np.ones((5, 3), np.float32), None, "lengths")
+
+
+def test_gold_scores_turned_round_are_asked_about():
+    rng = np.random.default_rng(0)
+    left = rng.normal(size=(300, 8))
+    distance = rng.uniform(0, 3, 300)
+    right = left + distance[:, None] * rng.normal(size=left.shape)
+    scale = np.exp(rng.normal(0, 1, (300, 1)))
+    task = PairTask("distances", distance)
+    found = osp.measure(
+        PairVectors.of(task, (left * scale).astype(np.float32), right.astype(np.float32)), task, ["dual"]
+    )
+    assert found.dual.warning.startswith("both are negative")
+
+
+def test_sentences_of_odd_vectors_hold_no_nan():
+    rng = np.random.default_rng(0)
+    for rows in (np.ones((1, 4)), np.ones((3, 4)), np.eye(3), np.zeros((4, 4)), rng.normal(size=(5, 1)), -np.eye(2)):
+        assert "nan" not in repr(osp.measure(rows.astype(np.float32)))

@@ -73,3 +73,16 @@ def test_a_sampled_variance_comes_with_an_interval():
     assert exact.variance.low is None
     assert sampled.mean == exact.mean
     assert sampled.variance.low < exact.variance.value < sampled.variance.high
+
+
+def test_slack_is_told_for_one_to_one_pairs_alone_and_bounds_for_a_known_training_set():
+    rng = np.random.default_rng(0)
+    vectors, positives = made(rng.normal(size=(9, 4)), rng.normal(size=(20, 4)), [[i] for i in range(9)])
+    scans = scan(vectors.queries), scan(vectors.documents)
+    found = negatives(*scans, positives)
+    assert found.slack is None
+    assert "more scattered" not in found.sentence
+    told = negatives(*scans, positives, training_size=5_000)
+    assert [bound.batch for bound in told.bounds] == [32, 64, 256, 1_024]
+    above = [bound.batch for bound in told.bounds if told.variance.value > bound.high]
+    assert f"batches of {min(above)} or more leaves them" in told.sentence

@@ -125,5 +125,72 @@ def test_too_few_documents_of_a_kind_are_said_to_be(count, message):
 
 def test_one_relevant_document_is_too_few():
     task, vectors = planted(np.random.default_rng(0).uniform(1, 2, 50), np.zeros(100, int))
-    with pytest.raises(OffsphereError, match="1 relevant documents, and an effect needs two"):
+    with pytest.raises(OffsphereError, match="1 relevant documents; an effect needs two"):
         measure(vectors, task, ["relevance"])
+
+
+def test_within_queries_is_what_a_plain_loop_finds():
+    """Queries of many relevant documents, so that the search must go deep to find a hundred others."""
+    rng = np.random.default_rng(6)
+    directions = rng.normal(size=(900, 5))
+    lengths = rng.uniform(1, 3, 900)
+    documents = (directions / np.linalg.norm(directions, axis=1, keepdims=True) * lengths[:, None]).astype(np.float32)
+    queries = rng.normal(size=(40, 5)).astype(np.float32)
+    cosines = queries / np.linalg.norm(queries, axis=1, keepdims=True) @ (documents / lengths[:, None]).T
+    relevant = np.argsort(-cosines, axis=1)[:, :120]  # all of them before any other
+    judged = {f"q{q}": {f"d{d}": 1.0 for d in row} for q, row in enumerate(relevant)}
+    task = RankingTask.from_judgments(judged, [f"d{d}" for d in range(900)])
+    found = measure(RankingVectors.of(task, queries, documents), task, ["relevance"]).relevance
+    means, squares, freedom, above = [], 0.0, 0, []
+    for q in range(40):
+        order = [d for d in np.argsort(-cosines[q]) if d not in set(relevant[q])][:100]
+        one, other = lengths[relevant[q]], lengths[order]
+        means.append(one.mean() - other.mean())
+        squares += ((one - one.mean()) ** 2).sum() + ((other - other.mean()) ** 2).sum()
+        freedom += len(one) + len(other) - 2
+        above.append((one[:, None] > other).mean())
+    assert np.isclose(found.within.d.value, np.mean(means) / np.sqrt(squares / freedom), rtol=1e-4)
+    assert np.isclose(found.within.chance_longer.value, np.mean(above), rtol=1e-4)
+
+
+def test_correlations_are_with_the_length_they_name():
+    from scipy.stats import pearsonr, spearmanr
+
+    rng = np.random.default_rng(7)
+    task, vectors = planted(rng.uniform(1, 5, 400), np.arange(100))
+    vectors = RankingVectors.of(
+        task, vectors.queries * rng.uniform(1, 9, (100, 1)).astype(np.float32), vectors.documents
+    )
+    found = measure(vectors, task, ["relevance", "gradients"])
+    q, d = vectors.queries.astype(float), vectors.documents[:100].astype(float)
+    a, b = np.linalg.norm(q, axis=1), np.linalg.norm(d, axis=1)
+    cosines = (q * d).sum(axis=1) / (a * b)
+    assert np.isclose(found.relevance.document_length_and_cosine.spearman.value, spearmanr(b, cosines).statistic)
+    assert np.isclose(found.relevance.log_lengths_and_cosine.pearson.value, pearsonr(np.log(a * b), cosines).statistic)
+    sines = np.sqrt(1 - cosines**2)
+    assert np.isclose(found.gradients[0].mean, (sines / a).mean(), rtol=1e-5)
+    assert np.isclose(found.gradients[1].mean, (sines / b).mean(), rtol=1e-5)
+
+
+def test_documents_without_length_are_left_out():
+    rng = np.random.default_rng(8)
+    lengths = rng.normal(10, 1, 1_500)
+    lengths[:100] += 0.8
+    whole = measure(*reversed(planted(lengths, np.arange(100))), ["relevance"]).relevance
+    lengths[1_400:] = 0
+    holed = measure(*reversed(planted(lengths, np.arange(100))), ["relevance"]).relevance
+    assert holed.others == 1_300
+    assert abs(holed.d.value - whole.d.value) < 0.1
+
+
+def test_an_effect_that_text_length_does_not_touch_is_no_disguise():
+    """Text length is drawn apart from everything: whatever the control does, it takes nothing away for certain."""
+    disguised = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        lengths = rng.normal(10, 1, 800)
+        lengths[:40] += 0.32
+        characters = rng.integers(50, 2_000, 800)
+        task, vectors = planted(lengths, np.arange(40), characters, queries=40, seed=seed)
+        disguised.append(measure(vectors, task, ["relevance"]).relevance.in_disguise)
+    assert sum(disguised) <= 1

@@ -51,3 +51,42 @@ def test_length_follows_text_in_the_static_model(real_data, tmp_path):
     assert document.with_characters.spearman.high < -0.3
     assert document.empty == 2
     assert sum(band.documents for band in found.frequency[0].bands) == 1_398
+
+
+def test_lengths_are_held_against_the_number_they_name():
+    """Vectors whose length is the number of words, and not that of characters."""
+    from offsphere.tasks import PairTask, PairVectors
+
+    rng = np.random.default_rng(0)
+    words = rng.integers(1, 30, 200)
+    texts = [" ".join(f"{'x' * int(rng.integers(1, 40))}{number % 50}" for number in range(count)) for count in words]
+    rows = np.zeros((200, 3), np.float32)
+    rows[:, 0] = words
+    task = PairTask("words", rng.uniform(0, 5, 200), texts, texts)
+    found = measure(PairVectors.of(task, rows, rows), task, ["lengths", "frequency"])
+    assert np.isclose(found.lengths[0].with_tokens.spearman.value, 1)
+    assert found.lengths[0].with_characters.spearman.value < 0.999
+    (numbers,) = text_numbers([texts])
+    from scipy.stats import spearmanr
+
+    expected = spearmanr(words, numbers.frequency).statistic
+    assert np.isclose(found.lengths[0].with_frequency.spearman.value, expected, atol=0.02)
+
+
+def test_the_frequency_correlation_is_over_the_documents_of_positive_pairs():
+    from scipy.stats import spearmanr
+
+    from offsphere.geometry.positives import Positives
+
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(0.3, 1, (80, 4)).astype(np.float32)
+    frequency = rng.normal(-8, 1, 80)
+    right = rng.permutation(80)[:50]
+    cosines = np.tanh(frequency[right] + 8 + rng.normal(0, 0.5, 50))
+    found = frequency_bias(
+        "document", vectors, frequency, "words", Positives(np.arange(50), right, cosines, *np.ones((2, 50)))
+    )
+    assert np.isclose(found.positive.spearman.value, spearmanr(frequency[right], cosines).statistic)
+    assert sum(band.positives for band in found.bands) == 50
+    first = np.argsort(frequency)[:16]
+    assert np.isclose(found.bands[0].positive.value, cosines[np.isin(right, first)].mean())

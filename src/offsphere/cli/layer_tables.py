@@ -61,7 +61,7 @@ def print_layers(found: Layers, side: str) -> None:
     rows = []
     for row in found.layers:
         own = row.dimensions
-        shares = [f"{own.cumulative_shares[k]:.3f}" for k in ("1", "2", "3")]
+        shares = [f"{own.cumulative_shares.get(k, float('nan')):.3f}" for k in ("1", "2", "3")]
         needed = [str(own.needed[share] or "-") for share in ("0.1", "0.2", "0.5")]
         rows.append([str(row.layer), str(own.order[0]), *shares, *needed])
     print_rows(
@@ -82,9 +82,9 @@ def print_changes(changes: Sequence[Change], agreement: Correlation | None) -> N
     for change in changes:
         console.print()
         console.print(Text(change.sentence), soft_wrap=True)
-        for way, entries in (("most", change.risen), ("least", change.fallen)):
+        for way, entries in (("rose", change.risen), ("fell", change.fallen)):
             told = ", ".join(f"{token} {value:+.3f}" for token, value in entries) or "none"
-            console.print(Text(f"  {'rose' if way == 'most' else 'fell'} most: {told}"), soft_wrap=True)
+            console.print(Text(f"  {way} most: {told}"), soft_wrap=True)
     if agreement is not None:
         console.print()
         console.print(

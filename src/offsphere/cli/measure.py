@@ -22,7 +22,7 @@ def measure_command(
     data: Annotated[
         str,
         typer.Argument(
-            help="A task, as offsphere compare takes it; or vectors alone: a store, .npy, .npz, .safetensors."
+            help="A task, as offsphere compare takes it; or vectors alone: a store, .npy, .npz, .parquet, .safetensors."
         ),
     ],
     vectors: Annotated[
@@ -70,6 +70,10 @@ def measure_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Measure lengths, relevance, isotropy, dimensions, hubs and more; with --layers every layer of a transformer."""
+    if not layers and side is not None:
+        raise OffsphereError("--side says whose texts --layers reads: add --layers")
+    if layers and not section and (scorer is not None or groups is not None or training_size is not None):
+        raise OffsphereError("--scorer, --groups and --training-size are for sections: add --section, or drop --layers")
     if (against is not None or other is not None) and not layers:
         raise OffsphereError("--against and --other compare layers: add --layers")
     if other is not None and against is None:
@@ -85,7 +89,8 @@ def measure_command(
 
             print_shape(shape)
     if layers:
-        shown |= _layers(data, model, side, at_most, against, other, split, seed, quiet=as_json)
+        read = _read_task(data, split, ignore_missing=ignore_missing)
+        shown |= _layers(read, model, side, at_most, against, other, seed, quiet=as_json)
     if as_json:
         typer.echo(json.dumps(shown, indent=2, allow_nan=False))
 
@@ -116,6 +121,8 @@ def _shape(
         with progress_bar("measuring") as progress:
             return measure(read_vectors(Path(data)), None, sections, progress=progress, **options)
     place = vectors or (Path(data).parent if Path(data).is_file() else Path(data))
+    if is_vectors(Path(data)) and vectors is None:
+        raise OffsphereError(f"{data} holds vectors and no texts: leave --model out, or give the task that has texts")
     task = load_task(data, split, ignore_missing=ignore_missing, vectors=None if model and not vectors else place)
     encoder = load_encoder(model) if model is not None else None
     if encoder is not None and vectors is None:
@@ -128,14 +135,22 @@ def _shape(
         return measure(held, task, sections, encoder=encoder, progress=progress, **options)
 
 
+def _read_task(data: str, split: str | None, *, ignore_missing: bool) -> RankingTask | PairTask:
+    from offsphere.tasks import load_task
+    from offsphere.tasks.vector_files import is_vectors
+
+    if is_vectors(Path(data)):
+        raise OffsphereError(f"{data} holds vectors and no texts: give the task that has them")
+    return load_task(data, split, ignore_missing=ignore_missing)
+
+
 def _layers(
-    data: str,
+    task: RankingTask | PairTask,
     model: str | None,
     side: str | None,
     at_most: int,
     against: str | None,
     other: tuple[str, str] | None,
-    split: str | None,
     seed: int,
     *,
     quiet: bool,
@@ -144,11 +159,10 @@ def _layers(
     from offsphere.encode.load import load_encoder
     from offsphere.geometry import correlate_changes, measure_layers, self_similarity_change
     from offsphere.plain import plain
-    from offsphere.tasks import load_task
 
     if model is None:
         raise OffsphereError("--layers runs a transformer over the texts: say which with --model")
-    name, texts = _texts(load_task(data, split), side, at_most, seed)
+    name, texts = _texts(task, side, at_most, seed)
 
     def measured(source: str) -> Any:
         encoder: Encoder = load_encoder(source, keep_normalize=True)  # the layers come before any such stage
@@ -198,10 +212,11 @@ def _groups(path: Path | None) -> dict[str, str] | None:
 
     if not path.is_file():
         raise DataError(f"{path} is not a file of groups")
-    found = {}
+    found: dict[str, str] = {}
     for number, line in text_lines(path):
-        parts = line.rstrip("\n").split("\t")
-        if len(parts) != 2:  # noqa: PLR2004
+        parts = [part.strip() for part in line.split("\t")]
+        if len(parts) != 2 or not all(parts):  # noqa: PLR2004
             raise DataError(f"{path}, line {number}: expected a query id, a tab and a group, got {line.strip()!r}")
-        found[parts[0]] = parts[1]
+        if found.setdefault(parts[0], parts[1]) != parts[1]:
+            raise DataError(f"{path}, line {number}: query {parts[0]!r} is in two groups: keep one")
     return found

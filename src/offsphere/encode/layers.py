@@ -28,13 +28,13 @@ def token_layers(encoder: Encoder, texts: Sequence[str], side: Side, batch: int 
     import torch
 
     transformer = transformer_of(encoder, side)
-    assert isinstance(encoder, SentenceEncoder)
-    special = np.array(sorted(encoder.model.tokenizer.all_special_ids), np.int64)
+    assert isinstance(encoder, SentenceEncoder)  # or it would have been refused
+    special = special_ids(transformer)
     order = np.argsort([-len(text) for text in texts], kind="stable")
     prompt = encoder.prompt(side)
     for start in range(0, len(order), batch):
         chosen = order[start : start + batch]
-        features = encoder.model.preprocess([texts[number] for number in chosen], prompt=prompt or None)
+        features = transformer.preprocess([texts[number] for number in chosen], prompt=prompt or None)
         inputs = {name: value.to(encoder.model.device) for name, value in features.items() if torch.is_tensor(value)}
         with torch.inference_mode():
             # the module filters what its model does not take
@@ -50,10 +50,15 @@ def token_layers(encoder: Encoder, texts: Sequence[str], side: Side, batch: int 
         )
 
 
-def token_names(encoder: Encoder, ids: Sequence[int]) -> list[str]:
-    """How the tokenizer writes tokens."""
-    assert isinstance(encoder, SentenceEncoder)
-    return [str(name) for name in encoder.model.tokenizer.convert_ids_to_tokens(list(ids))]
+def special_ids(transformer: Any) -> NDArray[np.int64]:
+    """Tokens that stand for no word. One that stands for an unknown word stands for a word."""
+    tokenizer = transformer.tokenizer
+    return np.array(sorted(set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}), np.int64)
+
+
+def token_names(encoder: Encoder, ids: Sequence[int], side: Side) -> list[str]:
+    """How the tokenizer of a side writes tokens."""
+    return [str(name) for name in transformer_of(encoder, side).tokenizer.convert_ids_to_tokens(list(ids))]
 
 
 def transformer_of(encoder: Encoder, side: Side) -> Any:

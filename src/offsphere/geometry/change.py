@@ -18,6 +18,7 @@ from offsphere.geometry.layers import Layers
 
 Array = NDArray[np.float64]
 
+ALIKE = 0.8  # a smaller share of common tokens raises doubt
 MOST = 10  # tokens named in each direction
 
 
@@ -32,13 +33,20 @@ class Change:
     mean: float
     risen: Sequence[tuple[str, float]]  # the most
     fallen: Sequence[tuple[str, float]]
+    shared: float  # of the model's compared tokens, the share that the base writes the same way
 
     @property
     def sentence(self) -> str:
         """How many went which way."""
         return (
             f"from {self.base} to {self.model}: adjusted self-similarity changed by {self.mean:+.3f} on average over "
-            f"{len(self.tokens)} tokens; it rose for {(self.values > 0).mean():.0%}"
+            f"{len(self.tokens)} tokens{self._doubt}; it rose for {(self.values > 0).mean():.0%}"
+        )
+
+    @property
+    def _doubt(self) -> str:
+        return (
+            "" if self.shared > ALIKE else f" (only {self.shared:.0%} of the model's: are the tokenizers of one kind?)"
         )
 
 
@@ -60,6 +68,7 @@ def self_similarity_change(model: Layers, base: Layers) -> Change:
         float(values.mean()),
         [entry for entry in ranked[:MOST] if entry[1] > 0],
         [entry for entry in ranked[::-1][:MOST] if entry[1] < 0],
+        len(shared) / len(after),
     )
 
 

@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.geometry.estimate import NORMAL_95, UNDEFINED, Estimate
+from offsphere.geometry.estimate import UNDEFINED, Estimate, quantile_95
 
 Array = NDArray[np.float64]
 
-FEWEST = 4  # rows; below, no interval has a meaning
+FEWEST = 5  # rows; below, no interval has a meaning
+FEW = 50  # units below which the spread of influences is too uncertain to go by alone
 
 
 class Correlation(NamedTuple):
@@ -28,21 +29,34 @@ class Correlation(NamedTuple):
     rows: int
 
 
-def correlation(x: NDArray[np.generic], y: NDArray[np.generic]) -> Correlation:
-    """The correlation of two columns; undefined where one is constant or there are fewer than four rows."""
+def correlation(x: NDArray[np.generic], y: NDArray[np.generic], groups: NDArray[np.int64] | None = None) -> Correlation:
+    """The correlation of two columns; undefined where one is constant or there are fewer than five rows.
+
+    Rows of one of the ``groups`` (such as pairs of one query) are not independent: the error is that of the groups.
+    """
     one, other = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    if len(one) < FEWEST or np.ptp(one) == 0 or np.ptp(other) == 0:
+    units = len(one) if groups is None else len(np.unique(groups))
+    if units < FEWEST or np.ptp(one) == 0 or np.ptp(other) == 0:
         return Correlation(UNDEFINED, UNDEFINED, len(one))
-    return Correlation(_pearson(one, other), _spearman(one, other), len(one))
+    return Correlation(_pearson(one, other, groups), _spearman(one, other, groups), len(one))
 
 
-def _pearson(x: Array, y: Array) -> Estimate:
+def clustered_error(influence: Array, groups: NDArray[np.int64] | None) -> tuple[float, int]:
+    """The standard error of a mean of influences that sum to zero, and how many independent units there are."""
+    if groups is None:
+        return float(np.sqrt((influence**2).sum())) / len(influence), len(influence)
+    _, place = np.unique(groups, return_inverse=True)
+    sums = np.bincount(place, influence)
+    return float(np.sqrt((sums**2).sum())) / len(influence), len(sums)
+
+
+def _pearson(x: Array, y: Array, groups: NDArray[np.int64] | None) -> Estimate:
     left, right = _standard(x), _standard(y)
     value = float((left * right).mean())
-    return _interval(value, left * right - value / 2 * (left**2 + right**2))
+    return _interval(value, left * right - value / 2 * (left**2 + right**2), groups, 1.0)
 
 
-def _spearman(x: Array, y: Array) -> Estimate:
+def _spearman(x: Array, y: Array, groups: NDArray[np.int64] | None) -> Estimate:
     left, right = _centred_ranks(x), _centred_ranks(y)
     spread, other_spread = float((left**2).mean()), float((right**2).mean())
     together = float((left * right).mean())
@@ -52,16 +66,20 @@ def _spearman(x: Array, y: Array) -> Estimate:
     own = left**2 + 2 * _below(x, left) - 3 * spread
     others = right**2 + 2 * _below(y, right) - 3 * other_spread
     influence = joint / sqrt(spread * other_spread) - value / 2 * (own / spread + others / other_spread)
-    return _interval(value, influence)
+    return _interval(value, influence, groups, 1 + value**2 / 2)  # the last: Bonett & Wright 2000
 
 
-def _interval(value: float, influence: Array) -> Estimate:
+def _interval(value: float, influence: Array, groups: NDArray[np.int64] | None, normal: float) -> Estimate:
+    """On Fisher's scale; with few units no narrower than for normal data, whose variance is ``normal / (n - 3)``."""
     if abs(value) >= 1 - 1e-12:
         value = 1.0 if value > 0 else -1.0
         return Estimate(value, value, value)
-    error = float(influence.std()) / sqrt(len(influence)) / (1 - value**2)
-    centre = atanh(value)
-    return Estimate(value, tanh(centre - NORMAL_95 * error), tanh(centre + NORMAL_95 * error))
+    error, units = clustered_error(influence, groups)
+    error /= 1 - value**2
+    if units < FEW:
+        error = max(error, sqrt(normal / (units - 3)))
+    centre, half = atanh(value), quantile_95(units - 2) * error
+    return Estimate(value, tanh(centre - half), tanh(centre + half))
 
 
 def _standard(values: Array) -> Array:

@@ -37,7 +37,7 @@ class Dimensions:
     @property
     def sentence(self) -> str:
         """Whether one dimension dominates."""
-        if abs(self.mean_cosine) < CONE_AT_LEAST:
+        if not self.mean_cosine >= CONE_AT_LEAST:
             return f"{self.side}: the mean cosine is near zero, so no dimension makes a cone"
         first = self.cumulative_shares["1"]
         if first > ROGUE:
@@ -62,7 +62,7 @@ def dimensions(side: str, directions: Directions, sample: Sample, drop: Sequence
         directions.mean_cosine,
         order,
         ranked,
-        {str(k): float(ranked[:k].sum() / each.sum()) for k in (1, 2, 3) if k <= len(each)},
+        {str(k): _share(float(ranked[:k].sum()), float(each.sum())) for k in (1, 2, 3) if k <= len(each)},
         {f"{share:g}": _needed(ranked, share) for share in SHARES},
         {str(k): float(value) for k, value in zip(counts, found, strict=True)},
         len(rows),
@@ -83,10 +83,12 @@ def informativity(rows: NDArray[np.floating], order: NDArray[np.int64], drop: Se
     """
     from offsphere.geometry.kernels import add_similarities
 
-    kept = rows[np.linalg.norm(rows, axis=1) > 0].astype(np.float64)[:, order]
+    kept = rows.astype(np.float64)[:, order]
+    kept = kept[kept.any(axis=1)]
+    kept /= np.abs(kept).max(axis=1, keepdims=True)  # cosines do not see it, and nothing over- or underflows
     counts = sorted(drop)
     squares = np.concatenate([np.cumsum(kept[:, ::-1] ** 2, axis=1)[:, ::-1], np.zeros((len(kept), 1))], axis=1)
-    inverses = np.stack([_inverse(squares[:, k]) for k in (0, *counts)])  # (dropped, rows): one over the length left
+    inverses = np.stack([_inverse(squares[:, k], squares[:, 0]) for k in (0, *counts)])  # one over the length left
     sums = np.zeros((len(counts), 5))  # of c, c', c^2, c'^2, c c' over pairs
     for start in range(0, len(kept), AT_ONCE):
         some, before = kept[start : start + AT_ONCE], kept[: start + AT_ONCE]
@@ -102,9 +104,9 @@ def informativity(rows: NDArray[np.floating], order: NDArray[np.int64], drop: Se
     return found[[counts.index(k) for k in drop]]
 
 
-def _inverse(squared_lengths: Array) -> Array:
+def _inverse(squared_lengths: Array, whole: Array) -> Array:
     """One over the length, and zero for what rounding leaves of a vector that had only the dropped dimensions."""
-    some = squared_lengths > ROUNDING * squared_lengths.max(initial=0)
+    some = squared_lengths > ROUNDING * whole
     inverse = np.zeros_like(squared_lengths)
     inverse[some] = squared_lengths[some] ** -0.5
     return inverse
@@ -116,6 +118,10 @@ def _r_squared(sums: Array, pairs: int) -> float:
     x, y, xx, yy, xy = sums / pairs
     spread = (xx - x * x) * (yy - y * y)
     return float((xy - x * y) ** 2 / spread) if spread > ROUNDING**2 else float("nan")
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else float("nan")
 
 
 def _needed(ranked: Array, share: float) -> int | None:

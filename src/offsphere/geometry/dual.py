@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan
 
 from offsphere.comparison import Comparison
 from offsphere.geometry.estimate import Estimate
@@ -25,6 +24,8 @@ class Dual:
     @property
     def sentence(self) -> str:
         """The difference, and whether it is luck."""
+        if self.difference.low is None:
+            return f"cosine and dot product cannot differ here: both reach {self.metric} {self.cosine.value:.4f}"
         verb = "gains" if self.difference.value > 0 else "loses"
         found = (
             f"the dot product {verb} {abs(self.difference.value):.4f} {self.metric} against cosine (p = {self.p:.2g})"
@@ -38,21 +39,23 @@ def dual_of(table: Comparison) -> Dual:
     same = cosine is dot or dot.p is None
     warning = None
     if not same and dot.p is not None and dot.p < 0.05:  # noqa: PLR2004
-        if cosine.value < COLLAPSED * dot.value:
+        if max(cosine.value, dot.value) <= 0:
+            warning = "both are negative: are the gold scores distances, or turned round?"
+        elif cosine.value < COLLAPSED * dot.value:
             warning = (
-                f"magnitude collapse: cosine keeps only {cosine.value / dot.value:.0%} of what the dot product finds; "
-                "the model put its knowledge into length, so never serve it by cosine"
+                f"magnitude collapse: cosine keeps only {max(cosine.value, 0) / dot.value:.0%} of what the dot product "
+                "finds; the model put its knowledge into length, so never serve it by cosine"
             )
         elif dot.value < COLLAPSED * cosine.value:
             warning = (
-                f"the dot product keeps only {max(dot.value, 0) / cosine.value:.0%} of what cosine finds: to this "
-                "model length is noise, so never serve its raw vectors by inner product"
+                f"the dot product keeps only {max(dot.value, 0) / cosine.value:.0%} of what cosine finds: raw length "
+                "works against this model, so never serve its raw vectors by inner product"
             )
     return Dual(
         table.metric,
         Estimate(cosine.value, cosine.low, cosine.high),
         Estimate(dot.value, dot.low, dot.high),
         Estimate(0.0) if same else Estimate(dot.difference, dot.difference_low, dot.difference_high),
-        1.0 if dot.p is None else dot.p if not same else nan,
+        1.0 if same or dot.p is None else dot.p,
         warning,
     )

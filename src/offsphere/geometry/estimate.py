@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 
 from offsphere.significance import interval
 
-NORMAL_95 = 1.959963984540054  # of a standard normal, 95 % lie within this
+
+def quantile_95(freedom: float) -> float:
+    """Within how many standard errors 95 % lie, by Student's distribution."""
+    from scipy.stats import t
+
+    return float(t.ppf(0.975, freedom))
 
 
 class Estimate(NamedTuple):
@@ -21,9 +26,10 @@ class Estimate(NamedTuple):
     high: float | None = None
 
     @classmethod
-    def around(cls, value: float, error: float) -> Estimate:
-        """From a standard error."""
-        return cls(float(value), float(value - NORMAL_95 * error), float(value + NORMAL_95 * error))
+    def around(cls, value: float, error: float, freedom: float = inf) -> Estimate:
+        """From a standard error and its degrees of freedom."""
+        half = quantile_95(freedom) * error
+        return cls(float(value), float(value - half), float(value + half))
 
     @classmethod
     def resampled(cls, value: float, samples: NDArray[np.float64]) -> Estimate:

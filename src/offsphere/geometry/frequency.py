@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from math import exp, nan, sqrt
+from math import exp, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from offsphere.blocks import Blocks
 from offsphere.errors import OffsphereError
-from offsphere.geometry.correlation import Correlation, correlation
+from offsphere.geometry.correlation import Correlation, clustered_error, correlation
 from offsphere.geometry.directions import Directions
 from offsphere.geometry.estimate import UNDEFINED, Estimate
 from offsphere.geometry.positives import Positives
@@ -78,7 +78,7 @@ def frequency_bias(
     pairs = None
     if positives is not None and len(positives):
         usable = np.isfinite(frequency[positives.right])
-        pairs = correlation(frequency[positives.right[usable]], positives.cosines[usable])
+        pairs = correlation(frequency[positives.right[usable]], positives.cosines[usable], positives.left[usable])
     return FrequencyBias(
         side,
         unit,
@@ -112,8 +112,9 @@ def _by_band(vectors: NDArray[np.floating], place: NDArray[np.int64], count: int
 def _positive(positives: Positives | None, place: NDArray[np.int64], number: int) -> tuple[int, Estimate]:
     if positives is None:
         return 0, UNDEFINED
-    cosines = positives.cosines[place[positives.right] == number]
+    own = place[positives.right] == number
+    cosines = positives.cosines[own]
     if not len(cosines):
         return 0, UNDEFINED
-    error = float(cosines.std(ddof=1)) / sqrt(len(cosines)) if len(cosines) > 1 else nan
-    return len(cosines), Estimate.around(float(cosines.mean()), error)
+    error, units = clustered_error(cosines - cosines.mean(), positives.left[own])  # pairs of a query hang together
+    return len(cosines), Estimate.around(float(cosines.mean()), error if units > 1 else nan, max(units - 1, 1))

@@ -14,7 +14,7 @@ from offsphere.geometry.positives import Positives
 
 Array = NDArray[np.float64]
 
-SLOW = 0.1  # of the median pair's gradient
+SLOW = 0.1  # of the gradient of a unit vector at a right angle to its partner
 LEARNT = 0.9  # a cosine above this has little left to learn
 OPPOSITE = -(3**0.5) / 2  # an angle of 150 degrees
 
@@ -28,7 +28,7 @@ class Gradients:
     mean: float
     median: float
     least: float
-    hardly_learn: float  # share of pairs not yet alike whose gradient is under a tenth of the median
+    hardly_learn: float  # share of pairs not yet alike that are opposite, or whose gradient is under 0.1
     hardly_learn_long: float  # of these, share of all pairs: since the vector is long
     hardly_learn_opposite: float  # since the two point away from each other
     alike_already: float  # share of pairs that are alike already
@@ -51,8 +51,8 @@ def gradients(side: str, positives: Positives, lengths: Array) -> Gradients:
     """The gradients on the vectors of one side of the positive pairs."""
     norms = gradient_norms(positives.cosines, lengths)
     middle = float(np.median(norms))
-    slow = (norms < SLOW * middle) & (positives.cosines < LEARNT)
-    opposite = slow & (positives.cosines < OPPOSITE)
+    opposite = positives.cosines < OPPOSITE
+    slow = opposite | ((norms < SLOW) & (positives.cosines < LEARNT))
     return Gradients(
         side,
         len(norms),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, log, nan, sqrt
+from math import exp, isfinite, log, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 CONE = 0.5  # a mean cosine above this is a narrow cone
 PAIRED = 4_096  # rows of a sample whose pairs are formed; all rows where the sample is the whole
 AT_ONCE = 1_024  # rows of a sample that are multiplied with all of it
+EFFECTIVE = 200  # rows that must share a partition sum for a sample to estimate it
 LEADING = (1, 3, 10)  # components whose share of the variance is told
 
 
@@ -36,15 +37,18 @@ class Isotropy:
     spectrum: Array
     partition: Estimate  # of raw vectors
     uniformity: Estimate
-    sampled: int | None  # rows from which what has an interval was computed
+    sampled: int | None  # rows whose pairs were formed, where not all were; the partition score has all of the sample
 
     @property
     def sentence(self) -> str:
         """What the numbers mean."""
+        if not isfinite(self.mean_cosine) or not isfinite(self.effective_rank):
+            return f"{self.side}: there are no two different directions to speak of"
+        score = f" (IsoScore {self.isoscore:.3f})" if isfinite(self.isoscore) else ""
         shape = "a narrow cone" if self.mean_cosine > CONE else "no narrow cone"
         return (
             f"{self.side}: {shape} (mean cosine {self.mean_cosine:.3f}); the variance fills about "
-            f"{self.effective_rank:.0f} of {self.dimension} dimensions (IsoScore {self.isoscore:.3f})"
+            f"{self.effective_rank:.0f} of {self.dimension} dimensions{score}"
         )
 
 
@@ -65,7 +69,7 @@ def isotropy(side: str, found: Scan) -> Isotropy:
         spectrum,
         partition_score(found),
         uniformity,
-        None if found.sample.whole else len(found.sample.rows),
+        None if found.sample.whole else min(len(found.sample.rows), PAIRED),
     )
 
 
@@ -86,6 +90,9 @@ def partition_score(found: Scan) -> Estimate:
     value = float(logarithms[low] - logarithms[high])
     if found.sample.whole:
         return Estimate(exp(value))
+    effective = shifted.sum(axis=0) ** 2 / (shifted**2).sum(axis=0)
+    if min(effective[low], effective[high]) < EFFECTIVE:
+        return UNDEFINED  # a few rows make up the sum: a sample cannot tell
     relative = shifted[:, low] / means[low] - shifted[:, high] / means[high]
     error = float(relative.std()) / sqrt(len(rows))
     around = Estimate.around(value, error)

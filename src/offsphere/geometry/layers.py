@@ -108,26 +108,29 @@ def measure_layers(
     states = [state for state in (layer.result() for layer in merging) if state is not None]
     if not states or states[0].ordinary.directions.count < 2:  # noqa: PLR2004
         raise OffsphereError("the layers need at least two texts with a word in them")
-    return _told(encoder, len(texts), states, list(special))
+    return _told(encoder, side, len(texts), states, list(special))
 
 
-def _told(encoder: Encoder, texts: int, states: Sequence[LayerState], special: list[int]) -> Layers:
+def _told(encoder: Encoder, side: Side, texts: int, states: Sequence[LayerState], special: list[int]) -> Layers:
     ids = states[0].tokens.ids
     apart = np.isin(ids, special)
     compared = ~apart & np.isfinite(states[0].tokens.self_similarity)
-    names = token_names(encoder, ids[compared].tolist())
+    names = token_names(encoder, ids[compared].tolist(), side)
     return Layers(
         encoder.description.model,
         texts,
         states[0].ordinary.tokens,
         int(compared.sum()),
-        [_layer(number, state, compared, apart, encoder) for number, state in enumerate(states)],
+        [
+            _layer(number, state, compared, apart, token_names(encoder, ids[apart].tolist(), side))
+            for number, state in enumerate(states)
+        ],
         names,
     )
 
 
 def _layer(
-    number: int, state: LayerState, compared: NDArray[np.bool_], apart: NDArray[np.bool_], encoder: Encoder
+    number: int, state: LayerState, compared: NDArray[np.bool_], apart: NDArray[np.bool_], special: Sequence[str]
 ) -> Layer:
     own, tokens = state.ordinary, state.tokens
     similar = tokens.self_similarity
@@ -144,7 +147,7 @@ def _layer(
         [
             SpecialToken(name, int(tokens.counts[place]), float(tokens.lengths[place] / tokens.counts[place]),
                          float(similar[place]), float(similar[place] - own.anisotropy))
-            for name, place in zip(token_names(encoder, tokens.ids[apart].tolist()), np.flatnonzero(apart), strict=True)
+            for name, place in zip(special, np.flatnonzero(apart), strict=True)
         ],
         WithSpecial(
             state.everything.anisotropy,

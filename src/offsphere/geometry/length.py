@@ -21,11 +21,11 @@ NORMALISED = "these vectors were normalised; magnitude was discarded before we s
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LengthSummary:
-    """Lengths of a side. ``variation`` is deviation over mean."""
+    """Lengths of a side, those that are zero left out. ``variation`` is deviation over mean."""
 
     side: str
     count: int
-    empty: int  # vectors of length zero
+    empty: int  # vectors of length zero; all else is of the others
     mean: float
     deviation: float
     variation: float
@@ -44,6 +44,8 @@ class LengthSummary:
         """What the spread means."""
         if self.normalised:
             return f"{self.side}: {NORMALISED}"
+        if self.count - self.empty < 2:  # noqa: PLR2004
+            return f"{self.side}: {self.count - self.empty} vectors have a length: nothing can vary"
         worth = ", enough to change rankings" if self.variation > SOMETHING_TO_USE else ", which changes little"
         if self.variation < NOISE:
             worth = ", which is noise"
@@ -58,9 +60,10 @@ class LengthSummary:
 
 def length_summary(side: str, lengths: Array, texts: TextNumbers | None = None) -> LengthSummary:
     """Summarise the lengths of one side, against its texts where they are known."""
-    mean, deviation = float(lengths.mean()), float(lengths.std())
-    counts, edges = np.histogram(lengths, bins=BINS)
+    some = lengths[lengths > 0] if lengths.any() else lengths  # empty texts have no length that could mean anything
+    mean, deviation = float(some.mean()), float(some.std())
     normalised = are_equal(lengths)
+    counts, edges = np.histogram(some, bins=BINS, range=(0.5 * mean, 1.5 * mean) if normalised and mean > 0 else None)
     found = texts if texts is not None and not normalised else None
     return LengthSummary(
         side,
@@ -69,7 +72,7 @@ def length_summary(side: str, lengths: Array, texts: TextNumbers | None = None) 
         mean,
         deviation,
         deviation / mean if mean > 0 else 0.0,
-        {f"{share:g}": float(value) for share, value in zip(QUANTILES, np.quantile(lengths, QUANTILES), strict=True)},
+        {f"{share:g}": float(value) for share, value in zip(QUANTILES, np.quantile(some, QUANTILES), strict=True)},
         counts,
         edges,
         normalised,
@@ -82,5 +85,5 @@ def length_summary(side: str, lengths: Array, texts: TextNumbers | None = None) 
 
 
 def _against(lengths: Array, numbers: NDArray[np.generic]) -> Correlation:
-    known = np.isfinite(np.asarray(numbers, np.float64))
+    known = np.isfinite(np.asarray(numbers, np.float64)) & (lengths > 0)
     return correlation(lengths[known], numbers[known])

@@ -1,4 +1,4 @@
-"""Measure vectors: one pass a side, one search for what needs neighbours, and a section for each question."""
+"""Measure vectors: a pass a side, searches for what needs neighbours, and a section for each question."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from offsphere.comparing import compare
 from offsphere.comparison import Comparison
 from offsphere.encode.encoder import Encoder
-from offsphere.errors import OffsphereError, UnknownNameError
+from offsphere.errors import OffsphereError, ParameterError, UnknownNameError, VectorError
 from offsphere.geometry.dimensions import Dimensions, dimensions
 from offsphere.geometry.dual import Dual, dual_of
 from offsphere.geometry.fisher import Fisher, fisher
@@ -23,7 +23,7 @@ from offsphere.geometry.isotropy import Isotropy, isotropy
 from offsphere.geometry.length import LengthSummary, length_summary
 from offsphere.geometry.negatives import Negatives, negatives
 from offsphere.geometry.positives import Positives, positives_of
-from offsphere.geometry.relevance import COMPETITORS, Relevance, relevance
+from offsphere.geometry.relevance import COMPETITORS, Relevance, refuse_few, relevance
 from offsphere.geometry.sample import smallest
 from offsphere.geometry.scanning import Scan, scan
 from offsphere.geometry.shape import SECTIONS, Geometry
@@ -45,7 +45,7 @@ Progress = Callable[[int, int], None]
 
 ASKING = 2_048  # vectors that look for their neighbours where there are no queries
 FEWEST_POSITIVES = 2
-DEEPEST = 1_000  # relevant documents beyond which the search for competitors goes no deeper
+DEEPEST = 400  # relevant documents beyond which the search for competitors goes no deeper
 
 
 def measure(
@@ -71,7 +71,7 @@ def measure(
     ``table`` is a comparison that exists already, and ``memo`` keeps what is searched.
     """
     check_sections(sections)
-    asked = _Asked(sections or SECTIONS, scorer, groups, training_size, table, seed)
+    asked = _Asked(SECTIONS if sections is None else sections, scorer, groups, training_size, table, seed)
     work = _Work(vectors, task, asked, encoder, progress, memo or Memo())
     found: dict[str, Any] = {}
     skipped = {}
@@ -80,6 +80,8 @@ def measure(
             continue
         try:
             found[name] = getattr(work, name)()
+        except VectorError:
+            raise  # bad vectors are no reason to leave something out
         except OffsphereError as error:
             if sections is not None:
                 raise
@@ -89,6 +91,8 @@ def measure(
 
 def check_sections(sections: Sequence[str] | None) -> None:
     """Refuse a section that does not exist."""
+    if isinstance(sections, str):
+        raise ParameterError(f"sections = {sections!r}: give a list, [{sections!r}]")
     for name in sections or ():
         if name not in SECTIONS:
             raise UnknownNameError("section", name, list(SECTIONS))
@@ -178,32 +182,31 @@ class _Work:
 
     @cached_property
     def neighbours(self) -> dict[str, Index]:
-        """The numbers of each query's nearest documents under each scorer; a vector is no neighbour of itself."""
+        """The numbers of each query's ten nearest documents under each scorer; a vector is no neighbour of itself."""
         documents = self.sides[-1].vectors
-        alone = len(self.sides) == 1
-        k = min(NEIGHBOURS, len(documents) - 1) + 1 if alone else NEIGHBOURS
         if len(documents) < 2:  # noqa: PLR2004
             raise OffsphereError("neighbours need at least two vectors")
-        if "relevance" in self.wanted and isinstance(self.task, RankingTask):
-            k = max(k, COMPETITORS + min(int(self.task.judgments.relevant.max()), DEEPEST))
-        asking = self.sides[0].vectors
-        if alone:
-            chosen = smallest(self.scans[0].sample.keys, ASKING)
-            asking = self.scans[0].sample.vectors[chosen]
-        scorers = list(self.scorers.values())
+        if len(self.sides) > 1:
+            return self._searched(self.sides[0].vectors, self.scorers, NEIGHBOURS)
+        sample = self.scans[0].sample
+        chosen = smallest(sample.keys, ASKING)
+        found = self._searched(sample.vectors[chosen], self.scorers, min(NEIGHBOURS, len(documents) - 1) + 1)
+        return {name: _without(ranked, sample.rows[chosen]) for name, ranked in found.items()}
 
-        def searched() -> dict[str, Index]:
-            turns = search_in_turns(asking, documents, scorers, k, progress=self.progress)
-            parts = [[top.documents for top in tops] for _, tops in turns]
-            return {"found": np.stack([np.concatenate(lists) for lists in zip(*parts, strict=True)])}
+    def competitors(self, task: RankingTask) -> Index:
+        """Each query's nearest documents by cosine, deep enough to hold 100 that are not relevant."""
+        k = COMPETITORS + min(int(task.judgments.relevant.max()), DEEPEST)
+        return self._searched(self.sides[0].vectors, {"cosine": Scorer(COSINE)}, k)["cosine"]
 
-        names = digest_of(name.encode() for name in (*self.scorers, str(k)))
-        kept = self.memo.arrays(f"neighbours-{names}", searched)
-        found = dict(zip(self.scorers, cast("Index", kept["found"]), strict=True))
-        if alone:
-            own = self.scans[0].sample.rows[chosen]
-            found = {name: _without(ranked, own) for name, ranked in found.items()}
-        return found
+    def _searched(self, queries: NDArray[np.floating], scorers: Mapping[str, Scorer], k: int) -> dict[str, Index]:
+        def lists() -> dict[str, NDArray[np.int32]]:
+            turns = search_in_turns(queries, self.sides[-1].vectors, list(scorers.values()), k, progress=self.progress)
+            parts = [[top.documents.astype(np.int32) for top in tops] for _, tops in turns]
+            return {"found": np.stack([np.concatenate(part) for part in zip(*parts, strict=True)])}
+
+        names = digest_of(name.encode() for name in (*scorers, str(k)))
+        kept = self.memo.arrays(f"neighbours-{names}", lists)
+        return dict(zip(scorers, cast("Index", kept["found"]), strict=True))
 
     def lengths(self) -> list[LengthSummary]:
         """Each side's lengths."""
@@ -217,13 +220,14 @@ class _Work:
         """Length against relevance."""
         if not isinstance(self.task, RankingTask):
             raise OffsphereError("length and relevance: it needs a ranking task, with queries, documents and judgments")
+        refuse_few(self.task, self.scans[1].lengths)  # before anything is searched
         difficulty = self.table["cosine"].values
         assert difficulty is not None  # ndcg@10 has a value a query
         return relevance(
             self.task,
             self.scans[1].lengths,
             self.scans[0].lengths,
-            self.neighbours["cosine"],
+            self.competitors(self.task),
             difficulty,
             self.positives,
             self.texts[1].characters if self.texts is not None else None,
@@ -279,7 +283,11 @@ class _Work:
         if self.texts is None:
             raise OffsphereError("frequency bias: it needs the texts, and the task has none")
         side, numbers = self.sides[-1], self.texts[-1]
-        return [frequency_bias(side.name, side.vectors, numbers.frequency, numbers.frequency_of, self.positives)]
+        try:
+            positives = self.positives
+        except OffsphereError:
+            positives = None  # the bands need none
+        return [frequency_bias(side.name, side.vectors, numbers.frequency, numbers.frequency_of, positives)]
 
 
 def _without(ranked: Index, own: Index) -> Index:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan, sqrt
+from math import isfinite, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -38,19 +38,26 @@ class Negatives:
     mean: float  # of negatives, exact
     variance: Estimate
     optimum: float  # of every negative at the full-batch optimum
-    slack: float  # how far the positive mean stays below 1 + negative mean + 1/(n - 1), which none can exceed
+    slack: float | None  # of one-to-one pairs alone: what their positive mean leaves of 1 + mean + 1/(n - 1)
     training_size: int
+    known_size: bool  # whether the user said how many pairs the model was trained on
     bounds: Sequence[Bounds]
     sampled: int | None  # rows of the right side from which the variance was computed
 
     @property
     def sentence(self) -> str:
         """Where the variance stands."""
-        said = f"negatives have cosine {self.mean:+.3f} with variance {self.variance.value:.4f}"
-        above = [bound.batch for bound in self.bounds if self.variance.value > bound.high]
-        if above:
+        if not isfinite(self.mean):
+            return f"there are no negative pairs; positives have cosine {self.positive_mean:+.3f}"
+        said = (
+            f"positives have cosine {self.positive_mean:+.3f}, negatives {self.mean:+.3f} with variance "
+            f"{self.variance.value:.4f}"
+        )
+        least = self.variance.value if self.variance.low is None else self.variance.low
+        above = [bound.batch for bound in self.bounds if least > bound.high]
+        if self.known_size and above:
             return f"{said}: more scattered than training with batches of {min(above)} or more leaves them"
-        return f"{said}, positives {self.positive_mean:.3f}"
+        return said
 
 
 def negatives(left: Scan, right: Scan, positives: Positives, training_size: int | None = None) -> Negatives:
@@ -66,8 +73,9 @@ def negatives(left: Scan, right: Scan, positives: Positives, training_size: int 
         mean,
         _variance(left.sample, right.sample, positives, mean),
         reference,
-        (1 + mean - reference) - positive_mean,
+        (1 + mean - reference) - positive_mean if _one_to_one(left, right, positives) else None,
         size,
+        training_size is not None,
         minibatch_bounds(size),
         None if left.sample.whole and right.sample.whole else len(right.sample.rows),
     )
@@ -82,6 +90,12 @@ def minibatch_bounds(training_size: int, batches: Sequence[int] = BATCHES) -> li
             low = (n - m) / ((m - 1) * (n - 1) ** 2)
             found.append(Bounds(m, low, n * low))
     return found
+
+
+def _one_to_one(left: Scan, right: Scan, positives: Positives) -> bool:
+    """Whether each vector has exactly one partner: the case of the theorem."""
+    counts = {len(positives), len(np.unique(positives.left)), len(np.unique(positives.right))}
+    return counts | {left.directions.count, right.directions.count} == {len(positives)}
 
 
 def _mean(left: Scan, right: Scan, positives: Positives) -> float:

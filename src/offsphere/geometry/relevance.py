@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from offsphere.errors import OffsphereError
 from offsphere.geometry.correlation import Correlation, correlation
-from offsphere.geometry.effect import band, cohen_d, superiority
+from offsphere.geometry.effect import FEW, band, cohen_d, cohen_d_samples, superiority
 from offsphere.geometry.estimate import UNDEFINED, Estimate
 from offsphere.geometry.length import NORMALISED
 from offsphere.geometry.positives import Positives
@@ -43,6 +43,7 @@ class Relevance:
     others: int
     d: Estimate
     d_adjusted: Estimate | None
+    d_drop: Estimate | None  # what the control takes away: d less d_adjusted, on the same resamples
     text_length_explains: float | None  # share of the variance of length that text length explains
     auc: Estimate
     within: WithinQuery
@@ -56,20 +57,31 @@ class Relevance:
     def sentence(self) -> str:
         """The answer to the two questions."""
         if not self.d.excludes_zero:
-            said = f"length does not tell relevant documents from others (d = {self.d})"
+            said = f"between the lengths of relevant documents and others no difference was found (d = {self.d})"
         else:
             way = "longer" if self.d.value > 0 else "shorter"
             said = f"relevant documents are {way} (d = {self.d}, {band(self.d.value)})"
         if self.d_adjusted is not None:
-            if self.d.excludes_zero and not self.d_adjusted.excludes_zero:
+            if self.in_disguise:
                 said += f"; but that is text length in disguise: without it d = {self.d_adjusted}"
             else:
                 said += f"; with text length regressed out d = {self.d_adjusted}"
-        within = (self.within_adjusted or self.within).d
-        if within.excludes_zero:
-            way = "longer" if within.value > 0 else "shorter"
-            return f"{said}; of what cosine ranks together they are the {way} ones (d = {within})"
-        return f"{said}; within what cosine ranks together no difference was found (d = {within})"
+        said += f"; against what cosine ranks beside them d = {self.within.d}"
+        if self.within_adjusted is not None:
+            said += f", with text length regressed out {self.within_adjusted.d}"
+        return said
+
+    @property
+    def in_disguise(self) -> bool:
+        """Whether an effect is there, the control for text length takes from it for certain, and nothing is left."""
+        return (
+            self.d.excludes_zero
+            and self.d_adjusted is not None
+            and not self.d_adjusted.excludes_zero
+            and self.d_drop is not None
+            and self.d_drop.excludes_zero
+            and self.d_drop.value * self.d.value > 0
+        )
 
 
 def relevance(
@@ -84,34 +96,50 @@ def relevance(
     seed: int = 0,
 ) -> Relevance:
     """``ranked`` holds each query's nearest documents by cosine, ``difficulty`` its ndcg@10 under cosine."""
+    flags = refuse_few(task, document_lengths)
+    known = document_lengths > 0  # empty texts have no length that could mean anything
+    relevant, others = document_lengths[flags & known], document_lengths[~flags & known]
+    d = cohen_d(relevant, others, seed)
+    adjusted = drop = explained = within_adjusted = None
+    if characters is not None and np.ptp(characters[known]):
+        residuals = np.zeros_like(document_lengths)
+        residuals[known], explained = regressed_out(document_lengths[known], characters[known])
+        rest = residuals[flags & known], residuals[~flags & known]
+        adjusted = cohen_d(*rest, seed)
+        change = cohen_d_samples(relevant, others, seed) - cohen_d_samples(*rest, seed)
+        drop = Estimate.resampled(d.value - adjusted.value, change)
+        within_adjusted = _within("all", _by_query(task, residuals, known, ranked), seed)
+    differences = _by_query(task, document_lengths, known, ranked)
+    return Relevance(
+        len(relevant),
+        len(others),
+        d,
+        adjusted,
+        drop,
+        explained,
+        superiority(relevant, others),
+        _within("all", differences, seed),
+        within_adjusted,
+        [_within(name, differences[rows], seed) for name, rows in _grouped(task, groups).items()],
+        correlation(positives.right_lengths, positives.cosines, positives.left),
+        correlation(np.log(positives.left_lengths * positives.right_lengths), positives.cosines, positives.left),
+        correlation(query_lengths, difficulty),
+    )
+
+
+def refuse_few(task: RankingTask, document_lengths: Array) -> NDArray[np.bool_]:
+    """Which documents are relevant to any query; an error where lengths or groups allow no effect."""
     if are_equal(document_lengths):
         raise OffsphereError(f"length and relevance: {NORMALISED}")
     flags = np.zeros(len(document_lengths), np.bool_)
     flags[task.judgments.documents[task.judgments.grades > 0]] = True
-    if flags.sum() < FEWEST or (~flags).sum() < FEWEST:
-        kind, count = ("relevant", flags.sum()) if flags.sum() < FEWEST else ("non-relevant", (~flags).sum())
-        raise OffsphereError(f"length and relevance: {task.name} has {count} {kind} documents, and an effect needs two")
-    adjusted, explained, within_adjusted = None, None, None
-    if characters is not None and np.ptp(characters):
-        residuals, explained = regressed_out(document_lengths, characters)
-        adjusted = cohen_d(residuals[flags], residuals[~flags], seed)
-        within_adjusted = _within("all", _by_query(task, residuals, ranked), seed)
-    differences = _by_query(task, document_lengths, ranked)
-    chosen = _grouped(task, groups)
-    return Relevance(
-        int(flags.sum()),
-        int((~flags).sum()),
-        cohen_d(document_lengths[flags], document_lengths[~flags], seed),
-        adjusted,
-        explained,
-        superiority(document_lengths[flags], document_lengths[~flags]),
-        _within("all", differences, seed),
-        within_adjusted,
-        [_within(name, differences[rows], seed) for name, rows in chosen.items()],
-        correlation(positives.right_lengths, positives.cosines),
-        correlation(np.log(positives.left_lengths * positives.right_lengths), positives.cosines),
-        correlation(query_lengths, difficulty),
-    )
+    for kind, count in (
+        ("relevant", (flags & (document_lengths > 0)).sum()),
+        ("non-relevant", (~flags & (document_lengths > 0)).sum()),
+    ):
+        if count < FEWEST:
+            raise OffsphereError(f"length and relevance: {task.name} has {count} {kind} documents; an effect needs two")
+    return flags
 
 
 def regressed_out(lengths: Array, characters: NDArray[np.integer]) -> tuple[Array, float]:
@@ -129,7 +157,7 @@ def regressed_out(lengths: Array, characters: NDArray[np.integer]) -> tuple[Arra
     return residuals, float(1 - residuals.var() / total) if total > 0 else 0.0
 
 
-def _by_query(task: RankingTask, lengths: Array, ranked: Index) -> Array:
+def _by_query(task: RankingTask, lengths: Array, known: NDArray[np.bool_], ranked: Index) -> Array:
     """Per query: difference of means, squares within, degrees of freedom, superiority; no numbers without a side."""
     judgments = task.judgments
     found = np.full((judgments.query_count, 4), np.nan)
@@ -138,8 +166,9 @@ def _by_query(task: RankingTask, lengths: Array, ranked: Index) -> Array:
     gains = judgments.gains(ranked)
     for query in range(judgments.query_count):
         own = slice(starts[query], starts[query + 1])
-        relevant = lengths[judgments.documents[own][relevant_rows[own]]]
-        others = lengths[ranked[query][gains[query] <= 0][:COMPETITORS]]
+        own_relevant = judgments.documents[own][relevant_rows[own]]
+        competitors = ranked[query][gains[query] <= 0][:COMPETITORS]
+        relevant, others = lengths[own_relevant[known[own_relevant]]], lengths[competitors[known[competitors]]]
         if len(relevant) and len(others):
             freedom = len(relevant) + len(others) - 2
             squares = len(relevant) * relevant.var() + len(others) * others.var()
@@ -162,6 +191,11 @@ def _within(group: str, differences: Array, seed: int) -> WithinQuery:
         return np.stack([d, sums[:, 3] / total], axis=1)
 
     values = statistic(np.ones((1, len(known))))[0]
+    if len(known) < FEW:  # percentiles of a bootstrap are too narrow
+        deviation = np.sqrt(known[:, 1].sum() / known[:, 2].sum()) or np.inf
+        errors = known[:, [0, 3]].std(axis=0, ddof=1) / np.sqrt(len(known)) / (deviation, 1.0)
+        made = [Estimate.around(values[i], errors[i], len(known) - 1) for i in range(2)]
+        return WithinQuery(group, len(known), *made)
     low, high = interval(bootstrap(statistic, len(known), seed=seed))
     made = [Estimate(float(values[i]), float(low[i]), float(high[i])) for i in range(2)]
     return WithinQuery(group, len(known), *made)
@@ -176,6 +210,12 @@ def _grouped(task: RankingTask, groups: Mapping[str, str] | None) -> dict[str, I
     for query, group in groups.items():
         if query in known:
             rows.setdefault(group, []).append(known[query])
+    missing = [query for query in groups if query not in known]
+    if missing and rows:
+        raise OffsphereError(
+            f"query {missing[0]!r} was given a group but is no query of {task.name} ({len(missing)} such in all): "
+            "correct its id, or leave it out"
+        )
     if not rows:
         raise OffsphereError(f"none of the {len(groups)} queries that were given a group is a query of {task.name}")
     return {name: np.sort(np.array(rows[name])) for name in sorted(rows)}

@@ -20,6 +20,8 @@ Tokenize = Callable[[Sequence[str]], Tokens | None]
 
 Unit = Literal["tokens", "words"]
 
+AT_ONCE = 1_024  # texts
+
 _WORD = re.compile(r"\w+")
 
 
@@ -36,7 +38,7 @@ class TextNumbers:
 
 def text_numbers(sides: Sequence[Sequence[str]], tokenize: Tokenize | None = None) -> list[TextNumbers]:
     """The numbers of the texts of each side; frequencies are those in all sides together."""
-    found = [tokenize(texts) for texts in sides] if tokenize is not None else []
+    found = [_in_blocks(texts, tokenize) for texts in sides] if tokenize is not None else []
     tokenized = [tokens for tokens in found if tokens is not None]
     unit: Unit = "tokens"
     if len(tokenized) < len(sides):
@@ -45,6 +47,19 @@ def text_numbers(sides: Sequence[Sequence[str]], tokenize: Tokenize | None = Non
     with np.errstate(divide="ignore"):
         logarithms = np.log(counts / max(counts.sum(), 1))
     return [_numbers(texts, tokens, logarithms, unit) for texts, tokens in zip(sides, tokenized, strict=True)]
+
+
+def _in_blocks(texts: Sequence[str], tokenize: Tokenize) -> Tokens | None:
+    """Tokens of all texts, some texts at a time: a tokenizer's own lists are many times as large."""
+    parts = []
+    for start in range(0, len(texts), AT_ONCE):
+        part = tokenize(texts[start : start + AT_ONCE])
+        if part is None:
+            return None
+        parts.append(part)
+    before = np.cumsum([0, *(len(part.ids) for part in parts)])
+    ends = [part.ends + first for part, first in zip(parts, before, strict=False)]
+    return Tokens(np.concatenate([part.ids for part in parts]), np.concatenate(ends))
 
 
 def words_of(sides: Sequence[Sequence[str]]) -> list[Tokens]:
