@@ -38,7 +38,13 @@ def _from_folder(folder: Path, name: str, *, keep_normalize: bool) -> Encoder:
         return load_model2vec(folder, name, keep_normalize=keep_normalize)
     if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
         raise OffsphereError(f"{folder} holds no model: it has neither modules.json nor config.json")
-    return SentenceEncoder(str(folder), name, keep_normalize=keep_normalize)
+    try:
+        return SentenceEncoder(str(folder), name, keep_normalize=keep_normalize)
+    except OffsphereError:
+        raise
+    except Exception as error:  # the loaders raise many kinds
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise OffsphereError(f"{folder} holds a model that cannot be used: {reason}") from error
 
 
 def _from_hub(name: str, *, keep_normalize: bool) -> Encoder:
