@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from offsphere.advice import Advice, advise
 from offsphere.blocks import Blocks
+from offsphere.choice import choose
 from offsphere.comparing import compare, measuring_of
 from offsphere.comparison import Comparison, Row
 from offsphere.examples import Example, changed_queries
@@ -95,9 +96,9 @@ def audit(
     memo = Memo(cache_home() / "audits" / key if cache else None)
     with clock.step("compare"):
         table = compare(task, vectors, metric=metric, folds=folds, seed=seed, progress=show("comparing"), memo=memo)
-    chosen = table.chosen.scorer
+    chosen = choose(table).row
     with clock.step("measure"):
-        other = chosen if table.chosen.better and chosen.is_plain else None
+        other = chosen.scorer if chosen.better and chosen.scorer.is_plain else None
         shape = measure(vectors, task, scorer=other, table=table, seed=seed, progress=show("measuring"), memo=memo)
     advice = advise(table, shape, symmetric=symmetric, declared=declared)
     with clock.step("sweep"):
