@@ -135,3 +135,44 @@ def test_every_scorer_gets_a_setting_for_every_engine(name):
     lowered = name in ("whiten(0.5) + cosine", "polar(1, 0.5)")
     assert all(("lower()" in row.store) == lowered for row in settings)
     assert all(("re-rank" in row.setting) == (name == "norm-gap(1)") for row in settings)
+
+
+def test_unit_vectors_on_one_side_of_pairs_are_not_normalised_pairs():
+    """The dot product still sees the other side's length: it must not be recommended as if it were cosine."""
+    rng = np.random.default_rng(0)
+    gold = rng.uniform(0, 5, 300)
+    right = rng.normal(size=(300, 8))
+    left = right * gold[:, None] / 5 + rng.normal(size=right.shape) * (5 - gold[:, None]) / 5
+    right /= np.linalg.norm(right, axis=1, keepdims=True)
+    task = PairTask("one side", gold)
+    scale = np.exp(rng.normal(0, 1, (300, 1)))
+    found = advised(task, PairVectors.of(task, (left * scale).astype(np.float32), right.astype(np.float32)))
+    assert found.name != "dot"
+    assert "Use the dot product" not in found.verdict[0]
+
+
+def test_gold_scores_turned_round_lead_to_no_choice():
+    rng = np.random.default_rng(0)
+    distance = rng.uniform(0, 3, 300)
+    left = rng.normal(size=(300, 8))
+    right = left + distance[:, None] * rng.normal(size=left.shape)
+    task = PairTask("distances", distance)
+    found = advised(task, PairVectors.of(task, left.astype(np.float32), right.astype(np.float32)))
+    assert found.name == "cosine"
+    assert found.verdict[0].startswith("Do not choose by this task")
+
+
+def test_a_handful_of_queries_is_said_to_tell_nothing():
+    task, vectors = planted("relevance")
+    few = task.only(np.arange(3))
+    found = advised(few, osp.RankingVectors.of(few, vectors.queries[:3], vectors.documents))
+    assert "with 3 queries it cannot be told" in found.verdict[2]
+    assert any("3 queries are too few to tell anything" in finding.sentence for finding in found.about("wrong"))
+
+
+def test_settings_for_pairs_mind_the_query_length():
+    from offsphere.engines import engine_settings
+
+    scorer = osp.parse_scorer("query-normalized")
+    assert all("lower()" not in row.store for row in engine_settings(scorer))
+    assert all("lower()" in row.query for row in engine_settings(scorer, "order"))

@@ -132,3 +132,8 @@ def test_a_memo_that_was_cut_short_is_made_again(tmp_path):
     path.write_bytes(path.read_bytes()[:700])
     assert memo.arrays("part", lambda: {"x": np.ones(3)})["x"].tolist() == [1, 1, 1]
     assert memo.arrays("part", lambda: {"x": np.zeros(3)})["x"].tolist() == [1, 1, 1]
+
+
+def test_an_empty_memo_is_made_again(tmp_path):
+    (tmp_path / "part.npz").write_bytes(b"")
+    assert Memo(tmp_path).arrays("part", lambda: {"x": np.ones(3)})["x"].tolist() == [1, 1, 1]

@@ -11,6 +11,7 @@ from offsphere.comparison import Comparison
 from offsphere.engines.settings import Setting, engine_settings
 from offsphere.findings import Case, Finding, Topic, findings_of
 from offsphere.geometry.shape import Geometry
+from offsphere.metrics import parse_metric
 from offsphere.plain import plain
 from offsphere.scorer import Scorer
 from offsphere.similarity import DOT
@@ -60,6 +61,9 @@ def advise(table: Comparison, shape: Geometry, *, symmetric: bool | None = None,
     roles = (table.task["kind"] == "pairs") if symmetric is None else symmetric
     choice = choose(table)
     case = Case(table, shape, choice, roles, declared)
+    if case.unreadable:  # nothing to choose by
+        choice = Choice(table[table.baseline], table[table.baseline], None)
+        case = case._replace(choice=choice)
     findings = findings_of(case)
     # on unit vectors the dot product is cosine, and cheaper
     plain_dot = case.normalised and not choice.row.better
@@ -70,7 +74,7 @@ def advise(table: Comparison, shape: Geometry, *, symmetric: bool | None = None,
         scorer.name if plain_dot else choice.row.deployed,
         verdict,
         findings,
-        engine_settings(scorer),
+        engine_settings(scorer, "query" if parse_metric(table.metric).alike == "query" else "order"),
         roles,
         declared,
         choice,

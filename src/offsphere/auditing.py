@@ -197,7 +197,7 @@ def _version() -> str:
 
 def _code() -> bytes:
     """The version, and when the code was last changed: what was searched by other code is searched again."""
-    newest = max(path.stat().st_mtime_ns for path in Path(__file__).parent.glob("*.py"))
+    newest = max(path.stat().st_mtime_ns for path in Path(__file__).parent.rglob("*.py"))
     return f"{_version()} {newest}".encode()
 
 

@@ -39,11 +39,11 @@ def choose(table: Comparison) -> Choice:
 
 
 def complexity(row: Row) -> tuple[int, int, int, int]:
-    """What serving it takes, least first: a document bias, no inner product, transforms, parameters that were tuned."""
+    """What serving it takes, least first: no inner product, a document bias, transforms, parameters that were tuned."""
     scorer = row.scorer
     return (
-        int(not scorer.is_plain),
         int(not scorer.similarity.lowers),
+        int(not scorer.is_plain),
         len(scorer.transforms),
         int("(tuned)" in row.name),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
@@ -113,10 +113,19 @@ class RankingMeasuring:
         """Each scorer's measurement by its identity; scorers that must rank alike are searched once."""
         keys = [self._key(scorer) for scorer in scorers]
         distinct = dict(zip(keys, scorers, strict=True))
-        names = digest_of(scorer.name.encode() for scorer in distinct.values())
-        kept = self.memo.arrays(f"searched-{names}", lambda: {"found": self._searched(list(distinct.values()))})
-        joined = dict(zip(distinct, cast("Array", kept["found"]), strict=True))
+        by_map: dict[int, dict[object, Scorer]] = {}
+        for key, scorer in distinct.items():
+            by_map.setdefault(id(scorer.map), {})[key] = scorer
+        joined: dict[object, Array] = {}
+        for group in by_map.values():  # each is kept as soon as it is there: a kill loses one of them
+            joined |= self._kept(group)
         return {id(scorer): joined[key] for key, scorer in zip(keys, scorers, strict=True)}
+
+    def _kept(self, scorers: Mapping[object, Scorer]) -> dict[object, Array]:
+        """The measurements of scorers that share a transform, from the memo where they are there."""
+        names = digest_of(scorer.name.encode() for scorer in scorers.values())
+        kept = self.memo.arrays(f"searched-{names}", lambda: {"found": self._searched(list(scorers.values()))})
+        return dict(zip(scorers, cast("Array", kept["found"]), strict=True))
 
     def _searched(self, scorers: Sequence[Scorer]) -> Array:
         """The measurements of scorers that all rank differently: (scorers, queries, ...)."""

@@ -25,14 +25,17 @@ class Memo:
     folder: Path | None = None
 
     def arrays(self, name: str, make: Callable[[], Arrays]) -> dict[str, NDArray[np.generic]]:
-        """The arrays of that name, from disk where they are there and whole, else made and kept."""
+        """The arrays of that name, from disk where they are there and whole, else made and kept.
+
+        The name must say all that they depend on besides the folder's digest, their number included.
+        """
         if self.folder is None:
             return dict(make())
         path = self.folder / f"{name}.npz"
         try:
             with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
                 return {key: archive[key] for key in archive.files}
-        except (OSError, ValueError, BadZipFile, KeyError):
+        except (OSError, ValueError, BadZipFile, KeyError, EOFError):
             made = dict(make())
         buffer = io.BytesIO()
         np.savez(buffer, **made)  # type: ignore[arg-type]

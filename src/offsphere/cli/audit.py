@@ -54,7 +54,7 @@ def audit_command(
         bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
     ] = False,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation that tunes free parameters.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of folds, intervals and tests.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else; write no report.")] = False,
 ) -> None:
     """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
@@ -62,13 +62,9 @@ def audit_command(
     from offsphere.cli.compare import warn_left_out
     from offsphere.metrics import parse_metric
 
-    if form not in FORMATS:
-        raise ParameterError(f"format {form!r}: choose html, md or json")
     if metric is not None:
         parse_metric(metric)
-    target = out or Path(f"audit.{form}")
-    if not as_json:
-        _writable(target)
+    target = _target(out, form, save, as_json=as_json)
     task, held, known = _loaded(data, model, vectors, split, ignore_missing=ignore_missing)
     warn_left_out(task, held)
     with progress_bar("auditing") as progress:
@@ -83,12 +79,20 @@ def audit_command(
             seed=seed,
             watch=lambda _: progress,
         )
+    if not as_json:
+        _write(found, target, form)
     if save is not None:
         found.advice.scorer.save(save)
     if as_json:
         typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
-        return
-    _write(found, target, form)
+    else:
+        _tell(found, target, save)
+    if open_it and not as_json:
+        webbrowser.open(target.resolve().as_uri())
+
+
+def _tell(found: Audit, target: Path, save: Path | None) -> None:
+    """The verdict, what to mind, and where the report is."""
     for sentence in found.advice.verdict:
         typer.echo(sentence)
     for finding in found.advice.about("wrong"):
@@ -96,8 +100,16 @@ def audit_command(
     if save is not None:
         typer.echo(f"The scorer is in {save}.")
     typer.echo(f"The report is {target} ({target.stat().st_size / 1e6:.1f} MB).")
-    if open_it:
-        webbrowser.open(target.resolve().as_uri())
+
+
+def _target(out: Path | None, form: str, save: Path | None, *, as_json: bool) -> Path:
+    """Where the report goes; what cannot be written is noticed before the work, not after."""
+    if form not in FORMATS:
+        raise ParameterError(f"format {form!r}: choose html, md or json")
+    target = out or Path(f"audit.{form}")
+    for place in ([] if as_json else [target]) + ([save / "scorer.json"] if save is not None else []):
+        _writable(place)
+    return target
 
 
 def _loaded(
@@ -109,8 +121,6 @@ def _loaded(
     from offsphere.store import is_store, read_manifest
     from offsphere.tasks import load_task, load_vectors
 
-    if model is not None and vectors is not None and not vectors.is_dir():
-        vectors.mkdir(parents=True, exist_ok=True)
     place = vectors or (Path(data).parent if Path(data).is_file() else Path(data))
     task = load_task(data, split, ignore_missing=ignore_missing, vectors=None if model else place)
     if model is not None:
@@ -130,14 +140,14 @@ def _loaded(
 
 
 def _writable(target: Path) -> None:
-    """Notice a folder one cannot write to before the work, not after."""
+    """Refuse a place one cannot write to."""
     folder = target.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".offsphere-"):
             pass
     except OSError as error:
-        raise OffsphereError(f"cannot write the report to {target}: {error.strerror}: choose another --out") from error
+        raise OffsphereError(f"cannot write {target}: {error.strerror}: choose another place") from error
     if target.is_dir():
         raise OffsphereError(f"{target} is a folder: give the name of a file with --out")
 
@@ -150,4 +160,4 @@ def _write(found: Audit, target: Path, form: str) -> None:
         text = json.dumps(found.to_json(), indent=2, allow_nan=False)
     else:
         text = to_html(found) if form == "html" else to_markdown(found)
-    write_whole(target, text.encode())
+    write_whole(target, text.encode("utf-8", "replace"))

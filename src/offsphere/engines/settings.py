@@ -53,29 +53,33 @@ class Setting(NamedTuple):
     setting: str
 
 
-def engine_settings(scorer: Scorer) -> list[Setting]:
-    """A setting for each engine we know."""
-    place = _served_as(scorer)
+def engine_settings(scorer: Scorer, level: str = "query") -> list[Setting]:
+    """A setting for each engine we know.
+
+    ``level`` says what must agree: one ``query``'s order, or the ``order`` of all pairs, for which a query's own length
+    counts too.
+    """
+    place = _served_as(scorer, level)
     if place is None:
         return [Setting(engine, "vectors as they are", "as it is", RERANK) for engine in WORDS]
-    plain = not scorer.transforms and scorer.is_plain and _is_served(scorer)
+    plain = not scorer.transforms and scorer.is_plain and _is_served(scorer, level)
     store = "vectors as they are" if plain else "scorer.lower().documents(vectors)"
     query = "as it is" if plain else "scorer.lower().queries(vectors)"
     return [Setting(engine, store, query, words[place]) for engine, words in WORDS.items()]
 
 
-def _served_as(scorer: Scorer) -> int | None:
+def _served_as(scorer: Scorer, level: str) -> int | None:
     """Which of an engine's three words: its own for what it serves, inner product for all else that lowers."""
     if scorer.transforms or not scorer.is_plain:
         return 1 if scorer.similarity.lowers else None
-    if scorer.similarity.ranks_as == COSINE.ranks_as:
+    if scorer.similarity.alike(level) == COSINE.alike(level):
         return 0
     if isinstance(scorer.similarity, Euclidean):
         return 2
     return 1 if scorer.similarity.lowers else None
 
 
-def _is_served(scorer: Scorer) -> bool:
+def _is_served(scorer: Scorer, level: str) -> bool:
     """Whether engines serve it on the vectors as they are."""
     similarity = scorer.similarity
-    return isinstance(similarity, Euclidean) or similarity.ranks_as in (COSINE.ranks_as, DOT.ranks_as)
+    return isinstance(similarity, Euclidean) or similarity.alike(level) in (COSINE.alike(level), DOT.alike(level))

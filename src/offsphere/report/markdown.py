@@ -36,5 +36,6 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Text from the data must not become markup."""
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`").replace("\n", " ")
+    """Text from the data must not become markup: neither HTML, nor links, images, mentions or tables."""
+    escaped = "".join(f"\\{letter}" if letter in "\\`*_[]|#!~" else letter for letter in text)
+    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace("@", "&#64;").replace("\n", " ")

@@ -67,8 +67,10 @@ def forest(found: Audit) -> Figure:
     return Figure("forest", "Scorers", caption, spec_of(chart, 26 * len(data) + 20), heads, cells)
 
 
-def sweep(found: Audit) -> Figure:
+def sweep(found: Audit) -> Figure | None:
     """The value against the exponent of the length."""
+    if not np.isfinite(found.sweeps[-1].values).any():
+        return None
     data = [
         {"exponent": g, "value": value, "low": low, "high": high, "vectors": one.transforms}
         for one in found.sweeps
@@ -111,7 +113,7 @@ def sweep(found: Audit) -> Figure:
 
 def differences(found: Audit) -> Figure | None:
     """Query by query, sorted."""
-    if found.differences is None:
+    if found.differences is None or len(found.differences) < 2:  # noqa: PLR2004
         return None
     ranked = np.sort(found.differences)[::-1]
     chosen = np.unique(np.linspace(0, len(ranked) - 1, min(BARS, len(ranked))).round().astype(int))

@@ -93,7 +93,7 @@ def text_length(found: Audit) -> Figure | None:
     heads, rows = ["characters from", "to", "median length of the vector"], []
     for low, high in pairwise(bands):
         inside = own[(characters >= low) & (characters <= high)]
-        rows.append([f"{low:,.0f}", f"{high:,.0f}", f"{np.median(inside):.3g}"])
+        rows.append([f"{low:,.0f}", f"{high:,.0f}", f"{np.median(inside):.3g}" if len(inside) else ""])
     return Figure("text-length", "Length and text length", caption, spec_of(chart, 260), heads, rows)
 
 
@@ -140,9 +140,12 @@ def contributions(found: Audit) -> Figure | None:
             color=alt.value(ACCENT),
         )
     )
+    share = side.cumulative_shares["1"]
+    first = f"The first makes {share:.0%}. " if np.isfinite(share) else ""
     caption = (
-        f"The mean cosine of two {side.side}s is {side.mean_cosine:.3f}; a bar is what one dimension adds to it. The "
-        f"first makes {side.cumulative_shares['1']:.0%}. One bar far above all others is a rogue dimension."
+        f"The mean cosine of two {side.side}s is {side.mean_cosine:.3f}; a bar is what one dimension adds to it. "
+        f"{first}"
+        "One bar far above all others is a rogue dimension."
     )
     rows = [[name, f"{part:.5f}"] for name, part in zip(names, shares, strict=True)]
     heads = ["dimension", "part of the mean cosine"]
@@ -165,7 +168,9 @@ def hubs(found: Audit) -> Figure | None:
         drawn(data)
         .mark_point(filled=True, size=40, opacity=0.8)
         .encode(
-            x=alt.X("lists:Q", title="lists of the 10 nearest that a document is in").scale(type="symlog"),
+            x=alt.X("lists:Q", title=f"lists of the {found.shape.hubness[0].k} nearest that a document is in").scale(
+                type="symlog"
+            ),
             y=alt.Y("documents:Q", title="documents").scale(type="log"),
             color=alt.Color("scorer:N", title=None, legend=alt.Legend(orient="top")).scale(
                 domain=names, range=[colours.get(name, ACCENT) for name in names]

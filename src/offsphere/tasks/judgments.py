@@ -34,6 +34,8 @@ class Judgments:
 
     def gains(self, ranked: Index) -> Array:
         """The grade of each ranked document (queries, depth); zero where there is no judgment."""
+        if not len(self.grades):
+            return np.zeros(ranked.shape)
         keys = self.queries * self.document_count + self.documents
         wanted = np.arange(self.query_count)[:, None] * self.document_count + ranked
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
