@@ -108,7 +108,7 @@ def audit(
     if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
         examples = changed_queries(task, vectors, first, second)
     own = _searched_lengths(vectors)
-    both = first.values is not None and second.values is not None
+    differences = None if first.values is None or second.values is None else first.values - second.values
     return Audit(
         table,
         shape,
@@ -116,7 +116,7 @@ def audit(
         sweeps,
         examples,
         (first.deployed, second.deployed),
-        first.values - second.values if both else None,  # type: ignore[operator]
+        differences,
         _text_lengths(task, own),
         _relevant_lengths(task, own),
         {
@@ -170,8 +170,7 @@ def _text_lengths(task: RankingTask | PairTask, own: Array) -> Array | None:
 def _relevant_lengths(task: RankingTask | PairTask, own: Array) -> tuple[Array, Array] | None:
     if not isinstance(task, RankingTask):
         return None
-    flags = np.zeros(len(own), np.bool_)
-    flags[task.judgments.documents[task.judgments.grades > 0]] = True
+    flags = task.judgments.relevant_to_any
     return own[flags], own[~flags]
 
 

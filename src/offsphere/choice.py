@@ -9,9 +9,9 @@ import numpy as np
 from offsphere.comparison import ALPHA, Comparison, Row
 from offsphere.significance import randomization_test
 
-POWER = (
-    2.8015852  # standard normal quantiles of 97.5 % and 80 % added: what an effect must be to be seen in 4 of 5 tries
-)
+# in standard errors: how large an effect must be to exceed 1.96 of them (5 %, two-sided) in four of five tries
+SEEN = 1.959964
+POWER = SEEN + 0.841621
 
 
 class Choice(NamedTuple):
@@ -61,7 +61,7 @@ def units_needed(row: Row, units: int) -> int | None:
 
     From the standard error that the interval of the difference has here.
     """
-    error = (row.difference_high - row.difference_low) / (2 * 1.959964)
+    error = (row.difference_high - row.difference_low) / (2 * SEEN)
     if not np.isfinite(error) or error <= 0 or row.difference == 0:
         return None
     return int(np.ceil(units * (POWER * error / abs(row.difference)) ** 2))

@@ -76,14 +76,14 @@ def _scorer(case: Case) -> list[Finding]:
     numbers = {"value": row.value, "difference": row.difference, "p": row.p, "metric": table.metric}
     made = ", on judgments that are made, not human" if table.task.get("judgments_made") else ""
     if case.unreadable:
-        return [
-            Finding(
-                "scorer",
-                f"Do not choose by this task: {table.baseline} has {table.metric} {table[table.baseline].value:.4f}, "
-                "so all scores are equal, or the gold scores are distances or turned round. Until then, cosine.",
-                numbers,
-            )
-        ]
+        value = table[table.baseline].value
+        why = f"a {table.metric} of {value:.4f}, so the gold scores seem to be distances, or turned round"
+        if not isfinite(value):
+            why = f"no {table.metric}: it gives all {case.units[0]:,} {case.units[1]} one score, or none"
+        said = (
+            f"Do not choose by this task: {table.baseline} has {why}. Until that is mended, stay with {table.baseline}."
+        )
+        return [Finding("scorer", said, numbers)]
     if case.normalised and not row.better:
         return [
             Finding(
@@ -125,8 +125,7 @@ def _scorer(case: Case) -> list[Finding]:
 
 def _declared(case: Case) -> list[Finding]:
     """Against what the model declares, where that is not what was just compared with."""
-    names = {"cosine": "cosine", "dot": "dot", "euclidean": "euclidean"}
-    row = case.row(names.get(case.declared or "", ""))
+    row = case.row(case.declared) if case.declared is not None else None
     chosen = case.choice.row
     if row is None or row is chosen or row.name == case.table.baseline:
         return []
@@ -186,9 +185,7 @@ def _expectation(case: Case) -> list[Finding]:
         sides = "two sides that could be exchanged" if case.symmetric else "two sides with different roles"
         return [Finding("expectation", f"This is a task of {sides}; the vectors cannot say whether length helps.", {})]
     numbers = {"difference": dot.difference, "p": dot.p, "symmetric": case.symmetric}
-    measured = (
-        f"the dot product {'gains' if dot.difference > 0 else 'loses'} {abs(dot.difference):.4f} (p = {dot.p:.2g})"
-    )
+    measured = f"the dot product {_verb(dot)} (p = {dot.p:.2g})"
     if case.symmetric:
         rule = "The two sides could be exchanged, so length is expected to hurt"
         agrees = dot.worse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from offsphere.comparison import Comparison
+from offsphere.comparison import ALPHA, Comparison
 from offsphere.geometry.estimate import Estimate
 
 COLLAPSED = 0.5  # of the other's value: below that share one of the two has collapsed
@@ -38,7 +38,7 @@ def dual_of(table: Comparison) -> Dual:
     cosine, dot = table["cosine"], table["dot"]
     same = cosine is dot or dot.p is None
     warning = None
-    if not same and dot.p is not None and dot.p < 0.05:  # noqa: PLR2004
+    if not same and dot.p is not None and dot.p < ALPHA:
         if max(cosine.value, dot.value) <= 0:
             warning = "both are negative: are the gold scores distances, or turned round?"
         elif cosine.value < COLLAPSED * dot.value:

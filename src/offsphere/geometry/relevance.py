@@ -131,8 +131,7 @@ def refuse_few(task: RankingTask, document_lengths: Array) -> NDArray[np.bool_]:
     """Which documents are relevant to any query; an error where lengths or groups allow no effect."""
     if are_equal(document_lengths):
         raise OffsphereError(f"length and relevance: {NORMALISED}")
-    flags = np.zeros(len(document_lengths), np.bool_)
-    flags[task.judgments.documents[task.judgments.grades > 0]] = True
+    flags = task.judgments.relevant_to_any
     for kind, count in (
         ("relevant", (flags & (document_lengths > 0)).sum()),
         ("non-relevant", (~flags & (document_lengths > 0)).sum()),

@@ -32,6 +32,13 @@ class Judgments:
         """How many relevant documents (grade above zero) each query has."""
         return np.bincount(self.queries[self.grades > 0], minlength=self.query_count)
 
+    @property
+    def relevant_to_any(self) -> NDArray[np.bool_]:
+        """Which documents are relevant to some query."""
+        flags = np.zeros(self.document_count, np.bool_)
+        flags[self.documents[self.grades > 0]] = True
+        return flags
+
     def gains(self, ranked: Index) -> Array:
         """The grade of each ranked document (queries, depth); zero where there is no judgment."""
         if not len(self.grades):
