@@ -78,8 +78,11 @@ def test_what_is_recommended_for_a_transformer_is_not_worse_on_unseen_queries(re
     assert not_worse(held_out_differences(task, vectors))
 
 
-def test_an_audit_of_real_data_is_whole_and_is_json(real_data, tmp_path):
-    task = osp.load_task(real_data / "cranfield")
+@pytest.mark.parametrize("name", ["scifact", "cranfield", "cisi"])
+def test_an_audit_of_real_data_is_whole_and_is_json(name, real_data, tmp_path):
+    from offsphere.report import to_html
+
+    task = osp.load_task(real_data / name)
     vectors = osp.embed(task, "wordllama", tmp_path / "vectors")
     found = osp.audit(task, vectors, cache=False, model={"model": "wordllama"})
     assert len(found.advice.verdict) == 3
@@ -91,6 +94,22 @@ def test_an_audit_of_real_data_is_whole_and_is_json(real_data, tmp_path):
     assert all(len(example.first) == 5 for example in found.examples)
     again = json.loads(json.dumps(found.to_json(), allow_nan=False))
     assert set(again) == {"advice", "comparison", "geometry", "sweeps", "examples", "provenance"}
+    page = to_html(found)
+    assert len(page) < 3_000_000
+    assert all(
+        f'id="{figure}"' in page for figure in ("forest", "sweep", "lengths", "text-length", "hubs", "differences")
+    )
+
+
+def test_pairs_that_all_score_alike_are_audited_and_refused_in_words():
+    from offsphere.report import to_html
+
+    task = PairTask("alike", np.arange(30.0))
+    rows = np.ones((30, 4), np.float32)
+    found = osp.audit(task, PairVectors.of(task, rows, rows), cache=False)
+    assert found.advice.verdict[0].startswith("Do not choose by this task: cosine has no spearman")
+    assert "nan" not in found.advice.verdict[0]
+    assert 'id="sweep"' not in to_html(found)
 
 
 def test_the_audit_of_a_pair_task(real_data, tmp_path):
