@@ -64,7 +64,7 @@ def _query_constant(scorer: Scorer, queries: Vectors) -> Array:
     """What the value has on top of the lowered inner product: its value for a document of length zero, if any."""
     from offsphere.lengths import lengths
 
-    own = lengths(scorer.transform(queries))
+    own = lengths(scorer.transform(queries, "query"))
     similarity = scorer.similarity
     one = np.ones_like(own)
     _, offset = similarity.document_terms(one)

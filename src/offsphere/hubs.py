@@ -66,7 +66,7 @@ def nearest_means(scorer: Scorer, documents: Documents | Blocks, bank: Vectors, 
     if not len(bank):
         raise VectorError("the query bank is empty: give at least one query vector")
     # the same search with the sides exchanged: documents look for their nearest queries
-    turned = replace(scorer, similarity=Polar(similarity.document, similarity.query), bias=None, standardization=None)
+    turned = scorer.turned()
     parts: list[list[Array]] = [[] for _ in neighbours]
     for block in Blocks.of(documents):
         scores = search(block, bank, [turned], max(neighbours))[0].scores

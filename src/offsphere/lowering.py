@@ -42,7 +42,7 @@ class Lowering:
     def queries(self, vectors: Vectors) -> Rows:
         """The vectors to query with."""
         similarity = self.scorer.similarity
-        rows = self.scorer.transform(vectors)
+        rows = self.scorer.transform(vectors, "query")
         own = lengths(rows)
         factor = similarity.query_factor(np.where(own > 0, own, 1.0) if similarity.divides_by_query else own)
         if similarity.linear:

@@ -123,7 +123,7 @@ class RankingMeasuring:
 
     def _kept(self, scorers: Mapping[object, Scorer]) -> dict[object, Array]:
         """The measurements of scorers that share a transform, from the memo where they are there."""
-        names = digest_of(scorer.name.encode() for scorer in scorers.values())
+        names = digest_of(scorer.identity for scorer in scorers.values())
         kept = self.memo.arrays(f"searched-{names}", lambda: {"found": self._searched(list(scorers.values()))})
         return dict(zip(scorers, cast("Array", kept["found"]), strict=True))
 

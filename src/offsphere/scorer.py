@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from offsphere.errors import OffsphereError, VectorError
 from offsphere.lengths import lengths
 from offsphere.moments import Moments
-from offsphere.similarity import COSINE, Similarity
-from offsphere.transforms import AffineMap, Transform, fit_chain
+from offsphere.similarity import COSINE, Polar, Similarity
+from offsphere.transforms import FittedMap, Side, Transform, fit_chain
 
 if TYPE_CHECKING:
     from offsphere.calibration import QueryStandardization
@@ -38,7 +38,7 @@ class Scorer:
     similarity: Similarity = COSINE
     transforms: tuple[Transform, ...] = ()
     bias: DocumentBias | None = None
-    map: AffineMap | None = None  # the fitted transforms, as one
+    map: FittedMap | None = None  # the fitted transforms, as one
     standardization: QueryStandardization | None = None  # makes scores of different queries comparable
 
     def __post_init__(self) -> None:
@@ -58,6 +58,12 @@ class Scorer:
         return " + ".join(parts)
 
     @property
+    def identity(self) -> bytes:
+        """What tells it from every other scorer that is fitted on the same documents: the name and given numbers."""
+        given: list[dict[str, Array]] = [getattr(transform, "arrays", dict)() for transform in self.transforms]
+        return b"".join([self.name.encode(), *(array.tobytes() for part in given for array in part.values())])
+
+    @property
     def is_plain(self) -> bool:
         """Whether it is transforms and a similarity alone, without what is made from queries or corpus."""
         return self.bias is None and self.standardization is None
@@ -66,13 +72,25 @@ class Scorer:
         """The same scorer with its transforms fitted on documents of these moments."""
         return replace(self, map=fit_chain(self.transforms, moments))
 
-    def transform(self, vectors: Vectors) -> NDArray[np.float32]:
-        """What the transforms make of vectors of either side."""
+    def turned(self) -> Scorer:
+        """The scorer of documents that look for queries: the sides exchanged, without what is made for one side."""
+        if not isinstance(self.similarity, Polar):
+            raise OffsphereError(
+                f"only cosine, dot and all of the polar family can be turned, not {self.similarity.name}"
+            )
+        return Scorer(
+            Polar(self.similarity.document, self.similarity.query),
+            self.transforms,
+            map=self.map.turned() if self.map is not None else None,
+        )
+
+    def transform(self, vectors: Vectors, side: Side = "document") -> NDArray[np.float32]:
+        """What the transforms make of vectors of a side."""
         if not self.transforms:
             return np.asarray(vectors, dtype=np.float32)
         if self.map is None:
             raise OffsphereError(f"{self.name!r} has transforms that were never fitted: call its fit(moments) first")
-        return self.map.apply(vectors)
+        return self.map.apply(vectors, side)
 
     def score_pairs(self, left: Vectors, right: Vectors) -> Array:
         """The value of each row of ``left`` with the same row of ``right``; minus infinity where it is not defined."""
@@ -80,7 +98,7 @@ class Scorer:
             raise OffsphereError("a document bias or a query standardisation has no meaning for pairs")
         if left.shape != right.shape:
             raise VectorError(f"left vectors are {left.shape}, right vectors {right.shape}: pairs need two of a shape")
-        one, other = self.transform(left), self.transform(right)
+        one, other = self.transform(left, "query"), self.transform(right)
         dot = np.einsum("nd,nd->n", one, other, dtype=np.float64)
         return self.similarity(dot, lengths(one), lengths(other))
 

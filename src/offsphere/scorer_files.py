@@ -12,21 +12,20 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from offsphere.adapter import Adapter
 from offsphere.calibration import QueryStandardization
 from offsphere.errors import DataError
 from offsphere.files import write_whole
 from offsphere.scorer import DocumentBias, Scorer
 from offsphere.similarity import FAMILIES
-from offsphere.transforms import TRANSFORMS, AffineMap, Linear, Transform
+from offsphere.transforms import TRANSFORMS, AffineMap, Chain, FittedMap, Linear, Transform, joined
 
 FORMAT = 1
 
 
 def save_scorer(scorer: Scorer, folder: Path) -> None:
     """Write both files, the description last, so that it never describes numbers that are not there."""
-    arrays: dict[str, np.ndarray[Any, Any]] = {}
-    if scorer.map is not None:
-        arrays |= {"map.matrix": scorer.map.matrix, "map.shift": scorer.map.shift}
+    arrays, order = _of_map(scorer)
     if scorer.bias is not None:
         arrays["bias"] = scorer.bias.values
     if scorer.standardization is not None:
@@ -35,12 +34,15 @@ def save_scorer(scorer: Scorer, folder: Path) -> None:
     for place, transform in enumerate(scorer.transforms):
         if isinstance(transform, Linear):
             arrays[f"transform.{place}"] = transform.matrix
+        if isinstance(transform, Adapter):
+            arrays |= {f"transform.{place}.{name}": array for name, array in transform.arrays().items()}
     numbers = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
     description = {
         "format": FORMAT,
         "name": scorer.name,
         "similarity": {"family": scorer.similarity.label, "parameters": scorer.similarity.parameters},
         "transforms": [_describe(transform) for transform in scorer.transforms],
+        "map": order,
         "bias": scorer.bias.name if scorer.bias is not None else None,
         "numbers": hashlib.sha256(numbers).hexdigest(),
     }
@@ -70,26 +72,54 @@ def load_scorer(folder: Path) -> Scorer:
         raise DataError(f"{text} is not a saved scorer ({error}): save it again") from error
 
 
+def _of_map(scorer: Scorer) -> tuple[dict[str, np.ndarray[Any, Any]], list[str | int]]:
+    """The numbers of the affine parts of a fitted map, and the order of its parts; an adapter by its place."""
+    parts = scorer.map.parts if isinstance(scorer.map, Chain) else [scorer.map] if scorer.map is not None else []
+    places = iter(place for place, transform in enumerate(scorer.transforms) if isinstance(transform, Adapter))
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    order: list[str | int] = []
+    for number, part in enumerate(parts):
+        if isinstance(part, AffineMap):
+            arrays |= {f"map.{number}.matrix": part.matrix, f"map.{number}.shift": part.shift}
+            order.append(f"map.{number}")
+        else:
+            order.append(next(places))
+    return arrays, order
+
+
 def _restored(description: dict[str, Any], arrays: dict[str, Any]) -> Scorer:
     similarity = FAMILIES[description["similarity"]["family"]](**description["similarity"]["parameters"])
     transforms: list[Transform] = []
     for place, entry in enumerate(description["transforms"]):
         if entry["kind"] == "linear":
             transforms.append(Linear(arrays[f"transform.{place}"]))
+        elif entry["kind"] == "adapter":
+            start = f"transform.{place}."
+            own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+            transforms.append(Adapter.of_arrays(own, similarity, entry["label"]))
         else:
             transforms.append(TRANSFORMS[entry["kind"]](**entry["parameters"]))
     bias = DocumentBias(description["bias"], arrays["bias"]) if description["bias"] is not None else None
-    fitted = AffineMap(arrays["map.matrix"], arrays["map.shift"]) if "map.matrix" in arrays else None
+    parts: list[FittedMap] = []
+    for part in description["map"]:
+        if isinstance(part, int):
+            adapter = transforms[part]
+            assert isinstance(adapter, Adapter)
+            parts.append(adapter)
+        else:
+            parts.append(AffineMap(arrays[f"{part}.matrix"], arrays[f"{part}.shift"]))
     standardization = None
     if "standardization.mean" in arrays:
         mean, covariance = arrays["standardization.mean"], arrays["standardization.covariance"]
         standardization = QueryStandardization(mean, covariance)
-    return Scorer(similarity, tuple(transforms), bias, fitted, standardization)
+    return Scorer(similarity, tuple(transforms), bias, joined(parts), standardization)
 
 
 def _describe(transform: Transform) -> dict[str, Any]:
     if isinstance(transform, Linear):
         return {"kind": "linear"}
+    if isinstance(transform, Adapter):
+        return {"kind": "adapter", "label": transform.label}
     kind = next((kind for kind, made in TRANSFORMS.items() if made is type(transform)), None)
     if kind is None:
         raise DataError(f"a {type(transform).__name__} cannot be saved: give it as a Linear map")

@@ -198,7 +198,7 @@ def _grouped(
         by_map.setdefault(id(scorer.map) if scorer.transforms else 0, []).append((number, scorer))
     groups = []
     for members in by_map.values():
-        mapped = np.ascontiguousarray(members[0][1].transform(queries))
+        mapped = np.ascontiguousarray(members[0][1].transform(queries, "query"))
         own = lengths(mapped)
         if not np.isfinite(own).all():
             row = int(np.flatnonzero(~np.isfinite(own))[0])

@@ -1,7 +1,7 @@
-"""Transforms: affine maps fitted on the documents and applied to both sides.
+"""Transforms: maps fitted on the documents and applied to both sides, most of them affine and the same for both.
 
-A transform such as ``Whiten(0.5)`` is a plain value; ``fit`` turns it, given the documents' moments, into an
-``AffineMap``. Since a chain of affine maps is one affine map, a scorer with many transforms costs as much as with one.
+A transform such as ``Whiten(0.5)`` is a plain value; ``fit`` turns it, given the documents' moments, into a map. Since
+a chain of affine maps is one affine map, a scorer with many such transforms costs as much as with one.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from offsphere.moments import Moments
 from offsphere.similarity import written
 
 Array = NDArray[np.float64]
+Side = Literal["query", "document"]
 
 EPSILON = 1e-6
 _NO_VARIANCE = 1e-14  # of the largest variance: rounding, not spread
@@ -31,7 +32,7 @@ class AffineMap:
     matrix: Array  # (dimension, output dimension) or (dimension,)
     shift: Array  # (output dimension,)
 
-    def apply(self, vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+    def apply(self, vectors: NDArray[np.floating], side: Side = "document") -> NDArray[np.float32]:  # noqa: ARG002
         """Map rows in float64 and keep them in float32, the precision in which vectors are stored and searched."""
         if vectors.shape[1] != len(self.matrix):
             raise VectorError(
@@ -56,6 +57,50 @@ class AffineMap:
         scatter = _times(half.T, self.matrix)
         return Moments(moments.count, _times(moments.mean, self.matrix) + self.shift, scatter)
 
+    def turned(self) -> AffineMap:
+        """The same map with the sides exchanged: it does not know them apart."""
+        return self
+
+
+class FittedMap(Protocol):
+    """A fitted transform: what it makes of the vectors of each side."""
+
+    def apply(self, vectors: NDArray[np.floating], side: Side = "document") -> NDArray[np.float32]:
+        """Map rows of one side."""
+        ...
+
+    def moments(self, moments: Moments) -> Moments:
+        """The moments of the mapped documents."""
+        ...
+
+    def turned(self) -> FittedMap:
+        """The same map with the sides exchanged."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chain:
+    """Maps one after the other, where they are not one affine map."""
+
+    parts: tuple[FittedMap, ...]
+
+    def apply(self, vectors: NDArray[np.floating], side: Side = "document") -> NDArray[np.float32]:
+        """Each part on what the one before made."""
+        rows = self.parts[0].apply(vectors, side)
+        for part in self.parts[1:]:
+            rows = part.apply(rows, side)
+        return rows
+
+    def moments(self, moments: Moments) -> Moments:
+        """Through every part."""
+        for part in self.parts:
+            moments = part.moments(moments)
+        return moments
+
+    def turned(self) -> Chain:
+        """Every part turned."""
+        return Chain(tuple(part.turned() for part in self.parts))
+
 
 class Transform(Protocol):
     """What can be fitted on documents."""
@@ -65,8 +110,8 @@ class Transform(Protocol):
         """The name with its parameters, as ``offsphere.parse_scorer`` reads it."""
         ...
 
-    def fit(self, moments: Moments) -> AffineMap:
-        """The affine map this transform is, for documents with these moments."""
+    def fit(self, moments: Moments) -> FittedMap:
+        """The map this transform is, for documents with these moments."""
         ...
 
 
@@ -205,6 +250,10 @@ class Linear:
         """The name."""
         return "linear"
 
+    def arrays(self) -> dict[str, Array]:
+        """What it was given."""
+        return {"matrix": self.matrix}
+
     def fit(self, moments: Moments) -> AffineMap:
         """Nothing to learn; only the dimension must be right."""
         matrix = np.asarray(self.matrix, dtype=np.float64)
@@ -213,14 +262,27 @@ class Linear:
         return AffineMap(matrix, np.zeros(matrix.shape[1]))
 
 
-def fit_chain(transforms: Sequence[Transform], moments: Moments) -> AffineMap | None:
+def fit_chain(transforms: Sequence[Transform], moments: Moments) -> FittedMap | None:
     """Fit each transform on what the ones before it make of the documents; nothing for no transforms."""
-    chain: AffineMap | None = None
-    for transform in transforms:
+    parts: list[FittedMap] = []
+    for place, transform in enumerate(transforms):
         fitted = transform.fit(moments)
-        moments = fitted.moments(moments)
-        chain = fitted if chain is None else chain.then(fitted)
-    return chain
+        if place + 1 < len(transforms):
+            moments = fitted.moments(moments)
+        parts.append(fitted)
+    return joined(parts)
+
+
+def joined(parts: Sequence[FittedMap]) -> FittedMap | None:
+    """The maps one after the other as one; neighbours that are affine become one affine map."""
+    short: list[FittedMap] = []
+    for part in parts:
+        last = short[-1] if short else None
+        if isinstance(last, AffineMap) and isinstance(part, AffineMap):
+            short[-1] = last.then(part)
+        else:
+            short.append(part)
+    return None if not short else short[0] if len(short) == 1 else Chain(tuple(short))
 
 
 TRANSFORMS: Mapping[str, Callable[..., Transform]] = MappingProxyType(

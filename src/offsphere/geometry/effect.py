@@ -29,12 +29,17 @@ def cohen_d(first: Array, second: Array, seed: int = 0) -> Estimate:
     By bootstrap; with fewer than 30 in a group, where that is too narrow, from the error of Hedges & Olkin (1985). Zero
     where all numbers are equal.
     """
-    value = float(_d(first.mean(), first.var(ddof=1), len(first), second.mean(), second.var(ddof=1), len(second)))
+    value = cohen_d_value(first, second)
     few, many = sorted((len(first), len(second)))
     if few < FEW and value:
         error = sqrt(1 / few + 1 / many + value**2 / (2 * (few + many)))
         return Estimate.around(value, error, few + many - 2)
     return Estimate.resampled(value, cohen_d_samples(first, second, seed))
+
+
+def cohen_d_value(first: Array, second: Array) -> float:
+    """The effect alone."""
+    return float(_d(first.mean(), first.var(ddof=1), len(first), second.mean(), second.var(ddof=1), len(second)))
 
 
 def cohen_d_samples(first: Array, second: Array, seed: int = 0) -> Array:

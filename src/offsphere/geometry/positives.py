@@ -29,6 +29,7 @@ class Positives:
     cosines: Array
     left_lengths: Array
     right_lengths: Array
+    without_direction: int = 0
 
     def __len__(self) -> int:
         return len(self.left)
@@ -56,4 +57,5 @@ def _measured(one: Rows, other: Rows, left: Index, right: Index) -> Positives:
         own[chosen], others[chosen] = lengths(rows), lengths(columns)
     kept = (own > 0) & (others > 0)
     left, right, own, others = left[kept], right[kept], own[kept], others[kept]
-    return Positives(left, right, np.clip(products[kept] / (own * others), -1, 1), own, others)
+    cosines = np.clip(products[kept] / (own * others), -1, 1)
+    return Positives(left, right, cosines, own, others, int((~kept).sum()))

@@ -1,0 +1,61 @@
+"""A batch as the losses see it: vectors of both sides, and which negatives are none."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class FalseNegatives(NamedTuple):
+    """What does not count as a negative, as (row, column): pairs i and j that belong together, query i and a hard one.
+
+    Pairs that belong together are no negatives of each other across the sides nor within them.
+    """
+
+    pairs: Tensor  # (2, n)
+    hard: Tensor  # (2, n)
+
+    @classmethod
+    def none(cls) -> FalseNegatives:
+        """Everything counts."""
+        return cls(torch.zeros((2, 0), dtype=torch.long), torch.zeros((2, 0), dtype=torch.long))
+
+    @classmethod
+    def of(cls, rows: Tensor, relevant: Tensor, document_ids: Tensor, hard_ids: Tensor | None = None) -> FalseNegatives:
+        """By ids: the document ``relevant[k]`` is relevant to the query of row ``rows[k]``.
+
+        Whoever knows one relevant document a query gives ``arange`` and the documents' own ids.
+        """
+        pairs = _places(rows, relevant, document_ids)
+        pairs = pairs[:, pairs[0] != pairs[1]]
+        return cls(pairs, _places(rows, relevant, hard_ids) if hard_ids is not None else pairs[:, :0])
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return self.pairs.shape[1] + self.hard.shape[1]
+
+
+class Batch(NamedTuple):
+    """Positive pairs, row by row, with hard negatives where there are any; raw vectors, before normalisation.
+
+    Every hard negative is a negative for every query of the batch, whomever it was given for. ``heads`` hold what a
+    magnitude head says of the queries, documents and hard negatives.
+    """
+
+    queries: Tensor  # (pairs, dimension)
+    documents: Tensor  # (pairs, dimension)
+    hard: Tensor | None = None  # (hard negatives, dimension)
+    ignored: FalseNegatives | None = None
+    heads: tuple[Tensor, Tensor, Tensor | None] | None = None
+
+
+def _places(rows: Tensor, wanted: Tensor, columns: Tensor) -> Tensor:
+    """(row, column) wherever what a row wants stands in a column; no matrix is formed, since most stand nowhere."""
+    order = columns.argsort()
+    ordered = columns[order]
+    first, last = torch.searchsorted(ordered, wanted), torch.searchsorted(ordered, wanted, right=True)
+    counts = last - first
+    places = torch.repeat_interleave(first - (counts.cumsum(0) - counts), counts) + torch.arange(int(counts.sum()))
+    return torch.stack([torch.repeat_interleave(rows, counts), order[places]])

@@ -1,0 +1,84 @@
+"""Learning dynamics: what training does to the geometry of a probe set, measured every few steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from offsphere.geometry.directions import Directions
+from offsphere.geometry.effect import cohen_d_value
+from offsphere.geometry.positives import positives_of
+from offsphere.learn.modules import AdapterModule
+from offsphere.learn.normalization import powered
+from offsphere.learn.objective import Objective
+from offsphere.learn.pairs import Held
+from offsphere.learn.regularizers import uniformity
+from offsphere.tasks.ranking import RankingTask
+from offsphere.tasks.vectors import RankingVectors
+
+PAIRS = 256  # of the probe, and as many documents that are relevant to nothing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Probe:
+    """Held-out positive pairs, no query twice, and documents that are relevant to none of them."""
+
+    queries: Tensor  # (pairs, dimension)
+    documents: Tensor  # (pairs, dimension)
+    others: Tensor  # (documents, dimension); empty for pair tasks
+
+    @classmethod
+    def of(cls, held_out: Held, seed: int = 0) -> Probe:
+        """A random probe, the same for the same seed."""
+        task, vectors = held_out
+        found = positives_of(task, vectors)
+        rng = np.random.default_rng(seed)
+        _, first = np.unique(found.left, return_index=True)
+        _, once = np.unique(found.right[first], return_index=True)
+        chosen = rng.permutation(first[once])[:PAIRS]
+        if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
+            free = np.flatnonzero(~task.judgments.relevant_to_any)
+            others = vectors.documents[np.sort(rng.permutation(free)[:PAIRS])]
+            one, other = vectors.queries, vectors.documents
+        else:
+            one, other = vectors.left, vectors.right  # type: ignore[union-attr]
+            others = other[:0]
+        rows = [one[found.left[chosen]], other[found.right[chosen]], others]
+        return cls(*(torch.from_numpy(np.array(part, np.float32)) for part in rows))
+
+    @torch.no_grad()
+    def measure(self, module: AdapterModule, objective: Objective) -> dict[str, float]:
+        """Lengths, anisotropy, positive and negative cosines, alignment, uniformity, effect, exponents, scale."""
+        queries, documents = module(self.queries, "query")[0], module(self.documents, "document")[0]
+        cosines = powered(queries, 1.0) @ powered(documents, 1.0).T
+        apart = cosines[~torch.eye(len(cosines), dtype=torch.bool)]
+        positive = cosines.diagonal()
+        exponents = objective.normalization.exponents
+        found = {
+            "query_length": float(queries.norm(dim=-1).mean()),
+            "document_length": float(documents.norm(dim=-1).mean()),
+            "query_anisotropy": Directions.of(queries.numpy())[0].mean_cosine,
+            "document_anisotropy": Directions.of(documents.numpy())[0].mean_cosine,
+            "positive_mean": float(positive.mean()),
+            "positive_variance": float(positive.var(correction=0)),
+            "negative_mean": float(apart.mean()),
+            "negative_variance": float(apart.var(correction=0)),
+            "alignment": float(2 - 2 * positive.mean()),
+            "query_uniformity": float(uniformity(queries)),
+            "document_uniformity": float(uniformity(documents)),
+            "query_exponent": exponents.query,
+            "document_exponent": exponents.document,
+            "scale": objective.current_scale,
+        }
+        if len(self.others):
+            others = module(self.others, "document")[0]
+            found["cohen_d"] = cohen_d_value(_lengths(documents), _lengths(others))
+        return found
+
+
+def _lengths(vectors: Tensor) -> NDArray[np.float64]:
+    return np.asarray(vectors.double().norm(dim=-1).numpy())

@@ -1,0 +1,189 @@
+"""The contrastive objective: normalisation, scale, a loss and what is added to it. Tensors in, a scalar out.
+
+The one place where scores of a batch are formed. Adapters and encoders, plain, cached and distributed training all come
+through here: ``contrast`` takes any number of anchors against any number of candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from offsphere.errors import ParameterError
+from offsphere.learn.batch import Batch, FalseNegatives
+from offsphere.learn.gradients import grad_scale
+from offsphere.learn.losses import Loss, loss_of
+from offsphere.learn.normalization import Normalization, powered
+from offsphere.learn.normalize import Normalize, written_normalize
+from offsphere.learn.regularizers import Regularizer, Seen, config_of
+from offsphere.learn.scale import Scale
+from offsphere.transforms import Side
+
+Combine = str  # how a magnitude head changes a length: multiplied or added
+
+
+class Sides(NamedTuple):
+    """Scored vectors: normalised, with a learned length where there is a head."""
+
+    queries: Tensor  # (pairs, dimension)
+    documents: Tensor  # (pairs, dimension)
+    hard: Tensor  # (hard negatives, dimension)
+
+
+class Objective(nn.Module):
+    """A loss of normalised, scaled scores, plus weighted regularisers.
+
+    ``normalize`` says by which power of its length each side is divided; ``temperature`` is one over the scale, and
+    ``scale`` says what becomes of it (fixed, learn, calibrated). ``margin`` masks negatives that score above their
+    positive by more than that much cosine-like score: they are likely to be relevant too. ``grad_scale`` is the power
+    of the length by which gradients are multiplied.
+    """
+
+    bias: Tensor | None
+
+    def __init__(
+        self,
+        normalize: Normalize = "both",
+        loss: str | Loss = "infonce",
+        *,
+        temperature: float | None = None,
+        scale: str = "calibrated",
+        within: bool | None = None,
+        both_directions: bool | None = None,
+        margin: float | None = None,
+        regularizers: Sequence[Regularizer] = (),
+        grad_scale: float = 0.0,
+        combine: Combine = "multiplied",
+    ) -> None:
+        super().__init__()
+        self.loss = loss_of(loss)
+        if within is not None:
+            self.loss = replace(self.loss, within=float(within))
+        if not (self.loss.across or self.loss.within):
+            raise ParameterError(f"{self.loss.name} without within-view negatives has no negatives at all")
+        if temperature is not None and not temperature > 0:
+            raise ParameterError(f"temperature = {temperature} must be above zero")
+        alpha, bias = self.loss.start
+        self.normalize = normalize
+        self.normalization = Normalization(normalize)
+        self.scale = Scale(1 / temperature if temperature is not None else alpha, scale)
+        self.within = (self.loss.within > 0) if within is None else within
+        if self.within and not self.loss.within:
+            raise ParameterError(
+                f"{self.loss.name} has no weight for within-view negatives: choose simclr, dcl or dhel"
+            )
+        self.both_directions = self.loss.both_directions if both_directions is None else both_directions
+        self.margin = margin
+        self.regularizers = tuple(regularizers)
+        self.grad_scale = grad_scale
+        self.combine = combine
+        learned = nn.Parameter(torch.tensor(float(bias))) if bias is not None else None
+        self.register_parameter("bias", learned)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The loss of a batch."""
+        if len(batch.queries) < 2 and batch.hard is None:  # noqa: PLR2004
+            raise ParameterError("a batch needs at least two pairs, or hard negatives: there is nothing to contrast")
+        self.scale.observe(batch.queries, batch.documents)
+        sides = self.sides(batch)
+        ignored = batch.ignored or FalseNegatives.none()
+        targets = torch.arange(len(sides.queries), device=sides.queries.device)
+        scores = sides.queries @ torch.cat([sides.documents, sides.hard]).T  # (pairs, candidates)
+        forward = self._masked(self.scaled(scores), ignored.pairs, ignored.hard)
+        found = self.contrast(forward, targets, sides.queries, ignored)
+        if self.both_directions:
+            backward = self._masked(self.scaled(scores[:, : len(targets)].T), ignored.pairs.flip(0))
+            found = (found + self.contrast(backward, targets, sides.documents, ignored)) / 2
+        return found + self._added(batch, ignored) if self.regularizers else found
+
+    def contrast(self, scores: Tensor, targets: Tensor, own: Tensor, ignored: FalseNegatives) -> Tensor:
+        """The loss of anchors whose scaled scores with all candidates are given; ``own`` are the anchors themselves."""
+        if self.margin is not None:
+            positive = scores.detach().gather(1, targets[:, None])
+            likely = scores.detach() > positive + self.margin * self.current_scale
+            scores = scores.masked_fill(likely, -inf)
+        within = None
+        if self.loss.within:
+            within = self._masked(self.scaled(own @ own.T), ignored.pairs, diagonal=True)
+        return self.loss(scores, targets, within)
+
+    def sides(self, batch: Batch) -> Sides:
+        """The vectors as they are scored."""
+        hard = batch.hard if batch.hard is not None else batch.documents[:0]
+        heads = batch.heads or (None, None, None)
+        return Sides(
+            self.scored(batch.queries, "query", heads[0]),
+            self.scored(batch.documents, "document", heads[1]),
+            self.scored(hard, "document", heads[2] if batch.hard is not None else None),
+        )
+
+    def scored(self, vectors: Tensor, side: Side, head: Tensor | None = None) -> Tensor:
+        """Vectors of a side over a power of their length, then with the length a magnitude head gives them."""
+        normalized: Tensor = self.normalization(grad_scale(vectors, self.grad_scale), side)
+        if head is None:
+            return normalized
+        if self.combine == "multiplied":
+            return normalized * head.exp()[:, None]
+        lengths = normalized.norm(dim=-1)
+        found: Tensor = powered(normalized, 1.0) * (lengths + head).clamp_min(0)[:, None]
+        return found
+
+    def scaled(self, scores: Tensor) -> Tensor:
+        """Scores times the scale, plus the bias where there is one."""
+        found: Tensor = scores * self.scale(self.normalization.exponents)
+        return found + self.bias if self.bias is not None else found
+
+    @property
+    def current_scale(self) -> float:
+        """The scale now."""
+        found = self.scale(self.normalization.exponents)
+        return float(found.detach()) if isinstance(found, Tensor) else float(found)
+
+    def parameter_groups(self, rate: float) -> list[dict[str, Any]]:
+        """Exponents, scale and bias with a rate of their own and no weight decay.
+
+        At the rate of an encoder the exponents would hardly leave one half, and decay would pull them back to it.
+        """
+        own = list(self.parameters())
+        return [{"params": own, "lr": rate, "weight_decay": 0.0}] if own else []
+
+    def config(self) -> dict[str, Any]:
+        """What it is, as plain values."""
+        return {
+            "loss": self.loss.name,
+            "normalize": written_normalize(self.normalize),
+            "scale": self.scale.mode,
+            "temperature": 1 / self.scale.alpha,
+            "across": self.loss.across,
+            "within": self.loss.within,
+            "both_directions": self.both_directions,
+            "margin": self.margin,
+            "grad_scale": self.grad_scale,
+            "regularizers": [config_of(regularizer) for regularizer in self.regularizers],
+            "paper": self.loss.paper,
+        }
+
+    def _added(self, batch: Batch, ignored: FalseNegatives) -> Tensor:
+        queries, documents = powered(batch.queries, 1.0), powered(batch.documents, 1.0)
+        hard = powered(batch.hard, 1.0) if batch.hard is not None else documents[:0]
+        cosines = self._masked(queries @ torch.cat([documents, hard]).T, ignored.pairs, ignored.hard, diagonal=True)
+        seen = Seen(batch.queries, batch.documents, cosines)
+        return torch.stack([regularizer.weight * regularizer(seen) for regularizer in self.regularizers]).sum()
+
+    @staticmethod
+    def _masked(scores: Tensor, pairs: Tensor, hard: Tensor | None = None, *, diagonal: bool = False) -> Tensor:
+        """Minus infinity where a negative is none."""
+        rows, columns = pairs
+        if hard is not None and hard.shape[1]:
+            rows, columns = torch.cat([rows, hard[0]]), torch.cat([columns, hard[1] + len(scores)])
+        if len(rows):
+            scores = scores.index_put((rows, columns), torch.tensor(-inf, dtype=scores.dtype))
+        if diagonal:
+            own = torch.arange(len(scores), device=scores.device)
+            scores = scores.index_put((own, own), torch.tensor(-inf, dtype=scores.dtype))
+        return scores

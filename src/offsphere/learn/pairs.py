@@ -1,0 +1,156 @@
+"""Training pairs: which query belongs to which document, gathered from one task or several, batch by batch."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.blocks import Blocks
+from offsphere.errors import DataError, ParameterError
+from offsphere.geometry.positives import positives_of
+from offsphere.tasks.pairs import PairTask
+from offsphere.tasks.ranking import RankingTask
+from offsphere.tasks.vectors import PairVectors, RankingVectors
+
+Index = NDArray[np.int64]
+Rows = NDArray[np.float32]
+Vectors = NDArray[np.floating]
+Held = tuple[RankingTask | PairTask, RankingVectors | PairVectors]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """The vectors of one task, and a number for each, the same for vectors (or documents) that are the same."""
+
+    queries: Vectors
+    documents: Vectors
+    query_keys: Index
+    document_keys: Index
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingPairs:
+    """Pairs as rows into the sources, and all that is known to be relevant."""
+
+    sources: Sequence[Source]
+    source: Index  # (pairs,) which source a pair is from
+    queries: Index  # (pairs,) row in its source
+    documents: Index  # (pairs,)
+    known: Index  # (n, 2) query key and document key of each known positive, sorted
+    left_out: int  # positives without a direction
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @classmethod
+    def of(cls, task: Held, also: Sequence[Held] = (), repeat: int | None = None) -> TrainingPairs:
+        """The positives of a task, and of others whose queries and documents are learned from too.
+
+        The task's own pairs are repeated so that they are about as many as all others together. A document that
+        another task names by the same id is the same document, however it is encoded there.
+        """
+        names: dict[str, int] = {}
+        sources, rows, left_out = [], [], 0
+        for place, (one, vectors) in enumerate((task, *also)):
+            positives = positives_of(one, vectors)
+            left_out += positives.without_direction
+            sources.append(_source(one, vectors, names, last=place == len(also)))
+            rows.append(np.stack([np.full(len(positives), place), positives.left, positives.right], axis=1))
+        if not len(rows[0]):
+            raise DataError(
+                f"{task[0].name} has no pair to learn from: no query has a relevant document, or all have length zero"
+            )
+        others = sum(map(len, rows[1:]))
+        times = repeat if repeat is not None else max(1, round(others / len(rows[0])))
+        if times < 1:
+            raise ParameterError(f"repeat = {times}: give at least 1")
+        both = np.concatenate(rows)
+        keys = np.concatenate(
+            [
+                np.stack([source.query_keys[found[:, 1]], source.document_keys[found[:, 2]]], axis=1)
+                for source, found in zip(sources, rows, strict=True)
+            ]
+        )
+        pairs = np.concatenate([*[rows[0]] * (times - 1), both])
+        return cls(sources, pairs[:, 0], pairs[:, 1], pairs[:, 2], np.unique(keys, axis=0), left_out)
+
+    @property
+    def distinct(self) -> int:
+        """How many different positives there are: the size of the training set."""
+        return len(self.known)
+
+    def batches(self, size: int, rng: np.random.Generator) -> Iterator[Index]:
+        """Pairs of one epoch in batches of exactly that size, in an order that depends on the generator alone."""
+        order = rng.permutation(len(self))
+        for start in range(0, len(order) - size + 1, size):
+            yield order[start : start + size]
+
+    def gather(self, chosen: Index) -> tuple[Rows, Rows]:
+        """The vectors of both sides of some pairs."""
+        sides = []
+        for rows, name in ((self.queries, "queries"), (self.documents, "documents")):
+            if len(self.sources) == 1:
+                sides.append(np.asarray(getattr(self.sources[0], name)[rows[chosen]], np.float32))
+                continue
+            found = np.empty((len(chosen), self.sources[0].queries.shape[1]), np.float32)
+            for place, source in enumerate(self.sources):
+                here = self.source[chosen] == place
+                found[here] = getattr(source, name)[rows[chosen[here]]]
+            sides.append(found)
+        return sides[0], sides[1]
+
+    def keys(self, chosen: Index) -> tuple[Index, Index]:
+        """Query and document numbers of some pairs."""
+        query, document = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.int64)
+        for place, source in enumerate(self.sources):
+            here = self.source[chosen] == place
+            query[here] = source.query_keys[self.queries[chosen[here]]]
+            document[here] = source.document_keys[self.documents[chosen[here]]]
+        return query, document
+
+    def seen(self, task: RankingTask, vectors: RankingVectors) -> NDArray[np.bool_]:
+        """Which queries of another task have a relevant document that was a positive here."""
+        relevant = task.judgments.grades > 0
+        queries, documents = task.judgments.queries[relevant], task.judgments.documents[relevant]
+        rows, place = np.unique(documents, return_inverse=True)
+        known = np.isin(keys_of(vectors.documents[rows]), self.known[:, 1])[place]
+        flags = np.zeros(len(task.query_ids), np.bool_)
+        flags[queries[known]] = True
+        return flags
+
+    def relevant(self, query_keys: Index) -> tuple[Index, Index]:
+        """Row and document number of everything known to be relevant to these queries."""
+        column = np.ascontiguousarray(self.known[:, 0])
+        first, last = np.searchsorted(column, query_keys), np.searchsorted(column, query_keys, side="right")
+        counts = last - first
+        places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+        return np.repeat(np.arange(len(query_keys)), counts), self.known[places, 1]
+
+
+def keys_of(vectors: Vectors) -> Index:
+    """A number for each vector that depends on nothing but its contents."""
+    found = np.empty(len(vectors), np.int64)
+    place = 0
+    for block in Blocks.of(vectors) if len(vectors) else ():
+        for row in block:
+            found[place] = int.from_bytes(hashlib.blake2b(row.data, digest_size=8).digest(), "little", signed=True)
+            place += 1
+    return found
+
+
+def _source(
+    task: RankingTask | PairTask, vectors: RankingVectors | PairVectors, names: dict[str, int], *, last: bool
+) -> Source:
+    """``names`` remember the documents of the sources before; after the last nobody asks any more."""
+    if isinstance(vectors, PairVectors):
+        return Source(vectors.left, vectors.right, keys_of(vectors.left), keys_of(vectors.right))
+    assert isinstance(task, RankingTask)
+    keys = keys_of(vectors.documents)
+    if names or not last:
+        for place, name in enumerate(task.document_ids):
+            keys[place] = names.setdefault(name, int(keys[place]))
+    return Source(vectors.queries, vectors.documents, keys_of(vectors.queries), keys)

@@ -1,0 +1,89 @@
+"""A recipe: everything that decides how an adapter is trained, but for data and seed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any
+
+from offsphere.errors import ParameterError
+from offsphere.learn.normalize import Exponents, Normalize, written_normalize
+
+SIDES = ("untied", "tied", "query", "document")
+MAGNITUDES = (None, "multiplied", "added")
+BETAS = (0.9, 0.98)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How to train. The defaults make a cosine adapter: a map for each side, InfoNCE at temperature 0.05."""
+
+    normalize: Normalize = "both"  # the output: the vector that is scored
+    normalize_input: Normalize = "none"  # the input: what enters the adapter
+    sides: str = "untied"  # a map for each side, one for both (tied), or for one side only
+    rank: int | None = None  # of what is added to the identity; full without
+    magnitude: str | None = None  # a learned length on top of the direction: multiplied or added
+    loss: str = "infonce"
+    within: bool | None = None  # within-view negatives; as the loss has them
+    both_directions: bool | None = None  # documents as anchors too; as the loss has it
+    temperature: float | None = None  # 0.05 for most losses
+    scale: str = "calibrated"  # fixed, learn, or calibrated to the lengths of the first batches
+    margin: float | None = None  # negatives that score that far above their positive do not count
+    vrns: float = 0.0  # weights of what is added to the loss
+    length_target: tuple[float, float] | None = None  # (length, weight)
+    length_variance: float = 0.0
+    uniformity: float = 0.0
+    grad_scale: float = 0.0  # power of the length by which gradients are multiplied
+    cut: float = 1.0  # what the start is divided by
+    batch: int = 256
+    epochs: int | None = None  # without: 10, and at least 500 steps
+    rate: float = 1e-3
+    own_rate: float = 1e-2  # of exponents, scale and bias
+    weight_decay: float = 0.01  # towards the identity
+    hard_negatives: int = 2  # mined for each query of a batch
+    patience: int = 8  # evaluations without a better held-out value before it stops
+    dynamics_every: int = 25  # steps between two looks at the probe; 0 for none
+
+    def __post_init__(self) -> None:
+        """Reject what cannot be trained."""
+        Exponents.of(self.normalize)
+        Exponents.of(self.normalize_input)
+        if self.sides not in SIDES:
+            raise ParameterError(f"sides = {self.sides!r}: choose {', '.join(SIDES)}")
+        if self.magnitude not in MAGNITUDES:
+            raise ParameterError(f"magnitude = {self.magnitude!r}: choose multiplied or added, or leave it out")
+        at_least = {"batch": 2, "patience": 1, "hard_negatives": 0, "dynamics_every": 0}
+        if self.epochs is not None:
+            at_least["epochs"] = 0
+        if self.rank is not None:
+            at_least["rank"] = 1
+        for name, least in at_least.items():
+            if getattr(self, name) < least:
+                raise ParameterError(f"{name} = {getattr(self, name)}: give at least {least}")
+        weights = ("vrns", "length_variance", "uniformity", "weight_decay")
+        for name in (*weights, "rate", "own_rate", "cut"):
+            value = getattr(self, name)
+            if not isfinite(value) or value < 0 or (value == 0 and name not in weights):
+                raise ParameterError(f"{name} = {value} is not {'positive' if name not in weights else 'at least 0'}")
+
+    @property
+    def exponents(self) -> Exponents:
+        """Of the output."""
+        return Exponents.of(self.normalize)
+
+    @property
+    def label(self) -> str:
+        """What tells an adapter from others, besides its similarity."""
+        parts = [self.sides]
+        if self.rank is not None:
+            parts.append(f"rank {self.rank}")
+        if self.normalize_input != "none":
+            parts.append(f"input {written_normalize(self.normalize_input)}")
+        if self.magnitude is not None:
+            parts.append(f"length {self.magnitude}")
+        return ", ".join(parts)
+
+    def config(self) -> dict[str, Any]:
+        """Plain values."""
+        names = {name: written_normalize(getattr(self, name)) for name in ("normalize", "normalize_input")}
+        return asdict(self) | names
