@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 # where each public name lives; loaded when first used, so that importing offsphere costs nothing
 _HOME = {
+    "Adapter": "adapter",
     "Advice": "advice",
     "Angular": "similarity",
     "Audit": "auditing",
@@ -26,6 +27,7 @@ _HOME = {
     "PairTask": "tasks",
     "PairVectors": "tasks",
     "Polar": "similarity",
+    "Recipe": "learn.recipe",
     "RadialConfidence": "similarity",
     "RankingTask": "tasks",
     "RankingVectors": "tasks",
@@ -35,6 +37,8 @@ _HOME = {
     "Tanh": "similarity",
     "TopK": "searching",
     "Whiten": "transforms",
+    "ablate": "learn.ablating",
+    "adapt": "learn.adapting",
     "advise": "advice",
     "audit": "auditing",
     "compare": "comparing",
@@ -55,6 +59,7 @@ _HOME = {
 __all__ = sorted(_HOME)  # noqa: PLE0605
 
 if TYPE_CHECKING:
+    from offsphere.adapter import Adapter
     from offsphere.advice import Advice, advise
     from offsphere.auditing import Audit, audit
     from offsphere.calibration import standardize_queries
@@ -64,6 +69,9 @@ if TYPE_CHECKING:
     from offsphere.errors import OffsphereError
     from offsphere.geometry import Geometry, measure, measure_layers
     from offsphere.hubs import csls, nnn
+    from offsphere.learn.ablating import ablate
+    from offsphere.learn.adapting import adapt
+    from offsphere.learn.recipe import Recipe
     from offsphere.moments import Moments
     from offsphere.naming import parse_scorer
     from offsphere.scorer import Scorer

@@ -29,6 +29,7 @@ from offsphere.plain import plain
 from offsphere.scorer import Scorer
 from offsphere.similarity import COSINE
 from offsphere.sweep import Sweep, exponent_sweep
+from offsphere.tasks.info import units_of
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import PairVectors, RankingVectors
@@ -150,8 +151,8 @@ def _sweeps(
 ) -> list[Sweep]:
     """On raw vectors, and behind the transforms of the recommended scorer where it has any."""
     pairs = isinstance(task, PairTask)
-    units = len(task.gold) if isinstance(task, PairTask) else len(task.query_ids)
-    measuring = measuring_of(task, vectors, parse_metric(table.metric), np.zeros(units, np.int64), memo=memo)
+    folds = np.zeros(units_of(task), np.int64)
+    measuring = measuring_of(task, vectors, parse_metric(table.metric), folds, memo=memo)
     chains = [Scorer(COSINE)] + ([scorer] if scorer.transforms else [])
     return [exponent_sweep(measuring, chain, pairs=pairs, seed=seed) for chain in chains]
 

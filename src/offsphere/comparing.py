@@ -22,7 +22,7 @@ from offsphere.naming import parse_scorer
 from offsphere.scorer import Scorer
 from offsphere.significance import bootstrap, bootstrap_p, holm, interval, randomization_test, win_tie_loss
 from offsphere.similarity import COSINE
-from offsphere.tasks.info import describe_task
+from offsphere.tasks.info import describe_task, units_of
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import PairVectors, RankingVectors
@@ -61,7 +61,7 @@ def compare(
         fitting = "spearman, pearson or kendall" if pairs else "ndcg@10, mrr@10, recall@100, map@100, pooled-ap, ..."
         raise ParameterError(f"metric {chosen.name} does not fit {task.name}: use {fitting}")
     moments, normalized = _looked_at(vectors)
-    measuring = measuring_of(task, vectors, chosen, assign_folds(_units(task), folds, seed), progress, memo)
+    measuring = measuring_of(task, vectors, chosen, assign_folds(units_of(task), folds, seed), progress, memo)
     given = _given(scorers, moments) if scorers is not None else None
     rows = given if given is not None else default_candidates(moments, by_query=chosen.alike == "query")
     # a vector of length zero is treated differently by different similarities, however equal the others are
@@ -113,10 +113,6 @@ def _fused(results: Sequence[tuple[Candidate, Tuned]], metric: Metric) -> list[t
             kept[home] = (replace(first, same=(*first.same, candidate.name)), found)
             gone.add(place)
     return [result for place, result in enumerate(kept) if place not in gone]
-
-
-def _units(task: RankingTask | PairTask) -> int:
-    return len(task.gold) if isinstance(task, PairTask) else len(task.query_ids)
 
 
 def measuring_of(

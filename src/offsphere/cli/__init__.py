@@ -6,6 +6,8 @@ import sys
 
 import typer
 
+from offsphere.cli.ablate import ablate_command
+from offsphere.cli.adapt import adapt_command
 from offsphere.cli.audit import audit_command
 from offsphere.cli.compare import compare_command
 from offsphere.cli.data import data_app
@@ -25,6 +27,8 @@ app.command("audit")(audit_command)
 app.command("compare")(compare_command)
 app.command("measure")(measure_command)
 app.command("embed")(embed_command)
+app.command("adapt")(adapt_command)
+app.command("ablate")(ablate_command)
 app.add_typer(data_app, name="data")
 app.command("demo")(demo_command)
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from offsphere.cli.embed import MODEL_HELP
+from offsphere.cli.loading import check_writable, load_all
 from offsphere.cli.progress import progress_bar
-from offsphere.errors import OffsphereError, ParameterError
+from offsphere.errors import ParameterError
 
 if TYPE_CHECKING:
     from offsphere.auditing import Audit
-    from offsphere.tasks import PairTask, PairVectors, RankingTask, RankingVectors
 
 FORMATS = ("html", "md", "json")
 
@@ -65,7 +64,7 @@ def audit_command(
     if metric is not None:
         parse_metric(metric)
     target = _target(out, form, save, as_json=as_json)
-    task, held, known = _loaded(data, model, vectors, split, ignore_missing=ignore_missing)
+    task, held, known = load_all(data, model, vectors, split, ignore_missing=ignore_missing)
     warn_left_out(task, held)
     with progress_bar("auditing") as progress:
         found = audit(
@@ -108,48 +107,8 @@ def _target(out: Path | None, form: str, save: Path | None, *, as_json: bool) ->
         raise ParameterError(f"format {form!r}: choose html, md or json")
     target = out or Path(f"audit.{form}")
     for place in ([] if as_json else [target]) + ([save / "scorer.json"] if save is not None else []):
-        _writable(place)
+        check_writable(place)
     return target
-
-
-def _loaded(
-    data: str, model: str | None, vectors: Path | None, split: str | None, *, ignore_missing: bool
-) -> tuple[RankingTask | PairTask, RankingVectors | PairVectors, dict[str, Any]]:
-    """Task, vectors, and what is known of the model that made them."""
-    from offsphere.encode.embedding import default_folder, embed, folder_names
-    from offsphere.encode.load import load_encoder
-    from offsphere.store import is_store, read_manifest
-    from offsphere.tasks import load_task, load_vectors
-
-    place = vectors or (Path(data).parent if Path(data).is_file() else Path(data))
-    task = load_task(data, split, ignore_missing=ignore_missing, vectors=None if model else place)
-    if model is not None:
-        encoder = load_encoder(model)
-        place = vectors or default_folder(task.name, model)
-        with progress_bar("embedding") as progress:
-            held = embed(task, encoder, place, progress=progress)
-    else:
-        held = load_vectors(place, task)
-    store = place / folder_names(task)[-1]
-    if not is_store(store):
-        return task, held, {}
-    made = read_manifest(store)
-    removed = ", ".join(made.normalization_removed)
-    known = {"model": made.model, "revision": made.revision, "similarity": made.similarity}
-    return task, held, known | {"taken out so that lengths are kept": removed}
-
-
-def _writable(target: Path) -> None:
-    """Refuse a place one cannot write to."""
-    folder = target.parent
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".offsphere-"):
-            pass
-    except OSError as error:
-        raise OffsphereError(f"cannot write {target}: {error.strerror}: choose another place") from error
-    if target.is_dir():
-        raise OffsphereError(f"{target} is a folder: give the name of a file with --out")
 
 
 def _write(found: Audit, target: Path, form: str) -> None:

@@ -34,7 +34,10 @@ def compare_command(
     split: Annotated[str | None, typer.Option(help="Which judgments: test, dev, train, ...")] = None,
     scorer: Annotated[
         list[str] | None,
-        typer.Option(help="Compare only these with cosine, e.g. 'dot' or 'whiten(0.5) + polar(1, 0.75)'. Repeatable."),
+        typer.Option(
+            help="Compare only these with cosine: 'dot', 'whiten(0.5) + polar(1, 0.75)', or the folder of a saved "
+            "scorer or adapter. Repeatable."
+        ),
     ] = None,
     ignore_missing: Annotated[
         bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
@@ -48,12 +51,13 @@ def compare_command(
     from offsphere.comparing import compare
     from offsphere.metrics import parse_metric
     from offsphere.naming import parse_scorer
+    from offsphere.scorer import Scorer
     from offsphere.tasks import load_task, load_vectors
 
     # what can be wrong in the command itself is said before any file is read
     if metric is not None:
         parse_metric(metric)
-    scorers = [parse_scorer(name) for name in scorer] if scorer else None
+    scorers = [Scorer.load(name) if Path(name).is_dir() else parse_scorer(name) for name in scorer] if scorer else None
     place = vectors or (Path(data).parent if Path(data).is_file() else Path(data))
     task = load_task(data, split, ignore_missing=ignore_missing, vectors=place)
     held = load_vectors(place, task)

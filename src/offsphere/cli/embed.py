@@ -34,17 +34,18 @@ def embed_command(
     ] = False,
 ) -> None:
     """Encode a task's texts. A killed run goes on where it stopped; nothing is encoded twice."""
-    from offsphere.encode.embedding import default_folder, embed, folder_names
+    from offsphere.encode.embedding import default_folder, embed
     from offsphere.encode.load import load_encoder
     from offsphere.store import open_store
     from offsphere.tasks import load_task
+    from offsphere.tasks.vectors import side_names
 
     task = load_task(data, split, ignore_missing=ignore_missing)
     encoder = load_encoder(model, keep_normalize=keep_normalize)
     folder = out if out is not None else default_folder(task.name, model)
     with progress_bar("embedding") as progress:
         embed(task, encoder, folder, dtype=dtype, progress=progress)
-    for name in folder_names(task):
+    for name in side_names(task):
         store = open_store(folder / name)
         made = store.manifest
         typer.echo(f"{folder / name}: {made.rows:,} x {made.dimension} {made.dtype} by {made.model}")

@@ -11,8 +11,8 @@ PATIENCE = 2.0  # seconds
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Yields a function of (done, in all), or nothing where nobody watches."""
+def progress_bar(label: str) -> Iterator[Callable[..., None] | None]:
+    """Yields a function of (done, in all, what to say beside the label), or nothing where nobody watches."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -23,7 +23,9 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         row = bar.add_task(label, total=None, visible=False)
 
-        def show(done: int, total: int) -> None:
-            bar.update(row, completed=done, total=total, visible=time.monotonic() - started > PATIENCE)
+        def show(done: int, total: int, said: str = "") -> None:
+            beside = f"{label}, {said}" if said else label
+            late = time.monotonic() - started > PATIENCE
+            bar.update(row, completed=done, total=total, visible=late, description=beside)
 
         yield show

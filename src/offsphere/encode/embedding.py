@@ -17,7 +17,7 @@ from offsphere.memo import cache_home
 from offsphere.store import Manifest, Store, StoreWriter, is_store, locked, open_store, read_manifest
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
-from offsphere.tasks.vectors import PairVectors, RankingVectors, load_vectors
+from offsphere.tasks.vectors import PairVectors, RankingVectors, load_vectors, side_names
 
 BLOCK = 1024  # texts that are encoded and made safe together
 STATIC_BLOCK = 16_384
@@ -52,7 +52,7 @@ def embed(
     folder = Path(out) if out is not None else default_folder(task.name, encoder.description.model)
     sides = texts_of(task)
     total, before = sum(len(side.texts) for side in sides), 0
-    for name, side in zip(folder_names(task), sides, strict=True):
+    for name, side in zip(side_names(task), sides, strict=True):
         done = before
 
         def show(rows: int, _: int, done: int = done) -> None:
@@ -119,11 +119,6 @@ def texts_of(task: RankingTask | PairTask) -> list[Texts]:
         Texts("query", task.query_ids, task.query_texts),
         Texts("document", task.document_ids, task.document_texts),
     ]
-
-
-def folder_names(task: RankingTask | PairTask) -> tuple[str, str]:
-    """What the two stores are called."""
-    return ("left", "right") if isinstance(task, PairTask) else ("queries", "documents")
 
 
 def default_folder(task: str, model: str) -> Path:

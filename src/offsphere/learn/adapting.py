@@ -16,6 +16,7 @@ from offsphere.learn.pairs import Held, TrainingPairs
 from offsphere.learn.recipe import Recipe
 from offsphere.learn.record import Training
 from offsphere.metrics import parse_metric
+from offsphere.tasks.info import units_of
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.splits import split_task
@@ -77,9 +78,8 @@ class Study:
         except ImportError as error:
             raise MissingExtraError("torch", "learn") from error
         self.pairs, self.held_out, self.metric = pairs, held_out, metric
-        units = len(held_out[0].gold) if isinstance(held_out[0], PairTask) else len(held_out[0].query_ids)
-        self._measuring = measuring_of(*held_out, parse_metric(metric), np.zeros(units, np.int64))
-        self._probe = Probe.of(held_out, seed)
+        self._measuring = measuring_of(*held_out, parse_metric(metric), np.zeros(units_of(held_out[0]), np.int64))
+        self.probe = Probe.of(held_out, seed)
 
     @classmethod
     def of(
@@ -100,7 +100,10 @@ class Study:
                     f"vectors to learn from have {_dimension(vectors)} dimensions, the task's {_dimension(task[1])}: "
                     "use one model for all"
                 )
-        learning, aside = (task, held_out) if held_out is not None else _apart(task, seed, new_documents=new_documents)
+        learning, aside = task, held_out
+        if aside is None:
+            share = min(HELD_OUT, HELD_OUT_AT_MOST / max(units_of(task[0]), 1))
+            learning, aside = held_apart(task, share, seed, by_document=new_documents)
         chosen = metric or ("spearman" if isinstance(task[0], PairTask) else "ndcg@10")
         return cls(TrainingPairs.of(learning, also, repeat), aside, chosen, seed)
 
@@ -123,7 +126,7 @@ class Study:
                     which = f"seed {place + 1} of {len(seeds)}, " if len(seeds) > 1 else ""
                     progress(place * total + step, len(seeds) * total, which + said)
 
-            found.append(Trainer(recipe, self.pairs, self.evaluate, self._probe, seed, show).run())
+            found.append(Trainer(recipe, self.pairs, self.evaluate, self.probe, seed, show).run())
         best = int(np.argmax([trained.run.best for trained in found]))
         notes += [
             f"seed {trained.run.seed}: {trained.run.stopped}" for trained in found if "finite" in trained.run.stopped
@@ -161,21 +164,22 @@ class Study:
         return notes
 
 
-def _apart(task: Held, seed: int, *, new_documents: bool) -> tuple[Held, Held]:
-    """Learning and held-out parts."""
+def held_apart(task: Held, share: float, seed: int, *, by_document: bool = False) -> tuple[Held, Held]:
+    """A part to learn from and a part that is kept from it; ``by_document`` keeps relevant documents apart too."""
     one, vectors = task
-    if isinstance(one, PairTask) and isinstance(vectors, PairVectors):
-        return _pairs_apart(one, vectors, seed)
-    assert isinstance(one, RankingTask)
-    assert isinstance(vectors, RankingVectors)
-    count = len(one.query_ids)
+    count = units_of(one)
     if count < FEWEST:
         raise DataError(
-            f"{one.name} has {count} queries to learn from; learning and stopping need at least {FEWEST}: judge more"
+            f"{one.name} has {count} {'pairs' if isinstance(one, PairTask) else 'queries'} to learn from; learning and "
+            f"stopping need at least {FEWEST}: give more"
         )
-    share = min(HELD_OUT, HELD_OUT_AT_MOST / count)
-    shares = {"train": 1 - share, "held-out": share}
-    parts = split_task(one, shares, seed=seed, by_document=new_documents)
+    if isinstance(one, PairTask) and isinstance(vectors, PairVectors):
+        order = np.random.default_rng(seed).permutation(count)
+        kept = max(3, int(share * count))
+        return _pairs_of(one, vectors, np.sort(order[kept:])), _pairs_of(one, vectors, np.sort(order[:kept]))
+    assert isinstance(one, RankingTask)
+    assert isinstance(vectors, RankingVectors)
+    parts = split_task(one, {"train": 1 - share, "kept": share}, seed=seed, by_document=by_document)
     place = {name: row for row, name in enumerate(one.query_ids)}
     found: list[Held] = []
     for part in parts.values():
@@ -184,21 +188,9 @@ def _apart(task: Held, seed: int, *, new_documents: bool) -> tuple[Held, Held]:
     return found[0], found[1]
 
 
-def _pairs_apart(task: PairTask, vectors: PairVectors, seed: int) -> tuple[Held, Held]:
-    count = len(task.gold)
-    if count < FEWEST:
-        raise DataError(f"{task.name} has {count} pairs to learn from: learning and stopping need at least {FEWEST}")
-    order = np.random.default_rng(seed).permutation(count)
-    aside = max(3, int(min(HELD_OUT * count, HELD_OUT_AT_MOST)))
-    parts = (np.sort(order[aside:]), np.sort(order[:aside]))
-    found: list[Held] = [
-        (
-            PairTask(task.name, task.gold[rows], split=task.split),
-            PairVectors(vectors.left[rows], vectors.right[rows]),
-        )
-        for rows in parts
-    ]
-    return found[0], found[1]
+def _pairs_of(task: PairTask, vectors: PairVectors, rows: Index) -> Held:
+    part = PairTask(task.name, task.gold[rows], split=task.split)
+    return part, PairVectors(vectors.left[rows], vectors.right[rows])
 
 
 def _dimension(vectors: RankingVectors | PairVectors) -> int:

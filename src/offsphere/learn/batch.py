@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+
+Index = NDArray[np.int64]
 
 
 class FalseNegatives(NamedTuple):
@@ -23,14 +27,15 @@ class FalseNegatives(NamedTuple):
         return cls(torch.zeros((2, 0), dtype=torch.long), torch.zeros((2, 0), dtype=torch.long))
 
     @classmethod
-    def of(cls, rows: Tensor, relevant: Tensor, document_ids: Tensor, hard_ids: Tensor | None = None) -> FalseNegatives:
+    def of(cls, rows: Index, relevant: Index, document_ids: Index, hard_ids: Index | None = None) -> FalseNegatives:
         """By ids: the document ``relevant[k]`` is relevant to the query of row ``rows[k]``.
 
         Whoever knows one relevant document a query gives ``arange`` and the documents' own ids.
         """
         pairs = _places(rows, relevant, document_ids)
         pairs = pairs[:, pairs[0] != pairs[1]]
-        return cls(pairs, _places(rows, relevant, hard_ids) if hard_ids is not None else pairs[:, :0])
+        hard = _places(rows, relevant, hard_ids) if hard_ids is not None else pairs[:, :0]
+        return cls(torch.from_numpy(pairs), torch.from_numpy(hard))
 
     def __len__(self) -> int:
         """How many there are."""
@@ -51,11 +56,11 @@ class Batch(NamedTuple):
     heads: tuple[Tensor, Tensor, Tensor | None] | None = None
 
 
-def _places(rows: Tensor, wanted: Tensor, columns: Tensor) -> Tensor:
+def _places(rows: Index, wanted: Index, columns: Index) -> Index:
     """(row, column) wherever what a row wants stands in a column; no matrix is formed, since most stand nowhere."""
-    order = columns.argsort()
+    order = np.argsort(columns)
     ordered = columns[order]
-    first, last = torch.searchsorted(ordered, wanted), torch.searchsorted(ordered, wanted, right=True)
+    first, last = np.searchsorted(ordered, wanted), np.searchsorted(ordered, wanted, side="right")
     counts = last - first
-    places = torch.repeat_interleave(first - (counts.cumsum(0) - counts), counts) + torch.arange(int(counts.sum()))
-    return torch.stack([torch.repeat_interleave(rows, counts), order[places]])
+    places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    return np.stack([np.repeat(rows, counts), order[places]])

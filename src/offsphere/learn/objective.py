@@ -72,11 +72,6 @@ class Objective(nn.Module):
         self.normalize = normalize
         self.normalization = Normalization(normalize)
         self.scale = Scale(1 / temperature if temperature is not None else alpha, scale)
-        self.within = (self.loss.within > 0) if within is None else within
-        if self.within and not self.loss.within:
-            raise ParameterError(
-                f"{self.loss.name} has no weight for within-view negatives: choose simclr, dcl or dhel"
-            )
         self.both_directions = self.loss.both_directions if both_directions is None else both_directions
         self.margin = margin
         self.regularizers = tuple(regularizers)
@@ -93,11 +88,12 @@ class Objective(nn.Module):
         sides = self.sides(batch)
         ignored = batch.ignored or FalseNegatives.none()
         targets = torch.arange(len(sides.queries), device=sides.queries.device)
-        scores = sides.queries @ torch.cat([sides.documents, sides.hard]).T  # (pairs, candidates)
-        forward = self._masked(self.scaled(scores), ignored.pairs, ignored.hard)
+        candidates = torch.cat([sides.documents, sides.hard]) if len(sides.hard) else sides.documents
+        scores = self.scores(sides.queries, candidates)  # (pairs, candidates)
+        forward = self._masked(scores, ignored.pairs, ignored.hard)
         found = self.contrast(forward, targets, sides.queries, ignored)
         if self.both_directions:
-            backward = self._masked(self.scaled(scores[:, : len(targets)].T), ignored.pairs.flip(0))
+            backward = self._masked(scores[:, : len(targets)].T, ignored.pairs.flip(0))
             found = (found + self.contrast(backward, targets, sides.documents, ignored)) / 2
         return found + self._added(batch, ignored) if self.regularizers else found
 
@@ -109,7 +105,7 @@ class Objective(nn.Module):
             scores = scores.masked_fill(likely, -inf)
         within = None
         if self.loss.within:
-            within = self._masked(self.scaled(own @ own.T), ignored.pairs, diagonal=True)
+            within = self._masked(self.scores(own, own), ignored.pairs, diagonal=True)
         return self.loss(scores, targets, within)
 
     def sides(self, batch: Batch) -> Sides:
@@ -133,9 +129,9 @@ class Objective(nn.Module):
         found: Tensor = powered(normalized, 1.0) * (lengths + head).clamp_min(0)[:, None]
         return found
 
-    def scaled(self, scores: Tensor) -> Tensor:
-        """Scores times the scale, plus the bias where there is one."""
-        found: Tensor = scores * self.scale(self.normalization.exponents)
+    def scores(self, anchors: Tensor, candidates: Tensor) -> Tensor:
+        """Scaled scores of scored vectors, plus the bias where there is one: (anchors, candidates)."""
+        found: Tensor = (anchors * self.scale(self.normalization.exponents)) @ candidates.T
         return found + self.bias if self.bias is not None else found
 
     @property

@@ -76,7 +76,7 @@ class TrainingPairs:
             ]
         )
         pairs = np.concatenate([*[rows[0]] * (times - 1), both])
-        return cls(sources, pairs[:, 0], pairs[:, 1], pairs[:, 2], np.unique(keys, axis=0), left_out)
+        return cls(sources, pairs[:, 0], pairs[:, 1], pairs[:, 2], np.asfortranarray(np.unique(keys, axis=0)), left_out)
 
     @property
     def distinct(self) -> int:
@@ -124,7 +124,7 @@ class TrainingPairs:
 
     def relevant(self, query_keys: Index) -> tuple[Index, Index]:
         """Row and document number of everything known to be relevant to these queries."""
-        column = np.ascontiguousarray(self.known[:, 0])
+        column = self.known[:, 0]
         first, last = np.searchsorted(column, query_keys), np.searchsorted(column, query_keys, side="right")
         counts = last - first
         places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())

@@ -76,7 +76,7 @@ class Trainer:
         evaluate: Evaluate,
         probe: Probe,
         seed: int,
-        progress: Progress | None,
+        progress: Progress | None = None,
     ) -> None:
         self.recipe, self.pairs, self.evaluate, self.probe = recipe, pairs, evaluate, probe
         self.seed, self.progress = seed, progress
@@ -146,8 +146,7 @@ class Trainer:
         query_keys, document_keys = self.pairs.keys(chosen)
         hard, hard_keys = self._hard(chosen)
         rows, relevant = self.pairs.relevant(query_keys)
-        known = [torch.from_numpy(part) for part in (rows, relevant, document_keys)]
-        ignored = FalseNegatives.of(known[0], known[1], known[2], hard_keys)
+        ignored = FalseNegatives.of(rows, relevant, document_keys, hard_keys)
         self.masked += len(ignored)
         mapped, head = self.module(queries, "query")
         other, its_head = self.module(documents, "document")
@@ -155,7 +154,7 @@ class Trainer:
         heads = (head, its_head, hard_head) if head is not None or its_head is not None else None
         return Batch(mapped, other, hard, ignored, heads)
 
-    def _hard(self, chosen: Index) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+    def _hard(self, chosen: Index) -> tuple[torch.Tensor | None, Index | None]:
         """Mined negatives of the batch's queries, and their numbers."""
         if self.mined is None:
             return None, None
@@ -165,7 +164,7 @@ class Trainer:
             return None, None
         source = self.pairs.sources[0]
         vectors = np.array(source.documents[found], np.float32)
-        return torch.from_numpy(vectors), torch.from_numpy(source.document_keys[found])
+        return torch.from_numpy(vectors), source.document_keys[found]
 
     def _evaluated(self, step: int, losses: list[float]) -> float:
         """The held-out value now; a better one than all before is kept. New negatives are mined by the scorer."""

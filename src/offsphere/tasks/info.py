@@ -12,6 +12,11 @@ from offsphere.tasks.ranking import RankingTask
 Value = str | int | float | None
 
 
+def units_of(task: RankingTask | PairTask) -> int:
+    """How many queries or pairs there are."""
+    return len(task.gold) if isinstance(task, PairTask) else len(task.query_ids)
+
+
 def describe_task(task: RankingTask | PairTask) -> dict[str, Value]:
     """Names and counts."""
     if isinstance(task, PairTask):

@@ -72,26 +72,39 @@ class PairVectors:
         return cls(left, right, _checked(left, rows, "left") + _checked(right, rows, "right"))
 
 
+def side_names(task: RankingTask | PairTask) -> tuple[str, str]:
+    """What the vectors of the two sides are called; queries and pairs of a split other than test have its name."""
+    of_split = f"-{task.split}" if task.split not in (None, "test") else ""
+    if isinstance(task, PairTask):
+        return f"left{of_split}", f"right{of_split}"
+    return f"queries{of_split}", "documents"
+
+
 def load_vectors(folder: str | Path, task: RankingTask | PairTask) -> RankingVectors | PairVectors:
-    """Read ``queries.*`` and ``documents.*`` (pairs: ``left.*`` and ``right.*``) and put them into the task's order."""
+    """Read ``queries.*`` and ``documents.*`` (pairs: ``left.*`` and ``right.*``) and put them into the task's order.
+
+    For the split train, ``queries-train.*`` is read where it is there, and so on.
+    """
     place = Path(folder)
     if not place.is_dir():
         raise DataError(f"{place} is not a folder of vectors")
+    names = side_names(task)
     if isinstance(task, PairTask):
-        left, right = _side(place, "left"), _side(place, "right")
+        left, right = _side(place, names[0], "left"), _side(place, names[1], "right")
         held = PairVectors.of(task, left.vectors, right.vectors)
         return replace(held, left_tokens=left.tokens, right_tokens=right.tokens)
-    queries = _ordered(_side(place, "queries"), task.query_ids, task.listed_query_ids, "query")
-    documents = _ordered(_side(place, "documents"), task.document_ids, task.document_ids, "document")
+    queries = _ordered(_side(place, names[0], "queries"), task.query_ids, task.listed_query_ids, "query")
+    documents = _ordered(_side(place, names[1], "documents"), task.document_ids, task.document_ids, "document")
     found = RankingVectors.of(task, queries.vectors, documents.vectors)
     return replace(found, query_tokens=queries.tokens, document_tokens=documents.tokens)
 
 
-def _side(folder: Path, side: str) -> VectorFile:
-    path = find_file(folder, side)
+def _side(folder: Path, name: str, side: str) -> VectorFile:
+    """The vectors of that name, else those of the whole side."""
+    path = find_file(folder, name) or find_file(folder, side)
     if path is None:
         raise DataError(
-            f"{folder} has no {side} vectors (a store, {side}.npy, .npz, .parquet or .safetensors): make some with "
+            f"{folder} has no {name} vectors (a store, {name}.npy, .npz, .parquet or .safetensors): make some with "
             "offsphere embed DATA --out DIR, and say where they are with --vectors DIR"
         )
     return read_vectors(path)

@@ -60,12 +60,17 @@ def _itself(scores: Tensor) -> Tensor:
     return scores
 
 
+def _softplus(scores: Tensor) -> Tensor:
+    """``log(1 + e^s)``, exactly: torch's own becomes a straight line at 20."""
+    return -functional.logsigmoid(-scores)
+
+
 SIGLIP = Additive(
     "siglip",
     across=1,
     within=0,
     phi=functional.logsigmoid,
-    psi=functional.softplus,
+    psi=_softplus,
     summed=True,
     scale=10.0,
     bias=-10.0,

@@ -1,0 +1,109 @@
+"""``offsphere ablate``: the grid of normalisations, trained and judged alike; which of the papers' claims hold here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from offsphere.cli.adapt import load_parts
+from offsphere.cli.embed import MODEL_HELP
+from offsphere.cli.loading import check_writable, load_all
+from offsphere.cli.progress import progress_bar
+from offsphere.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from offsphere.learn.pairs import Held
+
+
+def ablate_command(
+    data: Annotated[str, typer.Argument(help="A BEIR folder, TREC files, an STS table, qrels, or a hub name.")],
+    vectors: Annotated[
+        Path | None, typer.Option(help="Folder with queries.*, queries-train.* and documents.*. Default: DATA itself.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help=f"Embed with this model. {MODEL_HELP}")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the table and the dynamics.")] = Path("ablation"),
+    full: Annotated[bool, typer.Option("--full", help="Cross all switches: 192 variants instead of 42.")] = False,
+    sweep: Annotated[
+        str | None, typer.Option(help="Instead of the grid: temperature (powers of two) or batch (16 to 1,024).")
+    ] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Judge by this data too, never learn from it: DATA, or DATA=DIR with its vectors. Repeatable."
+        ),
+    ] = None,
+    temperature: Annotated[
+        list[float] | None, typer.Option(help="Each variant chooses among these. [0.025, 0.05, 0.1] Repeatable.")
+    ] = None,
+    rate: Annotated[
+        list[float] | None, typer.Option(help="Each variant chooses among these. [0.0003, 0.001, 0.003] Repeatable.")
+    ] = None,
+    batch: Annotated[int, typer.Option(help="Pairs in a batch.")] = 256,
+    epochs: Annotated[int | None, typer.Option(help="At most. [10, and at least 500 steps]")] = None,
+    hard_negatives: Annotated[int, typer.Option(help="Mined for each query by the scorer in training.")] = 2,
+    split: Annotated[str | None, typer.Option(help="Judge by this split. [test]")] = None,
+    train_split: Annotated[str, typer.Option(help="Learn from this split, if there is one.")] = "train",
+    known_items: Annotated[
+        bool, typer.Option("--known-items", help="Learn from the corpus too: each title asks for its text.")
+    ] = False,
+    new_documents: Annotated[
+        bool, typer.Option("--new-documents", help="Stop by queries whose relevant documents were not learned from.")
+    ] = False,
+    metric: Annotated[str | None, typer.Option(help="ndcg@10, mrr@10, ..., spearman. [ndcg@10 or spearman]")] = None,
+    seeds: Annotated[int, typer.Option(help="Trainings of each variant.")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    ignore_missing: Annotated[
+        bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
+    from offsphere.learn import variants as making
+    from offsphere.learn.recipe import Recipe
+
+    base = Recipe(batch=batch, epochs=epochs, hard_negatives=hard_negatives)
+    budget = making.budget_of(temperature or making.TEMPERATURES, rate or making.RATES)
+    chosen = making.sweep(base, sweep) if sweep is not None else making.grid(base, budget, full=full)
+    check_writable(out / "ablation.json")
+    train, test, known = load_parts(
+        data, model, vectors, (train_split, split), known_items=known_items, ignore_missing=ignore_missing
+    )
+    others = [_other(text, model, ignore_missing=ignore_missing) for text in also or []]
+    try:
+        from offsphere.learn.ablating import ablate
+    except ImportError as error:
+        raise MissingExtraError("torch", "learn") from error
+    with progress_bar("training") as progress:
+        found = ablate(
+            train,
+            test,
+            also=others,
+            known=known,
+            variants=chosen,
+            metric=metric,
+            seeds=seeds,
+            seed=seed,
+            new_documents=new_documents,
+            keep=out / "parts",
+            progress=progress,
+        )
+    found.save(out)
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
+    else:
+        from offsphere.cli.ablation_table import print_ablation
+
+        print_ablation(found)
+        typer.echo(f"The table and the dynamics are in {out}; in a report: offsphere audit {data} --ablation {out}")
+
+
+def _other(text: str, model: str | None, *, ignore_missing: bool) -> Held:
+    """A task out of the domain: its data, and where its vectors are."""
+    data, _, place = text.partition("=")
+    # where a model is named and no vectors are, it embeds this data too, into a folder of its own
+    named, folder = (None, Path(place)) if place else (model, None)
+    task, held, _ = load_all(data, named, folder, None, ignore_missing=ignore_missing)
+    return task, held

@@ -1,0 +1,78 @@
+"""An ablation as a table for people."""
+
+from __future__ import annotations
+
+import shutil
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from offsphere.learn.ablation import Ablation, Result, VariantRow
+
+NARROW = 120  # columns the table needs
+
+
+def print_ablation(found: Ablation) -> None:
+    """Every variant, best first, on every task; then what of the papers holds."""
+    console = Console(width=max(shutil.get_terminal_size((NARROW, 24)).columns, NARROW), highlight=False, markup=False)
+    heads, rows = ablation_cells(found)
+    table = Table(title=Text(_title(found), style="bold"), title_justify="left", box=None, pad_edge=False)
+    for place, head in enumerate(heads):
+        table.add_column(head, justify="left" if place == 0 else "right")
+    for cells in rows:
+        table.add_row(*map(Text, cells))
+    console.print(table)
+    for line in footnotes(found):
+        console.print(line, style="dim")
+    for note in found.notes:
+        console.print(f"note: {note}")
+    console.print()
+    for claim in found.findings:
+        console.print(f"{claim.verdict}: {claim.claim} ({claim.paper}). {claim.evidence}", soft_wrap=True)
+    console.print(found.conclusion, soft_wrap=True)
+
+
+def ablation_cells(found: Ablation) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows of the table."""
+    base = found.rows[0].name
+    heads = ["variant", found.metric, "95 % interval", "seeds", f"- {base}", "95 % interval", "p", "t", "rate"]
+    for task in found.tasks[1:]:
+        heads += [str(task["name"]), f"- {base}", "p"]
+    return heads, [_cells(row) for row in found.ranked]
+
+
+def footnotes(found: Ablation) -> list[str]:
+    """What the columns are."""
+    without = ", ".join(f"{task['name']} {value:.4f}" for task, value in zip(found.tasks, found.untouched, strict=True))
+    corrected = f"p is corrected for {len(found.rows) - 1} variants, task by task"
+    return [
+        f"cosine without an adapter: {without}",
+        f"values are means of {found.seeds} seeds, 'seeds' is their standard deviation",
+        f"t (temperature) and rate were chosen among {found.trials}, on held-out queries",
+        f"intervals are over queries, each for its row alone; {corrected}",
+    ]
+
+
+def _title(found: Ablation) -> str:
+    return (
+        f"{found.tasks[0]['name']}: {len(found.rows)} variants, {found.counts['pairs']:,} pairs, "
+        f"{found.counts['held_out']:,} held out"
+    )
+
+
+def _cells(row: VariantRow) -> list[str]:
+    first, *others = row.results
+    cells = [row.name, f"{first.value:.4f}", f"{first.low:.4f} {first.high:.4f}", f"{first.spread:.4f}", *_apart(first)]
+    cells += [f"{row.temperature:g}", f"{row.rate:g}"]
+    for result in others:
+        difference, _, p = _apart(result)
+        cells += [f"{result.value:.4f}", difference, p]
+    return cells
+
+
+def _apart(result: Result) -> list[str]:
+    if result.p is None:
+        return ["", "", ""]
+    around = f"{result.difference_low:+.4f} {result.difference_high:+.4f}"
+    return [f"{result.difference:+.4f}", around, f"{result.p:.2g}"]

@@ -1,0 +1,183 @@
+"""``offsphere adapt``: learn on frozen vectors, with each side's normalisation under control."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from offsphere.cli.embed import MODEL_HELP
+from offsphere.cli.loading import check_writable, load_only, vectors_of
+from offsphere.cli.progress import progress_bar
+from offsphere.errors import DataError
+
+if TYPE_CHECKING:
+    from offsphere.learn.learning import Learned
+    from offsphere.learn.pairs import Held
+
+NORMALIZE = "both (cosine), none (dot), query, document, half, learn, or two exponents such as 1,0.5."
+
+
+def adapt_command(
+    data: Annotated[str, typer.Argument(help="A BEIR folder, TREC files, an STS table, qrels, or a hub name.")],
+    vectors: Annotated[
+        Path | None, typer.Option(help="Folder with queries.*, queries-train.* and documents.*. Default: DATA itself.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help=f"Embed with this model. {MODEL_HELP}")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the adapter and the record of its training.")] = Path("adapter"),
+    normalize: Annotated[str, typer.Option(help=f"The output, which is scored: {NORMALIZE}")] = "both",
+    normalize_input: Annotated[str, typer.Option(help="The input of the adapter; the same values.")] = "none",
+    sides: Annotated[str, typer.Option(help="untied, tied, query (an index stays valid) or document.")] = "untied",
+    rank: Annotated[int | None, typer.Option(help="Rank of what is added to the identity. [full]")] = None,
+    magnitude: Annotated[str | None, typer.Option(help="A learned length on top: multiplied or added.")] = None,
+    loss: Annotated[str, typer.Option(help="infonce, clip, simclr, dcl, dhel, siglip or spectral.")] = "infonce",
+    temperature: Annotated[float | None, typer.Option(help="One over the scale. [0.05 for most losses]")] = None,
+    scale: Annotated[str, typer.Option(help="fixed, learn, or calibrated to the lengths.")] = "calibrated",
+    margin: Annotated[float | None, typer.Option(help="Mask negatives that far above their positive.")] = None,
+    vrns: Annotated[float, typer.Option(help="Weight of VRNS, for small batches; 30 is typical.")] = 0.0,
+    batch: Annotated[int, typer.Option(help="Pairs in a batch.")] = 256,
+    epochs: Annotated[int | None, typer.Option(help="At most. [10, and at least 500 steps]")] = None,
+    rate: Annotated[float, typer.Option(help="Learning rate.")] = 1e-3,
+    hard_negatives: Annotated[int, typer.Option(help="Mined for each query by the scorer in training.")] = 2,
+    split: Annotated[str | None, typer.Option(help="Judge by this split. [test]")] = None,
+    train_split: Annotated[str, typer.Option(help="Learn from this split, if there is one.")] = "train",
+    known_items: Annotated[
+        bool, typer.Option("--known-items", help="Learn from the corpus too: each title asks for its text.")
+    ] = False,
+    new_documents: Annotated[
+        bool, typer.Option("--new-documents", help="Stop by queries whose relevant documents were not learned from.")
+    ] = False,
+    metric: Annotated[str | None, typer.Option(help="ndcg@10, mrr@10, ..., spearman. [ndcg@10 or spearman]")] = None,
+    seeds: Annotated[int, typer.Option(help="How many; the best by held-out value is kept.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    ignore_missing: Annotated[
+        bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
+    from offsphere.learn.normalize import read_normalize
+    from offsphere.learn.recipe import Recipe
+
+    recipe = Recipe(
+        normalize=read_normalize(normalize),
+        normalize_input=read_normalize(normalize_input),
+        sides=sides,
+        rank=rank,
+        magnitude=magnitude,
+        loss=loss,
+        temperature=temperature,
+        scale=scale,
+        margin=margin,
+        vrns=vrns,
+        batch=batch,
+        epochs=epochs,
+        rate=rate,
+        hard_negatives=hard_negatives,
+    )
+    check_writable(out / "scorer.json")
+    train, test, also = load_parts(
+        data, model, vectors, (train_split, split), known_items=known_items, ignore_missing=ignore_missing
+    )
+    with progress_bar("training") as progress:
+        found = _learned(
+            train,
+            test,
+            [recipe],
+            also=also,
+            new_documents=new_documents,
+            metric=metric,
+            seed=seed,
+            seeds=seeds,
+            progress=progress,
+        )
+    found.adapters[0].save(out)
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
+    else:
+        _tell(found, data, out)
+
+
+def _learned(*arguments: Any, **options: Any) -> Learned:
+    from offsphere.errors import MissingExtraError
+
+    try:
+        from offsphere.learn.learning import learn
+    except ImportError as error:
+        raise MissingExtraError("torch", "learn") from error
+    return learn(*arguments, **options)
+
+
+def load_parts(
+    data: str,
+    model: str | None,
+    vectors: Path | None,
+    splits: tuple[str, str | None],
+    *,
+    known_items: bool = False,
+    ignore_missing: bool = False,
+) -> tuple[Held, Held | None, list[Held]]:
+    """What to learn from, what to judge by (nothing where there is one split only), and what else to learn from."""
+    learned_from, judged_by = splits
+    judged = load_only(data, model, vectors, judged_by, ignore_missing=ignore_missing)
+    if judged_by == learned_from:
+        raise DataError(f"{data}: one cannot learn from {judged_by!r} and judge by it: choose another --split")
+    learned = judged
+    if judged.split != learned_from:
+        try:
+            learned = load_only(data, model, vectors, learned_from, ignore_missing=ignore_missing)
+        except DataError as error:
+            if "split" not in str(error):  # else there is none to learn from, and the one there is will be divided
+                raise
+    train = learned, vectors_of(learned, data, model, vectors)[0]
+    test = (judged, vectors_of(judged, data, model, vectors)[0]) if judged is not learned else None
+    return train, test, [_known_items(data, model, vectors)] if known_items else []
+
+
+def _known_items(data: str, model: str | None, vectors: Path | None) -> Held:
+    """Titles and texts of the corpus as pairs; embedded by the model, or from the folder known-items of the vectors."""
+    from offsphere.encode.embedding import default_folder, embed
+    from offsphere.tasks import load_vectors
+    from offsphere.tasks.known_items import known_item_task
+
+    if not (Path(data) / "corpus.jsonl").is_file():
+        raise DataError(f"{data} has no corpus.jsonl, so no titles ask for their texts: leave out --known-items")
+    task = known_item_task(Path(data))
+    if model is not None:
+        place = (vectors or default_folder(task.name, model)) / "known-items"
+        with progress_bar("embedding") as progress:
+            return task, embed(task, model, place, progress=progress)
+    place = (vectors or Path(data)) / "known-items"
+    if not place.is_dir():
+        raise DataError(f"{place} is not there: name the model that made the vectors with --model, and it is made")
+    return task, load_vectors(place, task)
+
+
+def _tell(found: Learned, data: str, out: Path) -> None:
+    from offsphere.cli.table import print_comparison
+
+    record = found.adapters[0].record
+    assert record is not None
+    counts, run = record.counts, record.run
+    for note in found.notes:
+        typer.echo(f"note: {note}")
+    values = f"{record.metric} {run.start:.4f} -> {run.best:.4f} at step {run.best_step} of {run.steps}"
+    typer.echo(
+        f"learned from {counts['pairs']:,} pairs of {_named(found)}, stopped by {counts['held_out']:,} held-out ones: "
+        f"{values} ({run.seconds:.1f} s)"
+    )
+    if len(record.runs) > 1:
+        typer.echo(f"seeds: {', '.join(f'{one.seed}: {one.best:.4f}' for one in record.runs)}")
+    print_comparison(found.table, every_row=True)
+    for split in found.splits:
+        typer.echo(f"{split.sentence}.")
+        if split.warning is not None:
+            typer.echo(f"Mind: {split.warning}.")
+    typer.echo(f"The adapter is in {out}; compare it anywhere: offsphere compare {data} --scorer {out}")
+
+
+def _named(found: Learned) -> str:
+    split = found.trained_on.get("split")
+    return f"{found.trained_on['name']}{f' ({split})' if split else ''}"

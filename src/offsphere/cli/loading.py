@@ -1,0 +1,76 @@
+"""What commands share before they start: a task with its vectors, embedded where a model is named; where to write."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from offsphere.cli.progress import progress_bar
+from offsphere.errors import OffsphereError
+
+if TYPE_CHECKING:
+    from offsphere.tasks import PairTask, PairVectors, RankingTask, RankingVectors
+
+
+def load_all(
+    data: str, model: str | None, vectors: Path | None, split: str | None, *, ignore_missing: bool
+) -> tuple[RankingTask | PairTask, RankingVectors | PairVectors, dict[str, Any]]:
+    """Task, vectors, and what is known of the model that made them."""
+    task = load_only(data, model, vectors, split, ignore_missing=ignore_missing)
+    held, known = vectors_of(task, data, model, vectors)
+    return task, held, known
+
+
+def load_only(
+    data: str, model: str | None, vectors: Path | None, split: str | None, *, ignore_missing: bool
+) -> RankingTask | PairTask:
+    """The task alone; where no model is named, the vectors may name its documents."""
+    from offsphere.tasks import load_task
+
+    place = None if model else _place(data, vectors)
+    return load_task(data, split, ignore_missing=ignore_missing, vectors=place)
+
+
+def vectors_of(
+    task: RankingTask | PairTask, data: str, model: str | None, vectors: Path | None
+) -> tuple[RankingVectors | PairVectors, dict[str, Any]]:
+    """The vectors of a task, embedded where a model is named, and what is known of what made them."""
+    from offsphere.encode.embedding import default_folder, embed
+    from offsphere.encode.load import load_encoder
+    from offsphere.store import is_store, read_manifest
+    from offsphere.tasks import load_vectors
+    from offsphere.tasks.vectors import side_names
+
+    place = _place(data, vectors)
+    if model is not None:
+        encoder = load_encoder(model)
+        place = vectors or default_folder(task.name, model)
+        with progress_bar("embedding") as progress:
+            held = embed(task, encoder, place, progress=progress)
+    else:
+        held = load_vectors(place, task)
+    store = place / side_names(task)[-1]
+    if not is_store(store):
+        return held, {}
+    made = read_manifest(store)
+    removed = ", ".join(made.normalization_removed)
+    known = {"model": made.model, "revision": made.revision, "similarity": made.similarity}
+    return held, known | {"taken out so that lengths are kept": removed}
+
+
+def _place(data: str, vectors: Path | None) -> Path:
+    return vectors or (Path(data).parent if Path(data).is_file() else Path(data))
+
+
+def check_writable(target: Path) -> None:
+    """Refuse a place one cannot write to."""
+    folder = target.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".offsphere-"):
+            pass
+    except OSError as error:
+        raise OffsphereError(f"cannot write {target}: {error.strerror}: choose another place") from error
+    if target.is_dir():
+        raise OffsphereError(f"{target} is a folder: give the name of a file with --out")

@@ -1,0 +1,118 @@
+"""``ablate``: many variants of an adapter on the same data, in the same order, with the same budget to be tuned by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from offsphere.comparing import measuring_of
+from offsphere.errors import DataError, ParameterError
+from offsphere.learn.ablation import Ablation
+from offsphere.learn.adapting import Study, held_apart
+from offsphere.learn.claims import Contrast, findings_of
+from offsphere.learn.learning import TEST_SHARE
+from offsphere.learn.pairs import Held, keys_of
+from offsphere.learn.recipe import Recipe
+from offsphere.learn.variant_runs import kept_run
+from offsphere.learn.variant_values import VariantValues, value_of
+from offsphere.learn.variants import Variant, budget_of, grid
+from offsphere.measuring import Measuring
+from offsphere.memo import Memo, digest_of
+from offsphere.metrics import parse_metric
+from offsphere.scorer import Scorer
+from offsphere.similarity import COSINE
+from offsphere.tasks.info import describe_task, units_of
+from offsphere.tasks.pairs import PairTask
+from offsphere.tasks.vectors import PairVectors
+
+Progress = Callable[[int, int, str], None]
+
+
+def ablate(
+    train: Held,
+    test: Held | None = None,
+    *,
+    also: Sequence[Held] = (),
+    known: Sequence[Held] = (),
+    recipe: Recipe | None = None,
+    variants: Sequence[Variant] | None = None,
+    full: bool = False,
+    metric: str | None = None,
+    seeds: int = 3,
+    seed: int = 0,
+    new_documents: bool = False,
+    keep: Path | None = None,
+    progress: Progress | None = None,
+) -> Ablation:
+    """Train every variant, each with the temperature and rate that suit it best on held-out queries.
+
+    All variants see the same pairs in the same order, seed by seed, and choose among equally many settings. Nothing
+    about the test queries decides anything. ``also`` are tasks out of the domain, judged but never learned from;
+    ``known`` are further pairs to learn from. What is finished is kept in the folder ``keep``, and a killed run goes on
+    from there.
+    """
+    if seeds < 1:
+        raise ParameterError(f"seeds = {seeds}: give at least one")
+    notes = []
+    if test is None:
+        train, test = held_apart(train, TEST_SHARE, seed, by_document=new_documents)
+        notes.append(f"there is no other split: the values are of {TEST_SHARE:.0%} of the queries, kept from training")
+    study = Study.of(train, also=known, new_documents=new_documents, metric=metric, seed=seed)
+    judged = [_measuring(held, study.metric, train) for held in (test, *also)]
+    chosen = variants if variants is not None else grid(recipe or Recipe(), budget_of(), full=full)
+    parts = [part for held in (study.held_out, test, *also) for part in _data(held)]
+    data = digest_of([study.pairs.known.tobytes(), *parts])
+    runs = []
+    total, done = sum(len(variant.budget) + seeds - 1 for variant in chosen), 0
+    for variant in chosen:
+
+        def show(trainings: int, variant: Variant = variant, before: int = done) -> None:
+            if progress is not None:
+                progress(before + trainings, total, variant.name)
+
+        runs.append(kept_run(Memo(keep), data, study, judged, variant, range(seed, seed + seeds), show))
+        done += len(variant.budget) + seeds - 1
+    values = VariantValues(judged, runs, seed)
+    names = [variant.name for variant in chosen]
+    tasks = [describe_task(held[0]) for held in (test, *also)]
+
+    def contrast(one: str, other: str, task: int) -> Contrast:
+        return values.contrast(names.index(one), names.index(other), task)
+
+    titles = [str(task["name"]) for task in tasks]
+    return Ablation(
+        tasks,
+        study.metric,
+        [values.row(place, variant) for place, variant in enumerate(chosen)],
+        [value_of(measuring, measuring.values([Scorer(COSINE)])[0]) for measuring in judged],
+        seeds,
+        max(len(variant.budget) for variant in chosen),
+        findings_of(names, titles, contrast, pairs=isinstance(train[0], PairTask)),
+        {"pairs": study.pairs.distinct, "held_out": units_of(study.held_out[0])},
+        [{"variant": variant.name, **row} for variant, run in zip(chosen, runs, strict=True) for row in run.dynamics],
+        notes,
+    )
+
+
+def _measuring(held: Held, metric: str, train: Held) -> Measuring:
+    task = held[0]
+    if isinstance(task, PairTask) != isinstance(train[0], PairTask):
+        raise DataError(
+            f"{task.name} is not a task of the kind of {train[0].name}: pairs and rankings have other metrics"
+        )
+    if parse_metric(metric).kind == "pooled":
+        raise ParameterError(f"{metric} has no value a query: ablate with ndcg@10, mrr@10, recall@100, map@100, ...")
+    return measuring_of(*held, parse_metric(metric), np.zeros(units_of(task), np.int64))
+
+
+def _data(held: Held) -> list[bytes]:
+    """What a result depends on."""
+    task, vectors = held
+    if isinstance(task, PairTask):
+        assert isinstance(vectors, PairVectors)
+        return [keys_of(vectors.left).tobytes(), keys_of(vectors.right).tobytes(), task.gold.tobytes()]
+    assert not isinstance(vectors, PairVectors)
+    judgments = [part.tobytes() for part in (task.judgments.queries, task.judgments.documents, task.judgments.grades)]
+    return [keys_of(vectors.queries).tobytes(), keys_of(vectors.documents).tobytes(), *judgments]

@@ -1,0 +1,100 @@
+"""Claims of the papers, held against an ablation. Each is a difference of two variants with a corrected p."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from offsphere.comparison import ALPHA
+from offsphere.learn.ablation import PaperFinding
+from offsphere.significance import holm
+
+FENG = "Feng & Watanabe 2026, arXiv:2602.09229"
+LEE = "Lee et al. 2025, arXiv:2506.09781"
+TWO_SITES = "the grid of two sites, input and output"
+OURS = "our own question"
+
+
+class Contrast(NamedTuple):
+    """One variant less another on one task."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+
+
+class Claim(NamedTuple):
+    """That ``one`` is above ``other`` (or, where ``equal``, no different from it) on a task."""
+
+    text: str
+    paper: str
+    one: str
+    other: str
+    equal: bool = False
+    out_of_domain: bool = False
+    pairs: bool | None = None  # of pair tasks only, of rankings only, or of both
+
+
+CLAIMS: Sequence[Claim] = (
+    Claim("retrieval gains where the document keeps its length", FENG, "query", "cosine", pairs=False),
+    Claim("the plain dot product is above cosine too", FENG, "dot", "cosine", pairs=False),
+    Claim("learned exponents are above cosine", FENG, "learn", "cosine", pairs=False),
+    Claim(
+        "normalising the document alone, which ranks by the same formula as cosine, trains to a better ranking",
+        FENG,
+        "document",
+        "cosine",
+        pairs=False,
+    ),
+    Claim("out of the domain the document's length helps", FENG, "query", "cosine", out_of_domain=True, pairs=False),
+    Claim("on symmetric tasks normalising one side only is below cosine", FENG, "cosine", "query", pairs=True),
+    Claim("on symmetric tasks the dot product is no better than cosine", FENG, "cosine", "dot", equal=True, pairs=True),
+    Claim(
+        "under cosine the length of the input changes training only, hardly the result",
+        TWO_SITES,
+        "cosine, input both",
+        "cosine",
+        equal=True,
+    ),
+    Claim("VRNS helps (it is meant for small batches)", LEE, "cosine, vrns", "cosine"),
+    Claim("a map for each side is above one for both", OURS, "cosine", "cosine, tied"),
+    Claim("a learned length on top of cosine is above cosine", OURS, "cosine, head", "cosine"),
+)
+
+
+def findings_of(
+    names: Sequence[str],
+    tasks: Sequence[str],
+    contrast: Callable[[str, str, int], Contrast],
+    *,
+    pairs: bool,
+) -> list[PaperFinding]:
+    """What each claim that can be tested here comes to; ``contrast`` gives two variants' difference on a task.
+
+    Each p is corrected for all claims that are tested.
+    """
+    tested = [
+        (claim, place, contrast(claim.one, claim.other, place))
+        for claim in CLAIMS
+        if claim.one in names and claim.other in names and claim.pairs in (None, pairs)
+        for place in (range(1, len(tasks)) if claim.out_of_domain else [0])
+    ]
+    corrected = holm(np.array([result.p for _, _, result in tested]))
+    found = []
+    for (claim, place, result), p in zip(tested, corrected.tolist(), strict=True):
+        shown = f"{result.difference:+.4f} [{result.low:+.4f}, {result.high:+.4f}], p = {p:.2g}"
+        evidence = f"{claim.one} less {claim.other} on {tasks[place]}: {shown}"
+        found.append(PaperFinding(claim.text, claim.paper, _verdict(claim, result.difference, p), evidence))
+    return found
+
+
+def _verdict(claim: Claim, difference: float, p: float) -> str:
+    certain = p < ALPHA
+    if claim.equal:
+        return "does not hold" if certain else "no difference found"
+    if not certain:
+        return "not decided"
+    return "holds" if difference > 0 else "does not hold"
