@@ -22,6 +22,8 @@ from offsphere.comparison import Comparison, Row
 from offsphere.examples import Example, changed_queries
 from offsphere.geometry.measurement import measure
 from offsphere.geometry.shape import Geometry
+from offsphere.learn.ablation import Ablation
+from offsphere.learn.learning import Learned
 from offsphere.lengths import lengths
 from offsphere.memo import Memo, cache_home, digest_of
 from offsphere.metrics import parse_metric
@@ -54,6 +56,8 @@ class Audit:
     text_lengths: Array | None  # (documents, 2): characters, vector length
     relevant_lengths: tuple[Array, Array] | None  # relevant documents, others
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    learned: Learned | None = None
+    ablation: Ablation | None = None
 
     def __repr__(self) -> str:
         """The verdict."""
@@ -68,6 +72,8 @@ class Audit:
             "sweeps": plain(list(self.sweeps)),
             "examples": {"scorers": list(self.compared), "queries": plain(list(self.examples))},
             "provenance": plain(dict(self.provenance)),
+            "learned": self.learned.to_json() if self.learned is not None else None,
+            "ablation": self.ablation.to_json() if self.ablation is not None else None,
         }
 
 
@@ -83,11 +89,14 @@ def audit(
     seed: int = 0,
     cache: bool = True,
     watch: Progress | None = None,
+    learned: Learned | None = None,
+    ablation: Ablation | None = None,
 ) -> Audit:
     """Measure, compare and advise. What was searched is kept in the user's cache, so that a killed audit goes on.
 
     ``declared`` is the similarity the model says it is to be scored with, ``model`` what is known of what made the
-    vectors; ``watch`` gives a progress function for the name of a step.
+    vectors; ``watch`` gives a progress function for the name of a step. What was ``learned`` and an ``ablation`` become
+    part of the report.
     """
     show = watch or (lambda _: None)
     clock = _Clock()
@@ -129,6 +138,8 @@ def audit(
             "metric": table.metric,
             "seconds": clock.seconds,
         },
+        learned,
+        ablation,
     )
 
 

@@ -12,7 +12,6 @@ from offsphere.cli.adapt import load_parts
 from offsphere.cli.embed import MODEL_HELP
 from offsphere.cli.loading import check_writable, load_all
 from offsphere.cli.progress import progress_bar
-from offsphere.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from offsphere.learn.pairs import Held
@@ -62,6 +61,7 @@ def ablate_command(
 ) -> None:
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
     from offsphere.learn import variants as making
+    from offsphere.learn.ablating import ablate
     from offsphere.learn.recipe import Recipe
 
     base = Recipe(batch=batch, epochs=epochs, hard_negatives=hard_negatives)
@@ -72,10 +72,6 @@ def ablate_command(
         data, model, vectors, (train_split, split), known_items=known_items, ignore_missing=ignore_missing
     )
     others = [_other(text, model, ignore_missing=ignore_missing) for text in also or []]
-    try:
-        from offsphere.learn.ablating import ablate
-    except ImportError as error:
-        raise MissingExtraError("torch", "learn") from error
     with progress_bar("training") as progress:
         found = ablate(
             train,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -58,6 +58,7 @@ def adapt_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
+    from offsphere.learn.learning import learn
     from offsphere.learn.normalize import read_normalize
     from offsphere.learn.recipe import Recipe
 
@@ -82,7 +83,7 @@ def adapt_command(
         data, model, vectors, (train_split, split), known_items=known_items, ignore_missing=ignore_missing
     )
     with progress_bar("training") as progress:
-        found = _learned(
+        found = learn(
             train,
             test,
             [recipe],
@@ -98,16 +99,6 @@ def adapt_command(
         typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
     else:
         _tell(found, data, out)
-
-
-def _learned(*arguments: Any, **options: Any) -> Learned:
-    from offsphere.errors import MissingExtraError
-
-    try:
-        from offsphere.learn.learning import learn
-    except ImportError as error:
-        raise MissingExtraError("torch", "learn") from error
-    return learn(*arguments, **options)
 
 
 def load_parts(

@@ -49,6 +49,10 @@ def audit_command(
     ] = None,
     split: Annotated[str | None, typer.Option(help="Which judgments: test, dev, train, ...")] = None,
     save: Annotated[Path | None, typer.Option(help="Folder to save the recommended scorer in.")] = None,
+    adapt: Annotated[
+        bool, typer.Option("--adapt", help="Train adapters on the train split too, and judge them by the same queries.")
+    ] = False,
+    ablation: Annotated[Path | None, typer.Option(help="Put what offsphere ablate found into the report.")] = None,
     ignore_missing: Annotated[
         bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
     ] = False,
@@ -58,7 +62,10 @@ def audit_command(
 ) -> None:
     """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
     from offsphere.auditing import audit
+    from offsphere.cli.adapt import load_parts
     from offsphere.cli.compare import warn_left_out
+    from offsphere.learn.ablation import Ablation
+    from offsphere.learn.learning import ADAPTERS, learn
     from offsphere.metrics import parse_metric
 
     if metric is not None:
@@ -66,6 +73,12 @@ def audit_command(
     target = _target(out, form, save, as_json=as_json)
     task, held, known = load_all(data, model, vectors, split, ignore_missing=ignore_missing)
     warn_left_out(task, held)
+    grid = Ablation.load(ablation) if ablation is not None else None
+    learned = None
+    if adapt:
+        train, test, _ = load_parts(data, model, vectors, ("train", task.split), ignore_missing=ignore_missing)
+        with progress_bar("training") as progress:
+            learned = learn(train, test, ADAPTERS, metric=metric, seed=seed, progress=progress)
     with progress_bar("auditing") as progress:
         found = audit(
             task,
@@ -77,6 +90,8 @@ def audit_command(
             folds=folds,
             seed=seed,
             watch=lambda _: progress,
+            learned=learned,
+            ablation=grid,
         )
     if not as_json:
         _write(found, target, form)
@@ -96,6 +111,10 @@ def _tell(found: Audit, target: Path, save: Path | None) -> None:
         typer.echo(sentence)
     for finding in found.advice.about("wrong"):
         typer.echo(f"Mind: {finding.sentence}")
+    if found.learned is not None:
+        typer.echo("If you train an adapter on these vectors:")
+        for sentence in found.learned.sentences:
+            typer.echo(f"  {sentence}")
     if save is not None:
         typer.echo(f"The scorer is in {save}.")
     typer.echo(f"The report is {target} ({target.stat().st_size / 1e6:.1f} MB).")

@@ -18,5 +18,5 @@ def demo_command(
     task, vectors, report = out / "task", out / "vectors", out / "audit.html"
     typer.echo(f"$ offsphere data docstrings --out {task}")
     docstrings_command(task)
-    typer.echo(f"\n$ offsphere audit {task} --model wordllama --vectors {vectors} --out {report}")
-    audit_command(str(task), model="wordllama", vectors=vectors, out=report)
+    typer.echo(f"\n$ offsphere audit {task} --model wordllama --vectors {vectors} --adapt --out {report}")
+    audit_command(str(task), model="wordllama", vectors=vectors, adapt=True, out=report)

@@ -127,10 +127,8 @@ class Study:
                     progress(place * total + step, len(seeds) * total, which + said)
 
             found.append(Trainer(recipe, self.pairs, self.evaluate, self.probe, seed, show).run())
-        best = int(np.argmax([trained.run.best for trained in found]))
-        notes += [
-            f"seed {trained.run.seed}: {trained.run.stopped}" for trained in found if "finite" in trained.run.stopped
-        ]
+        best = int(np.argmax(np.nan_to_num([trained.run.best for trained in found], nan=-np.inf)))
+        notes += [f"seed {run.seed}: {run.stopped}" for run in (trained.run for trained in found) if run.broke]
         counts = {
             "pairs": self.pairs.distinct,
             "pairs_an_epoch": len(self.pairs),
@@ -154,9 +152,7 @@ class Study:
         """What to mind before a training."""
         notes = []
         if recipe.batch > len(self.pairs):
-            notes.append(
-                f"a batch of {recipe.batch} is more than the {len(self.pairs)} pairs: all of them are one batch"
-            )
+            notes.append(f"a batch of {recipe.batch} is more than there are pairs: all {len(self.pairs)} are one batch")
         if isinstance(self.held_out[0], PairTask) and (recipe.exponents.one_sided or recipe.sides != "tied"):
             notes.append("the two sides of a pair are treated differently, so a score depends on their order")
         if self.pairs.left_out:

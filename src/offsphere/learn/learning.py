@@ -24,6 +24,7 @@ from offsphere.tasks.info import describe_task
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import RankingVectors
 
+ADAPTERS = (Recipe(), Recipe(normalize="query"))  # what an audit tries: cosine, and length kept on the document
 TEST_SHARE = 0.3  # of the queries, where no other data is there to judge by
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from typing import Any
 
 import numpy as np
@@ -98,6 +98,7 @@ class Trainer:
         total = self._steps()
         every = max(EVALUATE_EVERY, len(self.pairs) // self.size)
         start = self._evaluated(0, [])
+        self._look(0, nan, always=True)
         losses: list[float] = []
         step, stopped = 0, "all steps done"
         while step < total:
@@ -109,7 +110,7 @@ class Trainer:
                     break
                 losses.append(loss)
                 step += 1
-                self._look(step, loss)
+                self._look(step, loss, always=step == total)
                 if step % every == 0 or step == total:
                     self._evaluated(step, losses)
                     losses = []
@@ -177,9 +178,10 @@ class Trainer:
             self.mined = Mined.by(adapter.scorer, self.pairs, self.drawing)
         return value
 
-    def _look(self, step: int, loss: float) -> None:
+    def _look(self, step: int, loss: float, *, always: bool = False) -> None:
+        """Measure the probe, every few steps and at both ends."""
         every = self.recipe.dynamics_every
-        if every and (step == 1 or step % every == 0):
+        if every and len(self.probe.queries) > 1 and (always or step % every == 0):
             self.dynamics.append(
                 {"seed": self.seed, "step": step, "loss": loss, **self.probe.measure(self.module, self.objective)}
             )

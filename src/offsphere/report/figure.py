@@ -33,3 +33,23 @@ def spec_of(chart: Any, height: int) -> dict[str, Any]:
     found: dict[str, Any] = chart.properties(width="container", height=height).to_dict()
     found.pop("$schema", None)
     return found
+
+
+def interval_marks(
+    rows: Sequence[Mapping[str, Any]], name: str, metric: str, baseline: float, colours: Mapping[str, str]
+) -> Any:
+    """Points with intervals, one below the other, coloured by their kind, and a dashed line at the baseline."""
+    import altair as alt
+
+    kinds = [kind for kind in colours if any(row["kind"] == kind for row in rows)]
+    colour = alt.Color("kind:N", title=None, legend=alt.Legend(orient="top")).scale(
+        domain=kinds, range=[colours[kind] for kind in kinds]
+    )
+    vertical = alt.Y(f"{name}:N", sort=[str(row[name]) for row in rows], title=None)
+    across = alt.X("low:Q", title=metric).scale(zero=False)
+    base = drawn(rows)
+    return (
+        base.mark_rule(strokeWidth=2).encode(x=across, x2="high:Q", y=vertical, color=colour)
+        + base.mark_point(filled=True, size=70, opacity=1).encode(x="value:Q", y=vertical, color=colour)
+        + drawn([{"value": baseline}]).mark_rule(strokeDash=[4, 4], color=SECOND).encode(x="value:Q")
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from offsphere.auditing import Audit
-from offsphere.report.scorer_figures import forest
+from offsphere.report.learn_figures import grid_cells
+from offsphere.report.scorer_figures import comparison_cells, forest
 
 
 def to_markdown(found: Audit) -> str:
@@ -20,6 +21,12 @@ def to_markdown(found: Audit) -> str:
     lines += ["## Scorers", "", *_table(figure.heads, figure.rows), ""]
     if found.shape.sentences:
         lines += ["## What the vectors look like", "", *(f"- {_plain(line)}" for line in found.shape.sentences), ""]
+    if found.learned is not None:
+        lines += ["## What learning adds", "", *(f"- {_plain(line)}" for line in found.learned.sentences), ""]
+        lines += [*_table(*comparison_cells(found.learned.table, found.learned.table.rows)), ""]
+    if found.ablation is not None:
+        lines += ["## The grid", "", *_table(*grid_cells(found.ablation)), "", _plain(found.ablation.conclusion), ""]
+        lines += [f"- {_plain(f'{c.verdict}: {c.claim} ({c.paper}). {c.evidence}')}" for c in found.ablation.findings]
     settings = [[row.engine, row.store, row.query, row.setting] for row in advice.settings]
     lines += ["## What to set", "", *_table(["engine", "store", "query with", "setting"], settings), ""]
     digests = ", ".join(f"{name} {value}" for name, value in found.provenance["digests"].items())

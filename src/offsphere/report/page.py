@@ -9,7 +9,7 @@ from typing import Any
 
 from offsphere.auditing import Audit
 from offsphere.plain import plain
-from offsphere.report import scorer_figures, shape_figures
+from offsphere.report import learn_figures, scorer_figures, shape_figures
 from offsphere.report.figure import Figure
 
 
@@ -49,6 +49,10 @@ def figures_of(found: Audit) -> list[Figure]:
         shape_figures.hubs(found),
         scorer_figures.differences(found),
     ]
+    if found.learned is not None:
+        made += [learn_figures.learned_forest(found.learned), *learn_figures.learned_tracks(found.learned)]
+    if found.ablation is not None:
+        made += [learn_figures.grid_forest(found.ablation), *learn_figures.grid_tracks(found.ablation)]
     return [figure for figure in made if figure is not None]
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
 
 from offsphere.auditing import Audit
-from offsphere.comparison import Row
-from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, drawn, spec_of
+from offsphere.comparison import Comparison, Row
+from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, drawn, interval_marks, spec_of
 from offsphere.significance import win_tie_loss
 
 SHOWN = 10  # rows of the forest besides cosine, dot and the recommended one
@@ -18,8 +19,19 @@ BARS = 400  # differences that are drawn; more are thinned evenly
 
 def forest(found: Audit) -> Figure:
     """Values with intervals, best first."""
-    table, advice = found.table, found.advice
+    table = found.table
     rows = _shown(found)
+    chart, count = interval_chart(table, rows, found.advice.choice.row)
+    caption = (
+        f"Each point is a scorer's held-out {table.metric}, its line the 95 % interval; the dashed line is "
+        f"{table.baseline}. Intervals overlap even where differences are certain, since all scorers are judged on the "
+        "same queries: p in the table is of the difference, corrected for all rows."
+    )
+    return Figure("forest", "Scorers", caption, spec_of(chart, 26 * count + 20), *comparison_cells(table, rows))
+
+
+def interval_chart(table: Comparison, rows: Sequence[Row], chosen: Row) -> tuple[Any, int]:
+    """Values with their intervals and a dashed line at the baseline, and how many are drawn."""
     baseline = table[table.baseline]
     data = [
         {
@@ -27,31 +39,17 @@ def forest(found: Audit) -> Figure:
             "value": row.value,
             "low": row.low,
             "high": row.high,
-            "kind": _kind(row, advice.choice.row, baseline),
+            "kind": _kind(row, chosen, baseline),
         }
         for row in rows
         if np.isfinite(row.value)
     ]
-    names = [str(entry["scorer"]) for entry in data]
-    base = drawn(data)
     colours = {"recommended": ACCENT, table.baseline: SECOND, "other": MUTED}
-    colour = alt.Color("kind:N", title=None, legend=alt.Legend(orient="top")).scale(
-        domain=[kind for kind in colours if any(entry["kind"] == kind for entry in data)],
-        range=[colours[kind] for kind in colours if any(entry["kind"] == kind for entry in data)],
-    )
-    vertical = alt.Y("scorer:N", sort=names, title=None)
-    value = alt.X("low:Q", title=table.metric).scale(zero=False)
-    line = drawn([{"value": baseline.value}]).mark_rule(strokeDash=[4, 4], color=SECOND).encode(x="value:Q")
-    chart = (
-        base.mark_rule(strokeWidth=2).encode(x=value, x2="high:Q", y=vertical, color=colour)
-        + base.mark_point(filled=True, size=70, opacity=1).encode(x="value:Q", y=vertical, color=colour)
-        + line
-    )
-    caption = (
-        f"Each point is a scorer's held-out {table.metric}, its line the 95 % interval; the dashed line is "
-        f"{table.baseline}. Intervals overlap even where differences are certain, since all scorers are judged on the "
-        "same queries: p in the table is of the difference, corrected for all rows."
-    )
+    return interval_marks(data, "scorer", table.metric, baseline.value, colours), len(data)
+
+
+def comparison_cells(table: Comparison, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
+    """Heads and cells of the table behind it."""
     heads = ["scorer", table.metric, "95 % interval", f"less {table.baseline}", "95 % interval", "p"]
     cells = [
         [
@@ -64,7 +62,7 @@ def forest(found: Audit) -> Figure:
         ]
         for row in rows
     ]
-    return Figure("forest", "Scorers", caption, spec_of(chart, 26 * len(data) + 20), heads, cells)
+    return heads, cells
 
 
 def sweep(found: Audit) -> Figure | None:
