@@ -32,7 +32,7 @@ test-slow: $(VENV)/.tested
 	$(BIN)/python -m pytest -m slow
 
 benchmarks: $(VENV)/.benchmarked
-	failed=0; for script in one_pass significance metrics start_up encode geometry; do \
+	failed=0; for script in one_pass significance metrics start_up encode geometry adapt; do \
 		$(BIN)/python benchmarks/$$script.py || failed=1; done; exit $$failed
 
 $(VENV)/.made:
@@ -40,15 +40,15 @@ $(VENV)/.made:
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) --editable '.[static]'
+	$(PIP) --editable '.[static,learn]'
 	touch $@
 
 $(VENV)/.tested: $(VENV)/.installed
-	$(PIP) --editable '.[static,test]'
+	$(PIP) --editable '.[static,learn,test]'
 	touch $@
 
 $(VENV)/.benchmarked: $(VENV)/.installed
-	$(PIP) --editable '.[static,test,benchmark]'
+	$(PIP) --editable '.[static,learn,test,benchmark]'
 	touch $@
 
 clean:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import offsphere as osp
+from offsphere.learn.learning import learn
+from offsphere.learn.variants import grid
 from offsphere.report import to_html, to_markdown
 from offsphere.tasks.ranking import Judged, Listed
 
@@ -17,7 +19,7 @@ CHROMIUM = next(
 )
 
 
-def audited(documents=600, queries=60):
+def audited(documents=600, queries=60, *, learning=False):
     rng = np.random.default_rng(0)
     directions = rng.normal(size=(documents, 12))
     lengths = np.exp(rng.normal(0, 0.5, documents))
@@ -32,12 +34,21 @@ def audited(documents=600, queries=60):
         [Judged(f"q{q}", ids[q], 1.0) for q in range(queries)],
     )
     vectors = osp.RankingVectors.of(task, asked.astype(np.float32), rows.astype(np.float32))
-    return osp.audit(task, vectors, cache=False)
+    return osp.audit(task, vectors, cache=False, **(learned_on(task, vectors) if learning else {}))
+
+
+def learned_on(task, vectors):
+    recipes = [osp.Recipe(epochs=30), osp.Recipe(epochs=30, normalize="query")]
+    variants = grid(osp.Recipe(epochs=2), [(0.05, 1e-3)])
+    return {
+        "learned": learn((task, vectors), None, recipes),
+        "ablation": osp.ablate((task, vectors), also=[(task, vectors)], variants=variants, seeds=1),
+    }
 
 
 @pytest.fixture(scope="module")
 def found():
-    return audited()
+    return audited(learning=True)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +87,9 @@ def test_it_draws_everything_and_asks_nobody(browser, page_file, width, scheme):
     page.goto(page_file.as_uri())
     page.wait_for_function(DRAWN)
     marks = dict(page.evaluate(MARKS))
-    assert set(marks) == {"forest", "sweep", "lengths", "text-length", "spectrum", "dimensions", "hubs", "differences"}
+    tracks = {"cosines", "scatter", "track-lengths", "anisotropy", "effect"}
+    expected = {"forest", "sweep", "lengths", "text-length", "spectrum", "dimensions", "hubs", "differences"}
+    assert set(marks) == expected | {"learned", "grid"} | tracks | {f"grid-{name}" for name in tracks}
     assert all(count > 0 for count in marks.values()), marks
     assert said == []
     assert alerts == []
@@ -112,7 +125,7 @@ def test_every_figure_has_a_caption_and_a_table(found):
     from offsphere.report.page import figures_of
 
     for figure in figures_of(found):
-        assert len(figure.caption) > 60
+        assert len(figure.caption) > 50
         assert figure.rows
         assert all(len(row) == len(figure.heads) for row in figure.rows)
 

@@ -10,16 +10,17 @@ from rich.text import Text
 
 from offsphere.learn.ablation import Ablation, Result, VariantRow
 
-NARROW = 120  # columns the table needs
+NARROW, ANOTHER = 124, 32  # columns the table needs, and for each task out of the domain
 
 
 def print_ablation(found: Ablation) -> None:
     """Every variant, best first, on every task; then what of the papers holds."""
-    console = Console(width=max(shutil.get_terminal_size((NARROW, 24)).columns, NARROW), highlight=False, markup=False)
+    needed = NARROW + ANOTHER * (len(found.tasks) - 1)
+    console = Console(width=max(shutil.get_terminal_size((needed, 24)).columns, needed), highlight=False, markup=False)
     heads, rows = ablation_cells(found)
     table = Table(title=Text(_title(found), style="bold"), title_justify="left", box=None, pad_edge=False)
     for place, head in enumerate(heads):
-        table.add_column(head, justify="left" if place == 0 else "right")
+        table.add_column(head, justify="left" if place == 0 else "right", no_wrap=True)
     for cells in rows:
         table.add_row(*map(Text, cells))
     console.print(table)

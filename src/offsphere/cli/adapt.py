@@ -112,9 +112,9 @@ def load_parts(
 ) -> tuple[Held, Held | None, list[Held]]:
     """What to learn from, what to judge by (nothing where there is one split only), and what else to learn from."""
     learned_from, judged_by = splits
-    judged = load_only(data, model, vectors, judged_by, ignore_missing=ignore_missing)
     if judged_by == learned_from:
         raise DataError(f"{data}: one cannot learn from {judged_by!r} and judge by it: choose another --split")
+    judged = load_only(data, model, vectors, judged_by, ignore_missing=ignore_missing)
     learned = judged
     if judged.split != learned_from:
         try:

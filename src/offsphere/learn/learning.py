@@ -45,7 +45,7 @@ class Split(NamedTuple):
     def sentence(self) -> str:
         """What a user must know who has new documents."""
         if not self.seen:
-            return f"{self.name}: no query has a relevant document that was learned from"
+            return f"{self.name}: no query has a relevant document that was learned from, so all of this is on new ones"
         said = (
             f"{self.name}: {self.seen_before:.4f} -> {self.seen_after:.4f} on the {self.seen} queries with a relevant "
             f"document that was learned from"

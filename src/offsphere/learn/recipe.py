@@ -6,9 +6,11 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
-from offsphere.errors import ParameterError
+from offsphere.errors import ParameterError, UnknownNameError
 from offsphere.learn.normalize import Exponents, Normalize, written_normalize
 
+LOSSES = ("infonce", "clip", "simclr", "dcl", "dhel", "siglip", "spectral")
+SCALES = ("fixed", "learn", "calibrated")
 SIDES = ("untied", "tied", "query", "document")
 MAGNITUDES = (None, "multiplied", "added")
 BETAS = (0.9, 0.98)
@@ -48,10 +50,16 @@ class Recipe:
         """Reject what cannot be trained."""
         Exponents.of(self.normalize)
         Exponents.of(self.normalize_input)
+        for kind, name, known in (("loss", self.loss, LOSSES), ("scale", self.scale, SCALES)):
+            if name not in known:
+                raise UnknownNameError(kind, name, list(known))
         if self.sides not in SIDES:
             raise ParameterError(f"sides = {self.sides!r}: choose {', '.join(SIDES)}")
         if self.magnitude not in MAGNITUDES:
             raise ParameterError(f"magnitude = {self.magnitude!r}: choose multiplied or added, or leave it out")
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
         at_least = {"batch": 2, "patience": 1, "hard_negatives": 0, "dynamics_every": 0}
         if self.epochs is not None:
             at_least["epochs"] = 0

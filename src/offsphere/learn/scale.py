@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from offsphere.errors import ParameterError
 from offsphere.learn.normalize import Exponents
+from offsphere.learn.recipe import SCALES
 
-MODES = ("fixed", "learn", "calibrated")
 LEAST, MOST = 0.01, 100.0  # a learned scale stays between them (Radford et al. 2021, arXiv:2103.00020, for the upper)
 FIRST_BATCHES = 8  # whose lengths calibrate
 
@@ -28,8 +28,8 @@ class Scale(nn.Module):
 
     def __init__(self, alpha: float, mode: str = "calibrated") -> None:
         super().__init__()
-        if mode not in MODES:
-            raise ParameterError(f"scale = {mode!r}: choose {', '.join(MODES)}")
+        if mode not in SCALES:
+            raise ParameterError(f"scale = {mode!r}: choose {', '.join(SCALES)}")
         if not (0 < alpha < float("inf")):
             raise ParameterError(f"a scale of {alpha} is not positive: is the temperature above zero?")
         if mode == "learn" and not LEAST <= alpha <= MOST:

@@ -52,11 +52,9 @@ def learned_forest(found: Learned) -> Figure:
     """Adapters against cosine and dot product."""
     table = found.table
     chart, count = interval_chart(table, table.rows, table.chosen)
-    caption = (
-        "On queries that no training saw. "
-        + " ".join(f"{split.sentence}." for split in found.splits)
-        + " Whoever adds documents every day should look at the second pair of numbers."
-    )
+    caption = " ".join(["On queries that no training saw.", *(f"{split.sentence}." for split in found.splits)])
+    if any(split.seen and split.new for split in found.splits):
+        caption += " Whoever adds documents every day should look at the second pair of numbers."
     return Figure("learned", "Adapters", caption, spec_of(chart, 26 * count + 20), *comparison_cells(table, table.rows))
 
 
@@ -76,7 +74,7 @@ def grid_forest(found: Ablation) -> Figure:
     colours = {"better": ACCENT, base.name: SECOND, "equal": MUTED, "worse": MUTED}
     chart = interval_marks(data, "variant", found.metric, base.results[0].value, colours)
     caption = (
-        f"Mean {found.metric} of {found.seeds} seeds on queries that no training saw, with the 95 % interval over queries; "
+        f"Mean {found.metric} of {found.seeds} seeds on queries that no training saw, with the interval over queries; "
         f"the dashed line is {base.name}. Every variant chose temperature and rate among {found.trials} on held-out "
         f"queries. p is corrected for {len(found.rows) - 1} variants. {found.conclusion}"
     )

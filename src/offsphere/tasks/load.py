@@ -12,7 +12,7 @@ from offsphere.tasks.qrels import find_qrels, read_qrels
 from offsphere.tasks.ranking import Listed, RankingTask
 from offsphere.tasks.sts import find_table, is_sts, load_sts
 from offsphere.tasks.trec import find_topics, load_trec
-from offsphere.tasks.vector_files import find_file, read_ids, read_vectors
+from offsphere.tasks.vector_files import find_file, of_split, read_ids, read_vectors
 
 LONGEST_NAME = 255  # what file systems allow
 
@@ -84,7 +84,8 @@ def _judgments_alone(
             f"nothing names the documents of {qrels}: add documents.ids (an id a line) beside the vectors, "
             "or vectors in a format that carries ids (.npz, .parquet)"
         )
-    queries = _ids("queries", *places) or Listed(list(dict.fromkeys(judgment.query for judgment in judged)))
+    named = _ids(of_split("queries", split), *places) or _ids("queries", *places)
+    queries = named or Listed(list(dict.fromkeys(judgment.query for judgment in judged)))
     name = qrels.resolve().parent.name if qrels.stem.startswith("qrels") else qrels.stem
     return RankingTask.build(name, queries, documents, judged, split=split, ignore_missing=ignore_missing)
 

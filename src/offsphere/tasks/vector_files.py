@@ -30,6 +30,11 @@ class VectorFile(NamedTuple):
     tokens: NDArray[np.int32] | None = None  # how many the model saw of each text, where a store says
 
 
+def of_split(side: str, split: str | None) -> str:
+    """What the vectors of a side are called: those of a split other than test have its name."""
+    return side if split in (None, "test") else f"{side}-{split}"
+
+
 def find_file(folder: Path, side: str) -> Path | None:
     """The vectors of a side: ``queries.npy``, ``documents.parquet``, ... or a store in a folder of that name."""
     found = [folder / f"{side}{suffix}" for suffix in SUFFIXES if (folder / f"{side}{suffix}").is_file()]

@@ -15,7 +15,7 @@ from offsphere.errors import DataError, VectorError
 from offsphere.lengths import lengths
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
-from offsphere.tasks.vector_files import VectorFile, find_file, read_vectors
+from offsphere.tasks.vector_files import VectorFile, find_file, of_split, read_vectors
 
 Vectors = NDArray[np.floating]
 Counts = NDArray[np.int32]
@@ -74,10 +74,9 @@ class PairVectors:
 
 def side_names(task: RankingTask | PairTask) -> tuple[str, str]:
     """What the vectors of the two sides are called; queries and pairs of a split other than test have its name."""
-    of_split = f"-{task.split}" if task.split not in (None, "test") else ""
     if isinstance(task, PairTask):
-        return f"left{of_split}", f"right{of_split}"
-    return f"queries{of_split}", "documents"
+        return of_split("left", task.split), of_split("right", task.split)
+    return of_split("queries", task.split), "documents"
 
 
 def load_vectors(folder: str | Path, task: RankingTask | PairTask) -> RankingVectors | PairVectors:

@@ -1,0 +1,183 @@
+"""adapt and ablate as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import offsphere as osp
+from offsphere.cli import app
+from offsphere.errors import OffsphereError
+from offsphere.learn.ablation import Ablation
+from tests.learn.conftest import hidden
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A task with a train and a test split, and vectors, as files."""
+    task, vectors = hidden(queries=300)
+    np.save(tmp_path / "documents.npy", vectors.documents)
+    (tmp_path / "documents.ids").write_text("\n".join(task.document_ids))
+    (tmp_path / "qrels").mkdir()
+    for split, chosen in (("train", range(200)), ("test", range(200, 300))):
+        name = "queries" if split == "test" else "queries-train"
+        np.save(tmp_path / f"{name}.npy", vectors.queries[list(chosen)])
+        (tmp_path / f"{name}.ids").write_text("\n".join(f"q{q}" for q in chosen))
+        lines = [f"q{q}\td{task.judgments.documents[q]}\t1" for q in chosen]
+        (tmp_path / "qrels" / f"{split}.tsv").write_text("query-id\tcorpus-id\tscore\n" + "\n".join(lines))
+    return tmp_path
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if isinstance(result.exception, OffsphereError):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_adapt_learns_from_train_judges_by_test_and_says_what_is_new(folder, tmp_path):
+    out = tmp_path / "adapter"
+    said = run("adapt", folder, "--out", out, "--batch", 64, "--rate", 0.03, "--normalize", "query")
+    assert "learned from" in said
+    assert "(train), stopped by 30 held-out ones" in said
+    assert "adapter(untied) + query-normalized" in said
+    assert "with a relevant document that was learned from" in said
+    assert osp.Adapter.load(out).similarity == osp.Polar(1, 0)
+    again = run("compare", folder, "--scorer", out, "--json")
+    names = [row["name"] for row in json.loads(again)["scorers"]]
+    assert "adapter(untied) + query-normalized" in names
+
+
+def test_adapt_prints_json_alone(folder, tmp_path):
+    found = json.loads(run("adapt", folder, "--out", tmp_path / "a", "--epochs", 2, "--json"))
+    assert found["trainings"][0]["recipe"]["normalize"] == "both"
+    assert {"seen", "new", "new_low"} <= set(found["splits"][0])
+    assert found["trained_on"]["split"] == "train"
+
+
+def test_adapt_divides_what_has_one_split_only(folder, tmp_path):
+    (folder / "qrels" / "train.tsv").unlink()
+    found = json.loads(run("adapt", folder, "--out", tmp_path / "a", "--epochs", 2, "--json"))
+    assert found["comparison"]["task"]["queries"] == 30
+    assert any("30% of the queries were kept" in note for note in found["notes"])
+
+
+def test_adapt_with_known_items_learns_from_the_corpus(tmp_path):
+    rng = np.random.default_rng(0)
+    words = [f"word{number}" for number in range(400)]
+    with (tmp_path / "corpus.jsonl").open("w") as stream:
+        for number in range(60):
+            title, text = (" ".join(rng.choice(words, count)) for count in (5, 25))
+            stream.write(json.dumps({"_id": f"d{number}", "title": f"{title} {number}", "text": text}) + "\n")
+    lines = [json.dumps({"_id": f"q{q}", "text": " ".join(rng.choice(words, 6))}) for q in range(40)]
+    (tmp_path / "queries.jsonl").write_text("\n".join(lines))
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("".join(f"q{q}\td{q}\t1\n" for q in range(40)))
+    options = ["--model", "wordllama", "--vectors", tmp_path / "v", "--known-items", "--epochs", 1, "--batch", 16]
+    found = json.loads(run("adapt", tmp_path, *options, "--out", tmp_path / "a", "--json"))
+    assert found["trainings"][0]["counts"]["pairs"] > 60
+    assert (tmp_path / "v" / "known-items" / "queries").is_dir()
+    # the vectors are there now, so no model is needed any more
+    run("adapt", tmp_path, "--vectors", tmp_path / "v", "--known-items", "--epochs", 1, "--out", tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--normalize", "cosine"], "unknown normalisation"),
+        (["--normalize", "1,x"], "two exponents such as 1,0.5"),
+        (["--loss", "triplet"], "unknown loss"),
+        (["--split", "train"], "choose another --split"),
+        (["--known-items"], "no corpus.jsonl"),
+        (["--sides", "left"], "untied, tied"),
+    ],
+)
+def test_adapt_says_what_is_wrong(folder, tmp_path, options, said):
+    with pytest.raises(OffsphereError, match=said):
+        run("adapt", folder, "--out", tmp_path / "a", *options)
+
+
+def test_adapt_without_vectors_for_the_train_split_says_how_to_make_them(folder, tmp_path):
+    (folder / "queries-train.npy").unlink()
+    with pytest.raises(OffsphereError, match="no vector for query 'q0'"):
+        run("adapt", folder, "--out", tmp_path / "a")
+
+
+WITHOUT_TORCH = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError("No module named 'torch'")
+
+sys.meta_path.insert(0, Missing())
+from offsphere.cli import main
+main()
+"""
+
+
+def test_a_missing_torch_is_one_line(folder):
+    command = [sys.executable, "-c", WITHOUT_TORCH, "adapt", str(folder)]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+    assert result.returncode == 2, result.stderr
+    assert "pip install 'offsphere[learn]'" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+SMALL = ["--temperature", "0.05", "--rate", "0.03", "--epochs", "4", "--batch", "64", "--seeds", "2"]
+
+
+def test_ablate_trains_the_grid_tells_what_holds_and_goes_on_where_it_stopped(folder, tmp_path):
+    out = tmp_path / "ablation"
+    other = f"{folder}={folder}"
+    said = run("ablate", folder, "--out", out, "--also", other, *SMALL, "--hard-negatives", 0)
+    assert "42 variants" in said
+    for name in ("cosine", "dot", "query", "document", "half", "learn"):
+        for more in ("", ", input query", ", input both", ", tied", ", vrns", ", head"):
+            assert f"\n{name}{more} " in said, (name, more)
+    assert "holds" in said or "not decided" in said
+    found = Ablation.load(out)
+    assert len(found.rows) == 42
+    assert found.rows[0].results[0].p is None
+    # judged by the same data under another name: the same results
+    assert all(row.results[0].value == row.results[1].value for row in found.rows)
+    assert {row["variant"] for row in found.dynamics} == {row.name for row in found.rows}
+    parts = sorted((out / "parts").iterdir())
+    assert len(parts) == 42
+    before = {part: part.stat().st_mtime_ns for part in parts[1:]}
+    parts[0].unlink()  # as if it had been killed there
+    assert run("ablate", folder, "--out", out, "--also", other, *SMALL, "--hard-negatives", 0) == said
+    assert {part: part.stat().st_mtime_ns for part in parts[1:]} == before
+    # and the report shows it
+    run("audit", folder, "--ablation", out, "--out", tmp_path / "audit.html")
+    page = (tmp_path / "audit.html").read_text()
+    assert 'id="claims"' in page
+    assert "spec-grid-cosines" in page
+    run("audit", folder, "--ablation", out, "--adapt", "--format", "md", "--out", tmp_path / "audit.md")
+    text = (tmp_path / "audit.md").read_text()
+    assert "What learning adds" in text
+    assert "## The grid" in text
+
+
+@pytest.mark.parametrize(("parameter", "rows"), [("temperature", 6), ("batch", 4)])
+def test_sweeps_change_one_parameter(folder, tmp_path, parameter, rows):
+    options = ["--sweep", parameter, "--epochs", 2, "--seeds", 1, "--hard-negatives", 0]
+    found = json.loads(run("ablate", folder, "--out", tmp_path / "s", *options, "--json"))
+    assert [row["name"].split()[0] for row in found["rows"]] == [parameter] * rows
+    assert not found["findings"]
+
+
+def test_ablate_says_what_is_wrong(folder, tmp_path):
+    with pytest.raises(OffsphereError, match="unknown sweep"):
+        run("ablate", folder, "--sweep", "rate", "--out", tmp_path / "a")
+    with pytest.raises(OffsphereError, match="holds no ablation"):
+        run("audit", folder, "--ablation", tmp_path / "nothing", "--out", tmp_path / "audit.html")
+    with pytest.raises(OffsphereError, match="has no value a query"):
+        run("ablate", folder, "--metric", "pooled-ap@100", "--out", tmp_path / "a")
