@@ -66,7 +66,7 @@ def ablate_command(
 
     base = Recipe(batch=batch, epochs=epochs, hard_negatives=hard_negatives)
     budget = making.budget_of(temperature or making.TEMPERATURES, rate or making.RATES)
-    chosen = making.sweep(base, sweep) if sweep is not None else making.grid(base, budget, full=full)
+    chosen = making.sweep(base, sweep) if sweep is not None else None
     check_writable(out / "ablation.json")
     train, test, known = load_parts(
         data, model, vectors, (train_split, split), known_items=known_items, ignore_missing=ignore_missing
@@ -78,7 +78,10 @@ def ablate_command(
             test,
             also=others,
             known=known,
+            recipe=base,
             variants=chosen,
+            budget=budget,
+            full=full,
             metric=metric,
             seeds=seeds,
             seed=seed,

@@ -29,7 +29,9 @@ def adapt_command(
     out: Annotated[Path, typer.Option(help="Folder for the adapter and the record of its training.")] = Path("adapter"),
     normalize: Annotated[str, typer.Option(help=f"The output, which is scored: {NORMALIZE}")] = "both",
     normalize_input: Annotated[str, typer.Option(help="The input of the adapter; the same values.")] = "none",
-    sides: Annotated[str, typer.Option(help="untied, tied, query (an index stays valid) or document.")] = "untied",
+    sides: Annotated[
+        str, typer.Option(help="untied, tied, query (an index stays valid), document; auto: tied for pairs alone.")
+    ] = "auto",
     rank: Annotated[int | None, typer.Option(help="Rank of what is added to the identity. [full]")] = None,
     magnitude: Annotated[str | None, typer.Option(help="A learned length on top: multiplied or added.")] = None,
     loss: Annotated[str, typer.Option(help="infonce, clip, simclr, dcl, dhel, siglip or spectral.")] = "infonce",
@@ -58,6 +60,7 @@ def adapt_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
+    from offsphere.encode.embedding import default_folder
     from offsphere.learn.learning import learn
     from offsphere.learn.normalize import read_normalize
     from offsphere.learn.recipe import Recipe
@@ -98,7 +101,8 @@ def adapt_command(
     if as_json:
         typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
     else:
-        _tell(found, data, out)
+        place = vectors or (default_folder(train[0].name, model) if model is not None else None)
+        _tell(found, f"{data}{f' --vectors {place}' if place is not None else ''}", out)
 
 
 def load_parts(

@@ -17,7 +17,7 @@ from offsphere.learn.pairs import Held, keys_of
 from offsphere.learn.recipe import Recipe
 from offsphere.learn.variant_runs import kept_run
 from offsphere.learn.variant_values import VariantValues, value_of
-from offsphere.learn.variants import Variant, budget_of, grid
+from offsphere.learn.variants import Trial, Variant, budget_of, grid
 from offsphere.measuring import Measuring
 from offsphere.memo import Memo, digest_of
 from offsphere.metrics import parse_metric
@@ -38,6 +38,7 @@ def ablate(
     known: Sequence[Held] = (),
     recipe: Recipe | None = None,
     variants: Sequence[Variant] | None = None,
+    budget: Sequence[Trial] | None = None,
     full: bool = False,
     metric: str | None = None,
     seeds: int = 3,
@@ -61,7 +62,10 @@ def ablate(
         notes.append(f"there is no other split: the values are of {TEST_SHARE:.0%} of the queries, kept from training")
     study = Study.of(train, also=known, new_documents=new_documents, metric=metric, seed=seed)
     judged = [_measuring(held, study.metric, train) for held in (test, *also)]
-    chosen = variants if variants is not None else grid(recipe or Recipe(), budget_of(), full=full)
+    pairs = isinstance(train[0], PairTask)
+    chosen = (
+        variants if variants is not None else grid(recipe or Recipe(), budget or budget_of(), full=full, pairs=pairs)
+    )
     parts = [part for held in (study.held_out, test, *also) for part in _data(held)]
     data = digest_of([study.pairs.known.tobytes(), *parts])
     runs = []
@@ -89,7 +93,7 @@ def ablate(
         [value_of(measuring, measuring.values([Scorer(COSINE)])[0]) for measuring in judged],
         seeds,
         max(len(variant.budget) for variant in chosen),
-        findings_of(names, titles, contrast, pairs=isinstance(train[0], PairTask)),
+        findings_of(names, titles, contrast, pairs=pairs),
         {"pairs": study.pairs.distinct, "held_out": units_of(study.held_out[0])},
         [{"variant": variant.name, **row} for variant, run in zip(chosen, runs, strict=True) for row in run.dynamics],
         notes,

@@ -117,6 +117,7 @@ class Study:
         """Train with each seed, and keep the best."""
         from offsphere.learn.training import Trainer, objective_of
 
+        recipe = recipe.resolved(pairs=isinstance(self.held_out[0], PairTask))
         notes = self._notes(recipe)
         found = []
         for place, seed in enumerate(seeds):

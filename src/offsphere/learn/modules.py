@@ -67,6 +67,7 @@ class AdapterModule(nn.Module):
     def __init__(self, dimension: int, recipe: Recipe, seed: int = 0) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
+        recipe = recipe.resolved()
         self.recipe = recipe
         self.input = Normalization(recipe.normalize_input)
         names = {"tied": ["both"], "untied": ["query", "document"]}.get(recipe.sides, [recipe.sides])

@@ -113,11 +113,12 @@ class TrainingPairs:
         return query, document
 
     def seen(self, task: RankingTask, vectors: RankingVectors) -> NDArray[np.bool_]:
-        """Which queries of another task have a relevant document that was a positive here."""
+        """Which queries of another task have a relevant document that was one of this task's own positives."""
         relevant = task.judgments.grades > 0
         queries, documents = task.judgments.queries[relevant], task.judgments.documents[relevant]
         rows, place = np.unique(documents, return_inverse=True)
-        known = np.isin(keys_of(vectors.documents[rows]), self.known[:, 1])[place]
+        own = self.sources[0].document_keys[self.documents[self.source == 0]]
+        known = np.isin(keys_of(vectors.documents[rows]), own)[place]
         flags = np.zeros(len(task.query_ids), np.bool_)
         flags[queries[known]] = True
         return flags

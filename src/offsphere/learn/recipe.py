@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -11,7 +11,7 @@ from offsphere.learn.normalize import Exponents, Normalize, written_normalize
 
 LOSSES = ("infonce", "clip", "simclr", "dcl", "dhel", "siglip", "spectral")
 SCALES = ("fixed", "learn", "calibrated")
-SIDES = ("untied", "tied", "query", "document")
+SIDES = ("auto", "untied", "tied", "query", "document")
 MAGNITUDES = (None, "multiplied", "added")
 BETAS = (0.9, 0.98)
 
@@ -22,7 +22,7 @@ class Recipe:
 
     normalize: Normalize = "both"  # the output: the vector that is scored
     normalize_input: Normalize = "none"  # the input: what enters the adapter
-    sides: str = "untied"  # a map for each side, one for both (tied), or for one side only
+    sides: str = "auto"  # a map for each side (untied), one for both (tied), or for one side only; auto: see resolved
     rank: int | None = None  # of what is added to the identity; full without
     magnitude: str | None = None  # a learned length on top of the direction: multiplied or added
     loss: str = "infonce"
@@ -73,6 +73,10 @@ class Recipe:
             value = getattr(self, name)
             if not isfinite(value) or value < 0 or (value == 0 and name not in weights):
                 raise ParameterError(f"{name} = {value} is not {'positive' if name not in weights else 'at least 0'}")
+
+    def resolved(self, *, pairs: bool = False) -> Recipe:
+        """With the sides chosen: one map for both where they play one role (pairs), else one for each."""
+        return replace(self, sides="tied" if pairs else "untied") if self.sides == "auto" else self
 
     @property
     def exponents(self) -> Exponents:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from types import MappingProxyType
+from typing import Any
 
 from offsphere.errors import UnknownNameError
 from offsphere.learn.recipe import Recipe
@@ -38,24 +39,26 @@ def budget_of(temperatures: Sequence[float] = TEMPERATURES, rates: Sequence[floa
     return list(product(temperatures, rates))
 
 
-def grid(base: Recipe, budget: Sequence[Trial], *, full: bool = False) -> list[Variant]:
-    """Every output with every input, untied; and every output tied, with VRNS, and with a magnitude head.
+def grid(base: Recipe, budget: Sequence[Trial], *, full: bool = False, pairs: bool = False) -> list[Variant]:
+    """Every output with every input; and every output with the sides tied, with VRNS, and with a magnitude head.
 
-    ``full`` crosses all five switches. The first is the baseline: cosine, raw input, untied, nothing added.
+    ``full`` crosses all five switches. The first is the baseline: cosine, raw input, a map for each side, nothing
+    added. For pairs the baseline has one map for both sides, and the variants have one for each.
     """
+    plain, other = ("tied", "untied") if pairs else ("untied", "tied")
+    base = replace(base, sides=plain)
     found = [_variant(base, budget, output, entering) for output in OUTPUTS for entering in INPUTS]
     if not full:
-        found += [_variant(base, budget, output, tied=True) for output in OUTPUTS]
-        found += [_variant(base, budget, output, vrns=True) for output in OUTPUTS]
-        found += [_variant(base, budget, output, head=True) for output in OUTPUTS]
+        for switch in ({"sides": other}, {"vrns": VRNS_WEIGHT}, {"magnitude": "multiplied"}):
+            found += [_variant(base, budget, output, **switch) for output in OUTPUTS]
         return found
-    switches = [choice for choice in product((False, True), repeat=3) if any(choice)]
-    found += [
-        _variant(base, budget, output, entering, tied=tied, vrns=vrns, head=head)
-        for tied, vrns, head in switches
-        for output in OUTPUTS
-        for entering in INPUTS
-    ]
+    for sides, vrns, head in product((plain, other), (0.0, VRNS_WEIGHT), (None, "multiplied")):
+        if (sides, vrns, head) != (plain, 0.0, None):
+            found += [
+                _variant(base, budget, output, entering, sides=sides, vrns=vrns, magnitude=head)
+                for output in OUTPUTS
+                for entering in INPUTS
+            ]
     return found
 
 
@@ -69,25 +72,11 @@ def sweep(base: Recipe, parameter: str) -> list[Variant]:
     raise UnknownNameError("sweep", parameter, ["temperature", "batch"])
 
 
-def _variant(
-    base: Recipe,
-    budget: Sequence[Trial],
-    output: str,
-    entering: str = "none",
-    *,
-    tied: bool = False,
-    vrns: bool = False,
-    head: bool = False,
-) -> Variant:
+def _variant(base: Recipe, budget: Sequence[Trial], output: str, entering: str = "none", **switches: Any) -> Variant:
+    recipe = replace(base, normalize=OUTPUTS[output], normalize_input=entering, **switches)
     parts = [output]
     parts += [f"input {entering}"] if entering != "none" else []
-    parts += [name for name, on in (("tied", tied), ("vrns", vrns), ("head", head)) if on]
-    recipe = replace(
-        base,
-        normalize=OUTPUTS[output],
-        normalize_input=entering,
-        sides="tied" if tied else "untied",
-        vrns=VRNS_WEIGHT if vrns else 0.0,
-        magnitude="multiplied" if head else None,
-    )
+    parts += [recipe.sides] if recipe.sides != base.sides else []
+    parts += ["vrns"] if recipe.vrns else []
+    parts += ["head"] if recipe.magnitude is not None else []
     return Variant(", ".join(parts), recipe, budget)
