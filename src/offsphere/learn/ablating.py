@@ -63,9 +63,7 @@ def ablate(
     study = Study.of(train, also=known, new_documents=new_documents, metric=metric, seed=seed)
     judged = [_measuring(held, study.metric, train) for held in (test, *also)]
     pairs = isinstance(train[0], PairTask)
-    chosen = (
-        variants if variants is not None else grid(recipe or Recipe(), budget or budget_of(), full=full, pairs=pairs)
-    )
+    chosen = variants or grid(recipe or Recipe(), budget or budget_of(), full=full, pairs=pairs)
     parts = [part for held in (study.held_out, test, *also) for part in _data(held)]
     data = digest_of([study.pairs.known.tobytes(), *parts])
     runs = []
