@@ -16,8 +16,9 @@ from offsphere.hubs import CSLS_NEIGHBOURS, NNN_NEIGHBOURS, nearest_means, with_
 from offsphere.memo import Memo, digest_of
 from offsphere.metrics import Metric
 from offsphere.scorer import Scorer
-from offsphere.searching import search_in_turns
+from offsphere.searching import TopK, search_in_turns
 from offsphere.similarity import COSINE
+from offsphere.tasks.judgments import Judgments
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import PairVectors, RankingVectors
@@ -130,12 +131,14 @@ class RankingMeasuring:
     def _searched(self, scorers: Sequence[Scorer]) -> Array:
         """The measurements of scorers that all rank differently: (scorers, queries, ...)."""
         parts: list[list[Array]] = [[] for _ in scorers]
-        turns = search_in_turns(
-            self.vectors.queries, self.vectors.documents, scorers, self.metric.depth, progress=self.progress
-        )
+        excluded = self.task.excluded
+        depth = self.metric.depth + (int(excluded.relevant.max(initial=0)) if excluded is not None else 0)
+        turns = search_in_turns(self.vectors.queries, self.vectors.documents, scorers, depth, progress=self.progress)
         for chosen, found in turns:
             judgments = self.task.judgments.only(chosen)
             ideal = judgments.ideal()
+            if excluded is not None:
+                found = [_without(top, excluded.only(chosen), self.metric.depth) for top in found]  # noqa: PLW2901
             for part, top in zip(parts, found, strict=True):
                 part.append(self._value(judgments.gains(top.documents), ideal, top.scores))
         return np.stack([np.concatenate(part) for part in parts])
@@ -184,6 +187,15 @@ def _biased(nnn_means: Array, csls_means: Array) -> list[Candidate]:
         Candidate("cosine + nnn (tuned)", options, tuple({"alpha": alpha} for alpha in ALPHAS)),
         Candidate("cosine + csls", (with_csls(cosine, csls_means),), ({},)),
     ]
+
+
+def _without(top: TopK, excluded: Judgments, depth: int) -> TopK:
+    """The ranking without what must not be in it; what is missing then at its end is number -1, relevant to nobody."""
+    gone = excluded.gains(top.documents) > 0
+    order = np.argsort(gone, axis=1, kind="stable")[:, :depth]
+    left = ~np.take_along_axis(gone, order, axis=1)
+    documents, scores = (np.take_along_axis(part, order, axis=1) for part in top)
+    return TopK(np.where(left, documents, -1), np.where(left, scores, -np.inf))
 
 
 def _finite(scores: Array) -> Array:

@@ -40,13 +40,13 @@ class Judgments:
         return flags
 
     def gains(self, ranked: Index) -> Array:
-        """The grade of each ranked document (queries, depth); zero where there is no judgment."""
+        """The grade of each ranked document (queries, depth); zero for no judgment, and for no document (-1)."""
         if not len(self.grades):
             return np.zeros(ranked.shape)
         keys = self.queries * self.document_count + self.documents
         wanted = np.arange(self.query_count)[:, None] * self.document_count + ranked
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[place] == wanted, self.grades[place], 0.0)
+        return np.where((keys[place] == wanted) & (ranked >= 0), self.grades[place], 0.0)
 
     def ideal(self) -> Array:
         """Each query's positive grades, best first, filled up with zeros: (queries, most relevant documents)."""

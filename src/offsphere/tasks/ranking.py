@@ -46,6 +46,7 @@ class RankingTask:
     left_out: int = 0  # judged queries without a relevant document
     ignored: int = 0  # judgments for unknown queries or documents
     made: str | None = None  # how the judgments were made, where no human judged
+    excluded: Judgments | None = None  # what a query must not get: what a user has already, or the query itself
 
     @classmethod
     def build(
@@ -109,6 +110,7 @@ class RankingTask:
             query_ids=[self.query_ids[number] for number in numbers],
             query_texts=[self.query_texts[number] for number in numbers] if self.query_texts is not None else None,
             judgments=self.judgments.only(chosen),
+            excluded=self.excluded.only(chosen) if self.excluded is not None else None,
             split=split or self.split,
         )
 

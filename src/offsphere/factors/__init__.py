@@ -1,0 +1,1 @@
+"""Learned factors of recommenders: closed forms, and what cosine means (or does not) on them."""

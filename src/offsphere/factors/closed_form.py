@@ -1,0 +1,174 @@
+"""Matrix factorisation ``X ~ X A B^T`` in closed form, under two regularisers (Steck et al. 2024, arXiv:2403.05440)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.errors import OffsphereError, ParameterError, VectorError
+from offsphere.factors.interactions import Weighting, checked
+from offsphere.similarity import COSINE, Similarity
+
+Array = NDArray[np.float64]
+
+PRODUCT, FACTORS = 1, 2  # what the objective regularises
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Factors:
+    """A model ``X A B^T``: users are ``X A``, items are the rows of B.
+
+    Objective 1 penalises the product ``A B^T`` alone, so any invertible change between A and B leaves the model as
+    good. Objective 2 penalises ``X A`` and B each, so they are unique up to a rotation.
+    """
+
+    users_from: Array  # A: (items, k)
+    items: Array  # B: (items, k)
+    singular_values: Array  # (k,)
+    objective: int
+    regularization: float
+    weighting: Weighting
+    empty_users: int = 0
+    empty_items: int = 0
+
+    def __repr__(self) -> str:
+        """What it is."""
+        count, k = self.items.shape
+        return f"Factors({count:,} items, k = {k}, objective {self.objective}, lambda = {self.regularization:g})"
+
+    @property
+    def shrinkage(self) -> Array:
+        """``1 / (1 + lambda / s^2)``: what objective 1 leaves of each direction."""
+        return np.asarray(1 / (1 + self.regularization / self.singular_values**2))
+
+    @property
+    def used(self) -> int:
+        """How many of the k directions are not zero."""
+        return int((np.abs(self.items).max(axis=0) > 0).sum())
+
+    def users(self, interactions: Any) -> Array:
+        """The factors of users, old or new (folding in), from what they interacted with: (users, k)."""
+        matrix = checked(interactions)
+        if matrix.shape[1] != len(self.users_from):
+            raise VectorError(f"interactions with {matrix.shape[1]} items, the factors are of {len(self.users_from)}")
+        return self.weighting.apply(matrix, self.users_from)
+
+    def rescale(self, diagonal: Array) -> Factors:
+        """``A D`` and ``B D^-1``: another optimum of objective 1, with other cosines."""
+        scale = np.asarray(diagonal, dtype=np.float64)
+        if self.objective != PRODUCT:
+            raise OffsphereError("objective 2 fixes its factors up to a rotation: no rescaling is another optimum")
+        if scale.shape != self.singular_values.shape or not (np.isfinite(scale).all() and (scale != 0).all()):
+            raise ParameterError(f"the diagonal must be {len(self.singular_values)} finite numbers other than zero")
+        return replace(self, users_from=self.users_from * scale, items=self.items / scale)
+
+    def scores(self, interactions: Any) -> Array:
+        """``X A B^T`` for some users: what the model says, whatever the rescaling."""
+        return np.asarray(self.users(interactions) @ self.items.T)
+
+    def item_similarities(self, similarity: Similarity = COSINE, rows: NDArray[np.int64] | None = None) -> Array:
+        """The similarity of some items (all without ``rows``) with all."""
+        return similarities(self.items if rows is None else self.items[rows], self.items, similarity)
+
+    def user_similarities(self, interactions: Any, similarity: Similarity = COSINE) -> Array:
+        """The similarity of these users with each other."""
+        users = self.users(interactions)
+        return similarities(users, users, similarity)
+
+    def user_item_similarities(self, interactions: Any, similarity: Similarity = COSINE) -> Array:
+        """The similarity of these users with all items."""
+        return similarities(self.users(interactions), self.items, similarity)
+
+    def in_original_space(self, interactions: Any) -> Array:
+        """Items as columns of ``X A B^T``, turned into k dimensions: their inner products are exactly those columns'.
+
+        ``B G^(1/2)`` with ``G = (X A)^T (X A)``. No invertible change between A and B changes them.
+        """
+        return self.items @ _root(_gram(self.users(interactions)))
+
+    def users_in_original_space(self, interactions: Any) -> Array:
+        """Users as rows of ``X A B^T``, turned into k dimensions in the same way."""
+        return np.asarray(self.users(interactions) @ _root(_gram(self.items)))
+
+
+def factorize(
+    interactions: Any,
+    k: int = 64,
+    regularization: float = 1.0,
+    *,
+    objective: int = FACTORS,
+    weighting: str = "none",
+    power: float = 0.5,
+    seed: int = 0,
+) -> Factors:
+    """The best factors of rank k under one of two objectives.
+
+    With the first k singular values s and right vectors V of X: objective 1, ``|X - X A B^T|^2 + lambda |A B^T|^2``, has
+    ``A = B = V diag(1 / (1 + lambda / s^2))^(1/2)``; objective 2, ``|X - X A B^T|^2 + lambda (|X A|^2 + |B|^2)``, has
+    ``A = V diag((1 - lambda/s)_+ / s)^(1/2)`` and ``B = V diag(s (1 - lambda/s)_+)^(1/2)``.
+
+    The matrix is never made dense. ``weighting`` standardises each item, or divides it by a power of its popularity,
+    before. A user or an item without interactions is kept, as zero.
+    """
+    matrix = checked(interactions)
+    if objective not in (PRODUCT, FACTORS):
+        raise ParameterError(f"objective = {objective}: 1 penalises the product, 2 each factor")
+    if not (np.isfinite(regularization) and regularization >= 0):
+        raise ParameterError(f"lambda = {regularization} is not a finite number of at least 0")
+    weights = Weighting.of(matrix, weighting, power)
+    values, vectors = truncated_svd(weights.operator(matrix), k, seed)
+    if objective == PRODUCT:
+        root = np.sqrt(1 / (1 + regularization / values**2))
+        a, b = vectors * root, vectors * root
+    else:
+        left = np.maximum(1 - regularization / values, 0)
+        if not left.any():
+            raise ParameterError(
+                f"lambda = {regularization:g} makes every factor zero: the largest useful lambda is {values[0]:.6g}, "
+                "the first singular value"
+            )
+        a, b = vectors * np.sqrt(left / values), vectors * np.sqrt(left * values)
+    empty_users = int((np.diff(matrix.indptr) == 0).sum())
+    empty_items = int((np.bincount(matrix.indices, minlength=matrix.shape[1]) == 0).sum())
+    return Factors(a, b, values, objective, float(regularization), weights, empty_users, empty_items)
+
+
+def truncated_svd(matrix: Any, k: int, seed: int = 0) -> tuple[Array, Array]:
+    """The k largest singular values, and their right vectors as columns with signs that do not depend on the solver."""
+    from scipy.sparse.linalg import svds
+
+    most = min(matrix.shape)
+    if not 1 <= k <= most:
+        raise ParameterError(f"k = {k}: a {matrix.shape[0]:,} x {matrix.shape[1]:,} matrix has at most rank {most}")
+    # PROPACK finds all of them if need be, and leaves out the left vectors, which nobody asks for
+    wanted: Any = "vh"
+    _, values, right = svds(
+        matrix, k, solver="propack", return_singular_vectors=wanted, rng=np.random.default_rng(seed)
+    )
+    order = np.argsort(-values, kind="stable")
+    values, right = np.asarray(values, np.float64)[order], np.asarray(right, np.float64)[order]
+    rank = int((values > values[0] * max(matrix.shape) * np.finfo(np.float64).eps).sum())
+    if rank < k:
+        raise ParameterError(f"k = {k} is more than the rank of the interactions, {rank}: choose k = {rank} or less")
+    largest = right[np.arange(k), np.abs(right).argmax(axis=1)]
+    return values, np.ascontiguousarray((right * np.sign(largest)[:, None]).T)
+
+
+def similarities(left: Array, right: Array, similarity: Similarity) -> Array:
+    """All similarities of two sets of vectors; zero where one has no length and the formula divides by it."""
+    own, other = np.linalg.norm(left, axis=1)[:, None], np.linalg.norm(right, axis=1)[None, :]
+    found = similarity(left @ right.T, own, other)
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+def _gram(rows: Array) -> Array:
+    return np.asarray(rows.T @ rows)
+
+
+def _root(gram: Array) -> Array:
+    """The symmetric square root of a positive semi-definite matrix."""
+    values, vectors = np.linalg.eigh(gram)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)

@@ -1,0 +1,79 @@
+"""Simulated interactions with known clusters of items, after the experiment of Steck et al. 2024 (arXiv:2403.05440).
+
+The paper leaves open how likely the clusters are, the law of the users' preferences and the largest number of items of
+a user; here they are parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from offsphere.errors import ParameterError
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simulated:
+    """Interactions, and what made them."""
+
+    interactions: sparse.csr_array  # (users, items), ones
+    clusters: Index  # (items,) ascending, and within a cluster the most popular item first
+    popularity: Array  # (items,)
+    preferences: Array  # (users, clusters)
+
+
+def simulate(
+    users: int = 20_000,
+    items: int = 1_000,
+    clusters: int = 5,
+    *,
+    popularity_exponents: tuple[float, float] = (0.25, 1.5),
+    activity_exponent: float = 0.5,
+    least_items: int = 1,
+    most_items: int = 100,
+    concentration: float = 0.3,
+    cluster_share: Array | None = None,
+    seed: int = 0,
+) -> Simulated:
+    """Each cluster has a power law of popularity, each user preferences over clusters and a number of items.
+
+    An item is drawn, without replacement, as likely as the user's preference for its cluster times its popularity. A
+    cluster's exponent is uniform between ``popularity_exponents``; the number of items of a user follows a power law
+    between ``least_items`` and ``most_items``; preferences are Dirichlet with this ``concentration`` (ours: small
+    values make users who like few clusters).
+    """
+    if min(users, items, clusters, least_items) < 1 or clusters > items or not least_items <= most_items <= items:
+        raise ParameterError(
+            f"{users} users, {items} items, {clusters} clusters, {least_items} to {most_items} items a user: all at "
+            "least 1, no more clusters than items, no user with more items than there are"
+        )
+    rng = np.random.default_rng(seed)
+    share = np.full(clusters, 1 / clusters) if cluster_share is None else np.asarray(cluster_share, np.float64)
+    label = np.sort(rng.choice(clusters, items, p=share / share.sum()))
+    exponents = rng.uniform(*popularity_exponents, clusters)
+    place = np.arange(items) - np.searchsorted(label, label)  # within its cluster
+    popularity = (place + 1.0) ** -exponents[label]
+    preferences = rng.dirichlet(np.full(clusters, concentration), users)
+    sizes = np.arange(least_items, most_items + 1)
+    chance = sizes ** -float(activity_exponent)
+    counts = rng.choice(sizes, users, p=chance / chance.sum())
+    rows, columns = [], []
+    for start in range(0, users, 1_024):
+        chosen = np.arange(start, min(start + 1_024, users))
+        weights = preferences[chosen][:, label] * popularity
+        # the largest of log(weight) + Gumbel noise are a draw without replacement (Efraimidis & Spirakis 2006)
+        with np.errstate(divide="ignore"):
+            keys = np.log(weights) + rng.gumbel(size=weights.shape)
+        order = np.argsort(-keys, axis=1)
+        kept = np.arange(items) < counts[chosen][:, None]
+        rows.append(np.repeat(chosen, counts[chosen]))
+        columns.append(order[kept])
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    matrix = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(users, items))
+    return Simulated(matrix, label, popularity, preferences)

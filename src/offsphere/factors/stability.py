@@ -1,0 +1,218 @@
+"""Stability: how far cosine neighbours can change while the model does not change at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
+
+from offsphere.errors import ParameterError, UnknownNameError, VectorError
+from offsphere.factors.closed_form import PRODUCT, Factors, similarities
+from offsphere.plain import plain
+from offsphere.scorer import Scorer
+from offsphere.searching import search
+from offsphere.similarity import COSINE
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+FREEDOMS = ("diagonal", "invertible", "rotation")
+REGULARIZED = {"product": "invertible", "nothing": "invertible", "factors": "rotation"}
+STABLE = 0.9  # mean overlap from which cosine counts as determined
+ASKED = 2_000  # items whose neighbours are looked at
+LEAST_TRUSTED = 10
+DRAWS, SPREAD = 10, 10.0  # random changes, and the largest factor they stretch by
+
+
+class Change(NamedTuple):
+    """One admissible change of the factors, and what became of the neighbours."""
+
+    name: str
+    overlap: float  # mean share of an item's nearest neighbours that stay
+    rank_correlation: float  # of all cosines
+    score_change: float  # largest relative change of the model's scores: rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Stability:
+    """What the changes do to cosine neighbours."""
+
+    freedom: str
+    neighbours: int
+    changes: Sequence[Change]
+    overlaps: Array  # (items asked,) mean over changes
+    asked: Index  # which items
+    determined: bool
+
+    @property
+    def least_trusted(self) -> list[tuple[int, float]]:
+        """The items whose neighbours change most, and how much of them stays."""
+        order = np.argsort(self.overlaps, kind="stable")[:LEAST_TRUSTED]
+        return [(int(self.asked[place]), float(self.overlaps[place])) for place in order]
+
+    @property
+    def worst(self) -> Change:
+        """The change that moves most."""
+        return min(self.changes, key=lambda change: change.overlap)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if self.determined:
+            return (
+                f"Cosine is determined: over {len(self.changes)} admissible changes of the factors ({self.freedom}) at "
+                f"least {self.worst.overlap:.0%} of an item's {self.neighbours} nearest neighbours stay."
+            )
+        return (
+            f"Cosine is an accident of training: under {self.worst.name}, which changes no score of the model, only "
+            f"{self.worst.overlap:.0%} of an item's {self.neighbours} nearest neighbours stay (rank correlation of all "
+            f"cosines {self.worst.rank_correlation:+.2f}). Use the dot product, or one of the remedies."
+        )
+
+    def __repr__(self) -> str:
+        """The verdict."""
+        return f"Stability({self.verdict})"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for machines."""
+        return {
+            "verdict": self.verdict,
+            "determined": self.determined,
+            "freedom": self.freedom,
+            "neighbours": self.neighbours,
+            "changes": plain(list(self.changes)),
+            "least_trusted": plain(self.least_trusted),
+        }
+
+
+def stability(
+    factors: Factors | Array,
+    users: Array | None = None,
+    *,
+    freedom: str | None = None,
+    regularized: str | None = None,
+    neighbours: int = 10,
+    draws: int = DRAWS,
+    spread: float = SPREAD,
+    seed: int = 0,
+) -> Stability:
+    """Change the factors as the training objective allows, and see which cosine neighbours stay.
+
+    ``factors`` are ours, or item factors (items, k) of any dot-product model; ``users`` its user factors, by which the
+    unchanged scores are checked. ``regularized`` says what the training penalised: the ``product`` of the factors or
+    ``nothing`` (then any invertible change is allowed), or each of the ``factors`` (weight decay, ALS: a rotation alone
+    is left). ``freedom`` says it directly: diagonal, invertible, rotation.
+    """
+    items, named = _given(factors)
+    chosen = _freedom(factors, freedom, regularized)
+    if users is not None and (users.ndim != 2 or users.shape[1] != items.shape[1]):  # noqa: PLR2004
+        raise VectorError(f"user factors are {users.shape}, item factors {items.shape}: the last numbers must be equal")
+    if not 1 <= neighbours < len(items):
+        raise ParameterError(f"{neighbours} neighbours among {len(items)} items: ask for fewer")
+    if draws < 0 or not spread >= 1:
+        raise ParameterError(f"draws = {draws}, spread = {spread}: at least 0 draws, and a spread of at least 1")
+    rng = np.random.default_rng(seed)
+    asked = np.sort(rng.choice(len(items), min(ASKED, len(items)), replace=False))
+    before = _nearest(items, asked, neighbours)
+    cosines = similarities(items[asked[:200]], items, COSINE).ravel()
+    changes, overlaps = [], []
+    for name, matrix, inverse in _changes(items, chosen, named, draws, spread, rng):
+        changed = items @ inverse.T if inverse.ndim == 2 else items * inverse  # noqa: PLR2004
+        overlap = _overlap(before, _nearest(changed, asked, neighbours))
+        correlation = float(spearmanr(cosines, similarities(changed[asked[:200]], changed, COSINE).ravel()).statistic)
+        changes.append(Change(name, float(overlap.mean()), correlation, _score_change(users, items, matrix, changed)))
+        overlaps.append(overlap)
+    worst = min(change.overlap for change in changes)
+    return Stability(chosen, neighbours, changes, np.mean(overlaps, axis=0), asked, worst >= STABLE)
+
+
+def _given(factors: Factors | Array) -> tuple[Array, Mapping[str, Array]]:
+    """Item factors, and the rescalings that have a name in the paper."""
+    if isinstance(factors, Factors):
+        if factors.objective != PRODUCT:
+            return factors.items, {}
+        root = np.sqrt(factors.shrinkage)
+        # D for A; the items are divided by it
+        return factors.items, {"D = shrinkage^(1/2)": root, "D = shrinkage^(-1/2)": 1 / root}
+    items = np.asarray(factors, dtype=np.float64)
+    if items.ndim != 2 or not items.size:  # noqa: PLR2004
+        raise VectorError(f"item factors have shape {items.shape}: expected (items, dimensions)")
+    if not np.isfinite(items).all():
+        row = int(np.flatnonzero(~np.isfinite(items).all(axis=1))[0])
+        raise VectorError(f"the factors of item {row} are not finite: train again, or leave it out")
+    lengths = np.linalg.norm(items, axis=0)
+    return items, {"columns of equal length": np.where(lengths > 0, lengths, 1.0)}
+
+
+def _freedom(factors: Factors | Array, freedom: str | None, regularized: str | None) -> str:
+    if regularized is not None:
+        if regularized not in REGULARIZED:
+            raise UnknownNameError("regularisation", regularized, list(REGULARIZED))
+        if freedom is not None:
+            raise ParameterError("give either what was regularised or the freedom, not both")
+        return REGULARIZED[regularized]
+    if freedom is not None:
+        if freedom not in FREEDOMS:
+            raise UnknownNameError("freedom", freedom, list(FREEDOMS))
+        if isinstance(factors, Factors) and factors.objective != PRODUCT and freedom != "rotation":
+            raise ParameterError("objective 2 leaves no freedom but rotation")
+        return freedom
+    if isinstance(factors, Factors):
+        return "diagonal" if factors.objective == PRODUCT else "rotation"
+    raise ParameterError(
+        "say what the training regularised: regularized='product', 'nothing' or 'factors' (weight decay on both sides, "
+        "ALS), or the freedom: diagonal, invertible or rotation"
+    )
+
+
+def _changes(
+    items: Array, freedom: str, named: Mapping[str, Array], draws: int, spread: float, rng: np.random.Generator
+) -> Iterator[tuple[str, Array, Array]]:
+    """Name, the change of the users' side, and its inverse for the items' side; diagonals as vectors."""
+    k = items.shape[1]
+    yield "no change", np.ones(k), np.ones(k)
+    if freedom != "rotation":
+        for name, diagonal in named.items():
+            yield name, diagonal, 1 / diagonal
+    for draw in range(draws):
+        stretch = spread ** rng.uniform(-1, 1, k)
+        if freedom == "diagonal":
+            yield f"random diagonal {draw + 1}", stretch, 1 / stretch
+            continue
+        turn = _rotation(k, rng)
+        if freedom == "rotation":
+            yield f"random rotation {draw + 1}", turn, turn.T
+        else:
+            other = _rotation(k, rng)
+            # users get M = turn diag other, items M^-T; applied to rows as items @ (M^-1)^T
+            yield f"random invertible {draw + 1}", (turn * stretch) @ other, other.T @ (turn / stretch).T
+
+
+def _rotation(k: int, rng: np.random.Generator) -> Array:
+    q, r = np.linalg.qr(rng.standard_normal((k, k)))
+    return np.asarray(q * np.sign(np.diag(r)))
+
+
+def _nearest(items: Array, asked: Index, neighbours: int) -> Index:
+    """The nearest items of each asked one by cosine, itself left out."""
+    rows = items.astype(np.float32)
+    found = search(rows[asked], rows, [Scorer(COSINE)], neighbours + 1)[0].documents
+    itself = found == asked[:, None]
+    itself[~itself.any(axis=1), -1] = True  # something exactly as near pushed it out: drop the last instead
+    return np.asarray(found[~itself].reshape(len(asked), neighbours))
+
+
+def _overlap(before: Index, after: Index) -> Array:
+    return np.asarray((before[:, :, None] == after[:, None, :]).any(axis=2).mean(axis=1))
+
+
+def _score_change(users: Array | None, items: Array, matrix: Array, changed: Array) -> float:
+    """By how much the scores of some users change, relative to the largest: it should be rounding."""
+    some = users[:100] if users is not None else np.eye(items.shape[1])
+    moved = some @ matrix if matrix.ndim == 2 else some * matrix  # noqa: PLR2004
+    scores = some @ items.T
+    return float(np.abs(moved @ changed.T - scores).max() / max(np.abs(scores).max(), np.finfo(float).tiny))
