@@ -18,8 +18,9 @@ import torch
 from harness import Clock, Goals, quick
 from torch.nn import functional
 
-from offsphere.learn.adapting import Study, adapt
+from offsphere.learn.adapting import adapt
 from offsphere.learn.recipe import BETAS, Recipe
+from offsphere.learn.study import Study
 from offsphere.learn.training import Trainer
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import RankingVectors
@@ -51,7 +52,7 @@ def made(count: int) -> tuple[RankingTask, RankingVectors]:
 def steps(task: RankingTask, vectors: RankingVectors, batch: int, goals: Goals, rounds: int) -> None:
     """The same steps: gather a batch, map both sides, InfoNCE of cosines, AdamW."""
     recipe = Recipe(batch=batch, epochs=1, hard_negatives=0, patience=10**9)
-    study = Study.of((task, vectors), seed=0)
+    study = Study((task, vectors), seed=0)
 
     def ours() -> None:
         Trainer(recipe, study.pairs, lambda _: 0.0, study.probe, seed=0).run()

@@ -115,6 +115,14 @@ class Adapter:
         """The scorer it was trained as: this map, then its similarity."""
         return Scorer(self.similarity, (self,), map=self)
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether a score does not depend on which of two vectors is the query."""
+        one, other = self.query.arrays(), self.document.arrays()
+        powers = self.similarity.parameters
+        alike = powers.get("query") == powers.get("document")
+        return alike and one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
+
     def __repr__(self) -> str:
         """The scorer, and what it is worth."""
         return f"Adapter({self.scorer.name}{f', {self.record}' if self.record is not None else ''})"

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from offsphere.geometry.shape import Geometry
 from offsphere.learn.ablation import Ablation
 from offsphere.learn.learning import Learned
 from offsphere.lengths import lengths
-from offsphere.memo import Memo, cache_home, digest_of
+from offsphere.memo import Memo, cache_home, code_version, digest_of, offsphere_version
 from offsphere.metrics import parse_metric
 from offsphere.plain import plain
 from offsphere.scorer import Scorer
@@ -102,7 +101,8 @@ def audit(
     clock = _Clock()
     with clock.step("digest"):
         digests = _digests(task, vectors)
-    key = digest_of([*(value.encode() for value in digests.values()), f"{metric} {folds} {seed}".encode(), _code()])
+    asked = f"{metric} {folds} {seed}".encode()
+    key = digest_of([*(value.encode() for value in digests.values()), asked, code_version()])
     memo = Memo(cache_home() / "audits" / key if cache else None)
     with clock.step("compare"):
         table = compare(task, vectors, metric=metric, folds=folds, seed=seed, progress=show("comparing"), memo=memo)
@@ -132,7 +132,7 @@ def audit(
         {
             "model": dict(model or {}),
             "digests": digests,
-            "versions": {"offsphere": _version(), "python": sys.version.split()[0]} | {p: version(p) for p in PACKAGES},
+            "versions": _versions(),
             "seed": seed,
             "folds": folds,
             "metric": table.metric,
@@ -200,16 +200,9 @@ def _digests(task: RankingTask | PairTask, vectors: RankingVectors | PairVectors
     return {**found, "judgments": digest_of(judged)}
 
 
-def _version() -> str:
-    from offsphere import __version__
-
-    return __version__
-
-
-def _code() -> bytes:
-    """The version, and when the code was last changed: what was searched by other code is searched again."""
-    newest = max(path.stat().st_mtime_ns for path in Path(__file__).parent.rglob("*.py"))
-    return f"{_version()} {newest}".encode()
+def _versions() -> dict[str, str]:
+    own = {"offsphere": offsphere_version(), "python": sys.version.split()[0]}
+    return own | {package: version(package) for package in PACKAGES}
 
 
 class _Clock:

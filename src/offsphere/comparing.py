@@ -32,6 +32,7 @@ Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 RESAMPLES = 2_000
+NAMED_BEFORE = "p is right for scorers that were named before any look at these queries, too small for others"
 POOLED_RESAMPLES = 400  # each one costs a walk through the whole pool
 
 
@@ -55,11 +56,7 @@ def compare(
     """
     if folds < 2 or seed < 0:  # noqa: PLR2004
         raise ParameterError(f"folds = {folds}, seed = {seed}: cross-validation needs at least 2, a seed at least 0")
-    pairs = isinstance(task, PairTask)
-    chosen = parse_metric(metric or ("spearman" if pairs else "ndcg@10"))
-    if (chosen.kind == "pairs") != pairs:
-        fitting = "spearman, pearson or kendall" if pairs else "ndcg@10, mrr@10, recall@100, map@100, pooled-ap, ..."
-        raise ParameterError(f"metric {chosen.name} does not fit {task.name}: use {fitting}")
+    chosen = metric_for(task, metric)
     moments, normalized = _looked_at(vectors)
     measuring = measuring_of(task, vectors, chosen, assign_folds(units_of(task), folds, seed), progress, memo)
     given = _given(scorers, moments) if scorers is not None else None
@@ -70,12 +67,22 @@ def compare(
     results = _fused(results, chosen)
     notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
     if given is not None:
-        notes.append("p is right for scorers that were named before any look at these queries, too small for others")
+        notes.append(NAMED_BEFORE)
     if moments.count <= len(moments.mean) and given is None:
         notes.append(f"{moments.count} vectors in {len(moments.mean)} dimensions are too few to whiten by")
     if isinstance(task, RankingTask) and task.made is not None:
         notes.append(f"the judgments are made, not human: {task.made}")
     return _told(task, chosen, measuring.evaluation, results, notes, (folds, seed, permutations))
+
+
+def metric_for(task: RankingTask | PairTask, metric: str | None) -> Metric:
+    """The metric of that name, which must fit the kind of task; without a name the usual one."""
+    pairs = isinstance(task, PairTask)
+    chosen = parse_metric(metric or ("spearman" if pairs else "ndcg@10"))
+    if (chosen.kind == "pairs") != pairs:
+        fitting = "spearman, pearson or kendall" if pairs else "ndcg@10, mrr@10, recall@100, map@100, pooled-ap, ..."
+        raise ParameterError(f"metric {chosen.name} does not fit {task.name}: use {fitting}")
+    return chosen
 
 
 def _looked_at(vectors: RankingVectors | PairVectors) -> tuple[Moments, bool]:

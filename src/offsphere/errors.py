@@ -9,6 +9,10 @@ class DataError(OffsphereError):
     """A file, a judgment or a task is not what it should be."""
 
 
+class NoSuchSplitError(DataError):
+    """Data that has other splits than the one asked for."""
+
+
 class VectorError(OffsphereError):
     """Vectors that cannot be scored: not finite, of the wrong dimension, or not as many as their ids."""
 

@@ -180,6 +180,12 @@ class PairMeasuring:
         return [_finite(scorer.score_pairs(self.vectors.left, self.vectors.right)) for scorer in scorers]
 
 
+def value_of(measuring: Measuring, measured: Array) -> float:
+    """The value of one measurement over all queries or pairs."""
+    evaluation = measuring.evaluation
+    return float(evaluation.evaluate(measured, np.ones((1, evaluation.units)))[0])
+
+
 def _biased(nnn_means: Array, csls_means: Array) -> list[Candidate]:
     cosine = Scorer(COSINE)
     options = tuple(with_nnn(cosine, nnn_means, alpha) for alpha in ALPHAS)

@@ -59,3 +59,16 @@ def digest_of(parts: Iterable[bytes]) -> str:
 def cache_home() -> Path:
     """Where things are kept when nobody says where."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "offsphere"
+
+
+def offsphere_version() -> str:
+    """Of this package."""
+    from offsphere import __version__
+
+    return __version__
+
+
+def code_version() -> bytes:
+    """The version, and when the code was last changed: what other code computed is computed again."""
+    newest = max(path.stat().st_mtime_ns for path in Path(__file__).parent.rglob("*.py"))
+    return f"{offsphere_version()} {newest}".encode()

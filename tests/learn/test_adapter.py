@@ -54,7 +54,7 @@ def test_without_torch_it_scores_as_in_training(name):
     scorer = module.adapter(objective).scorer
     found = osp.search(q, d, [scorer], k=9)[0]
     expected = np.take_along_axis(trained.numpy(), found.documents, axis=1)
-    assert np.allclose(found.scores, expected, atol=1e-5)
+    assert np.allclose(found.scores, expected, atol=1e-4)  # learned exponents are rounded
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -75,6 +75,7 @@ def test_zero_steps_are_the_original(name):
     rng = np.random.default_rng(3)
     q, d = (rng.standard_normal((count, 6)).astype(np.float32) for count in (5, 30))
     entering = d / np.linalg.norm(d, axis=1, keepdims=True) ** adapter.document.input
+    assert adapter.document.input == {"both": 1.0, "learn": 0.5}.get(recipe.normalize_input, 0.0)
     original = osp.search(q, entering, [osp.Scorer(recipe.exponents.similarity)], k=10)[0]
     assert np.array_equal(osp.search(q, d, [adapter.scorer], k=10)[0].documents, original.documents)
 
@@ -85,6 +86,8 @@ def test_only_the_adapted_side_changes():
     vectors = np.random.default_rng(4).standard_normal((8, 6)).astype(np.float32)
     assert np.array_equal(adapter.apply(vectors, "document"), vectors)  # an index stays valid
     assert not np.allclose(adapter.apply(vectors, "query"), vectors)
+    module, objective = disturbed(Recipe(sides="query", normalize="none", normalize_input="both"))
+    assert np.array_equal(module.adapter(objective).apply(vectors, "document"), vectors)
 
 
 def test_a_low_rank_change_has_that_rank():

@@ -11,14 +11,15 @@ import torch
 import offsphere as osp
 from offsphere.adapter import Adapter
 from offsphere.errors import OffsphereError
-from offsphere.learn.adapting import Study
 from offsphere.learn.mining import Mined
 from offsphere.learn.pairs import TrainingPairs
 from offsphere.learn.recipe import Recipe
+from offsphere.learn.study import Study
 from offsphere.learn.training import Trainer
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import PairVectors, RankingVectors
+from tests.learn import oracles
 from tests.learn.conftest import hidden
 
 SHORT = {"batch": 64, "epochs": 8, "rate": 0.03}
@@ -55,11 +56,19 @@ def test_the_same_seed_gives_the_same_adapter_and_another_seed_another(hidden_ma
 
 
 def test_all_recipes_see_the_same_pairs_in_the_same_order(hidden_map):
-    study = Study.of(hidden_map)
+    study = Study(hidden_map)
     seen = []
+
+    class Watched(Trainer):
+        def _step(self, chosen):
+            seen[-1].append(chosen)
+            return super()._step(chosen)
+
     for options in ({}, {"normalize": "none"}, {"hard_negatives": 0}, {"rank": 4, "magnitude": "added"}):
-        trainer = Trainer(Recipe(**SHORT, **options), study.pairs, study.evaluate, study.probe, seed=3)
-        seen.append(list(trainer.pairs.batches(64, trainer.order)))
+        seen.append([])
+        recipe = Recipe(**SHORT, patience=100, **options)
+        Watched(recipe, study.pairs, study.evaluate, study.probe, seed=3).run()
+    assert len(seen[0]) > 20
     for batches in seen[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(seen[0], batches, strict=True))
 
@@ -86,13 +95,12 @@ def test_the_record_comes_back_from_disk_with_the_dynamics(hidden_map, tmp_path)
     assert [row["step"] for row in again.dynamics] == [row["step"] for row in adapter.record.dynamics]
     last = again.dynamics[-1]
     assert last["positive_mean"] > again.dynamics[0]["positive_mean"]
-    assert last["alignment"] == pytest.approx(2 - 2 * last["positive_mean"])
     assert {"query_anisotropy", "negative_variance", "cohen_d", "query_exponent", "scale"} <= set(last)
 
 
 def test_the_dynamics_are_what_measure_says(hidden_map):
     """The probe's anisotropy, lengths and effect against the geometry of the adapted vectors themselves."""
-    study = Study.of(hidden_map)
+    study = Study(hidden_map)
     trainer = Trainer(Recipe(**SHORT), study.pairs, study.evaluate, study.probe, seed=0)
     trainer.run()
     found = study.probe.measure(trainer.module, trainer.objective)
@@ -107,11 +115,27 @@ def test_the_dynamics_are_what_measure_says(hidden_map):
     assert found["positive_mean"] == pytest.approx(np.diag(cosines).mean(), abs=1e-5)
     apart = cosines[~np.eye(n, dtype=bool)]
     assert found["negative_variance"] == pytest.approx(apart.var(), abs=1e-5)
+    assert found["alignment"] == pytest.approx(oracles.alignment(q, d), abs=1e-4)
+    assert found["query_uniformity"] == pytest.approx(oracles.uniformity(q), abs=1e-4)
+    assert found["query_anisotropy"] == pytest.approx(((u @ u.T).sum() - n) / (n * (n - 1)), abs=1e-5)
+    others = adapter.apply(study.probe.others.numpy(), "document").astype(np.float64)
+    one, other = (np.linalg.norm(rows, axis=1) for rows in (d, others))
+    pooled = np.sqrt(
+        (one.var(ddof=1) * (len(one) - 1) + other.var(ddof=1) * (len(other) - 1)) / (len(one) + len(other) - 2)
+    )
+    assert found["cohen_d"] == pytest.approx((one.mean() - other.mean()) / pooled, abs=1e-4)
+
+
+def test_documents_that_any_query_wants_are_none_of_the_others(hidden_map):
+    task, vectors = hidden_map
+    wanted = vectors.documents[task.judgments.relevant_to_any]
+    others = Study(hidden_map).probe.others.numpy()
+    assert not (others[:, None] == wanted[None]).all(axis=2).any()
 
 
 def test_negatives_are_mined_by_the_scorer_that_is_trained(hidden_map):
     """Under the dot product long documents are hard; cosine would not have found them."""
-    study = Study.of(hidden_map)
+    study = Study(hidden_map)
     rng = np.random.default_rng(0)
     lengths = np.linalg.norm(hidden_map[1].documents, axis=1)
     mined = {name: Mined.by(osp.parse_scorer(name), study.pairs, rng).negatives for name in ("dot", "cosine")}
@@ -171,7 +195,13 @@ def test_other_pairs_are_learned_from_too_and_balanced(hidden_map):
     assert np.array_equal(d[1], other[1].documents[other[0].judgments.documents[-1]])
 
 
-def test_a_document_that_two_tasks_name_is_the_same():
+def test_another_corpus_with_the_same_ids_is_another_corpus():
+    one, (task, vectors) = hidden(), hidden(seed=5)
+    pairs = TrainingPairs.of(one, [(replace(task, name="another"), vectors)])
+    assert not np.isin(pairs.sources[0].document_keys, pairs.sources[1].document_keys).any()
+
+
+def test_a_document_that_two_tasks_of_a_corpus_name_is_the_same():
     task, vectors = hidden()
     other = (task, replace(vectors, documents=vectors.documents * 2))  # encoded differently, the same ids
     pairs = TrainingPairs.of((task, vectors), [other])
@@ -206,6 +236,11 @@ def test_pairs_are_learned_from_where_people_find_them_alike():
 def test_one_sided_normalisation_of_pairs_is_warned_of():
     adapter = osp.adapt(*pair_task(), sides="tied", normalize="query", batch=16, epochs=2, hard_negatives=0)
     assert any("depends on their order" in note for note in adapter.record.notes)
+    for options in ({"normalize": "learn"}, {"normalize": "none", "normalize_input": "query"}, {"sides": "untied"}):
+        recipe = Recipe(**{"sides": "tied", "batch": 16, "epochs": 3, "hard_negatives": 0, "rate": 0.01, **options})
+        adapter = osp.adapt(*pair_task(), recipe=recipe)
+        assert any("depends on their order" in note for note in adapter.record.notes) == (not adapter.symmetric)
+        assert not adapter.symmetric or adapter.record.run.best_step == 0
 
 
 def test_progress_shows_the_held_out_value(hidden_map):
@@ -226,6 +261,58 @@ def test_what_cannot_be_learned_is_said(hidden_map):
         osp.adapt(*hidden_map, also=[hidden(dimension=8)])
     with pytest.raises(OffsphereError, match="at least one"):
         osp.adapt(*hidden_map, seeds=0)
+    with pytest.raises(OffsphereError, match="at least 0"):
+        osp.adapt(*hidden_map, seed=-1)
+    with pytest.raises(OffsphereError, match="did you mean temperature"):
+        osp.adapt(*hidden_map, temprature=1)
+    with pytest.raises(OffsphereError, match="does not fit"):
+        osp.adapt(*hidden_map, metric="spearman")
+    with pytest.raises(OffsphereError, match="no documents that could be new"):
+        osp.adapt(*pair_task(), new_documents=True)
+
+
+def test_an_option_overrides_the_recipe(hidden_map):
+    adapter = osp.adapt(*hidden_map, normalize="query", recipe=Recipe(rank=3, batch=64, epochs=1))
+    assert adapter.similarity == osp.Polar(1, 0)
+    assert adapter.record.recipe["rank"] == 3
+
+
+@pytest.mark.parametrize("step", [25, 50, 60, 75])
+def test_numbers_that_break_are_noticed_before_anything_is_searched(hidden_map, step):
+    study = Study(hidden_map)
+
+    class Breaking(Trainer):
+        count = 0
+
+        def _step(self, chosen):
+            value = super()._step(chosen)
+            self.count += 1
+            if self.count == step:
+                with torch.no_grad():
+                    next(iter(self.module.parameters())).fill_(float("nan"))
+            return value
+
+    found = Breaking(Recipe(batch=64, patience=100), study.pairs, study.evaluate, study.probe, seed=0).run()
+    assert found.run.broke
+    assert np.isfinite(found.adapter.query.matrix).all()
+
+
+def test_a_first_value_that_is_no_number_does_not_stop_the_others(hidden_map):
+    study = Study(hidden_map)
+    values = iter([float("nan"), 0.3, 0.2, *[0.1] * 100])
+    found = Trainer(Recipe(batch=64, epochs=50), study.pairs, lambda _: next(values), study.probe, seed=0).run()
+    assert found.run.best == 0.3
+
+
+def test_what_one_judges_by_is_not_learned_from(hidden_map):
+    task, vectors = hidden_map
+    rows = np.arange(60)
+    judged = task.only(rows), replace(vectors, queries=vectors.queries[rows])
+    study = Study(hidden_map, judged=[judged])
+    assert study.judged_too > 40
+    learned = study.pairs.queries
+    assert not np.isin(learned, rows).any()
+    assert any("were not learned from" in note for note in study.adapt(Recipe(**SHORT), [0]).record.notes)
 
 
 def test_positives_without_length_are_left_out_and_counted(hidden_map):

@@ -150,6 +150,43 @@ def test_gradients_are_those_of_finite_differences(name, normalize):
     assert torch.autograd.gradcheck(value, inputs)
 
 
+@pytest.mark.parametrize("name", ["infonce", "simclr", "siglip", "spectral"])
+@pytest.mark.parametrize("scale", ["fixed", "calibrated", "learn"])
+def test_gradients_of_exponents_scale_and_bias_are_those_of_finite_differences(name, scale):
+    q, d, negatives = made(13, pairs=4, dimension=3, hard=1)
+    loss = Objective("learn", name, temperature=0.5, scale=scale).double()
+    batch = batch_of(3 * q, 2 * d, negatives)
+    loss(batch)  # calibrates
+    loss.eval()
+    parameters = dict(loss.named_parameters())
+    assert parameters
+
+    def value(*given):
+        return torch.func.functional_call(loss, dict(zip(parameters, given, strict=True)), (batch,))
+
+    inputs = tuple(parameter.detach().clone().requires_grad_() for parameter in parameters.values())
+    assert torch.autograd.gradcheck(value, inputs)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_parts_of_a_batch_against_all_of_its_candidates_give_the_whole_loss(name):
+    """What a cached or a distributed training does."""
+    q, d, negatives = made(14, pairs=8, hard=1)
+    loss = objective("both", name, temperature=0.5, both_directions=False)
+    batch = batch_of(q, d, negatives, frozenset({(0, 3), (5, 9)}))
+    whole = loss(batch)
+    sides = loss.sides(batch)
+    candidates = torch.cat([sides.documents, sides.hard])
+    across = torch.cat([batch.ignored.pairs, batch.ignored.hard + torch.tensor([[0], [8]])], dim=1)
+    within = torch.cat([batch.ignored.pairs, batch.ignored.pairs.flip(0)], dim=1)
+    parts = []
+    for rows in torch.arange(8).split(4):
+        here = [places[:, (places[0] >= rows[0]) & (places[0] <= rows[-1])] for places in (across, within)]
+        here = [places - torch.tensor([[int(rows[0])], [0]]) for places in here]
+        parts.append(loss.contrast(sides.queries[rows], candidates, sides.queries, rows, *here))
+    assert float((sum(parts) / 2).detach()) == pytest.approx(float(whole.detach()), rel=1e-9)
+
+
 @pytest.mark.parametrize("hard", [0, 2])
 def test_regularizers_are_their_formulas(hard):
     q, d, negatives = made(9, hard=hard)
@@ -190,6 +227,22 @@ def test_a_learned_scale_is_clamped_and_has_a_gradient():
     with torch.no_grad():
         loss.scale.raw.fill_(50.0)
     assert loss.current_scale == pytest.approx(100)
+    loss.scale.raw.grad = None
+    loss(batch_of(q, d)).backward()
+    assert float(loss.scale.raw.grad.abs()) > 0  # there is a way back
+
+
+def test_siglip_learns_its_scale_unless_one_says_otherwise():
+    assert Objective("both", "siglip").scale.mode == "learn"
+    assert Objective("both", "infonce").scale.mode == "calibrated"
+    assert Objective("both", "siglip", scale="fixed").scale.mode == "fixed"
+
+
+def test_a_margin_below_zero_masks_what_comes_near_the_positive_and_never_the_positive():
+    q, d, _ = made(15)
+    loss = objective("both", margin=-0.3, temperature=1.0)(batch_of(q, d))
+    assert torch.isfinite(loss)
+    assert float(loss.detach()) < float(objective("both", temperature=1.0)(batch_of(q, d)).detach())
 
 
 def test_a_negative_far_above_its_positive_is_masked_by_the_margin():

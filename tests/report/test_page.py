@@ -40,9 +40,10 @@ def audited(documents=600, queries=60, *, learning=False):
 def learned_on(task, vectors):
     recipes = [osp.Recipe(epochs=30), osp.Recipe(epochs=30, normalize="query")]
     variants = grid(osp.Recipe(epochs=2), [(0.05, 1e-3)])
+    other = (task, osp.RankingVectors.of(task, vectors.queries * 2, vectors.documents))
     return {
         "learned": learn((task, vectors), None, recipes),
-        "ablation": osp.ablate((task, vectors), also=[(task, vectors)], variants=variants, seeds=1),
+        "ablation": osp.ablate((task, vectors), also=[other], variants=variants, seeds=1),
     }
 
 
@@ -87,7 +88,8 @@ def test_it_draws_everything_and_asks_nobody(browser, page_file, width, scheme):
     page.goto(page_file.as_uri())
     page.wait_for_function(DRAWN)
     marks = dict(page.evaluate(MARKS))
-    tracks = {"cosines", "scatter", "track-lengths", "anisotropy", "effect"}
+    tracks = {"cosines", "scatter", "track-lengths", "anisotropy", "effect", "uniformity", "spread", "exponents"}
+    tracks |= {"scale"}
     expected = {"forest", "sweep", "lengths", "text-length", "spectrum", "dimensions", "hubs", "differences"}
     assert set(marks) == expected | {"learned", "grid"} | tracks | {f"grid-{name}" for name in tracks}
     assert all(count > 0 for count in marks.values()), marks

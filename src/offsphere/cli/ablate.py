@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from offsphere.cli.adapt import load_parts
 from offsphere.cli.embed import MODEL_HELP
 from offsphere.cli.loading import check_writable, load_all
 from offsphere.cli.progress import progress_bar
+from offsphere.errors import ParameterError
 
 if TYPE_CHECKING:
     from offsphere.learn.pairs import Held
@@ -24,7 +26,7 @@ def ablate_command(
     ] = None,
     model: Annotated[str | None, typer.Option(help=f"Embed with this model. {MODEL_HELP}")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the table and the dynamics.")] = Path("ablation"),
-    full: Annotated[bool, typer.Option("--full", help="Cross all switches: 192 variants instead of 42.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Cross all switches: 136 variants instead of 35.")] = False,
     sweep: Annotated[
         str | None, typer.Option(help="Instead of the grid: temperature (powers of two) or batch (16 to 1,024).")
     ] = None,
@@ -44,7 +46,7 @@ def ablate_command(
     epochs: Annotated[int | None, typer.Option(help="At most. [10, and at least 500 steps]")] = None,
     hard_negatives: Annotated[int, typer.Option(help="Mined for each query by the scorer in training.")] = 2,
     split: Annotated[str | None, typer.Option(help="Judge by this split. [test]")] = None,
-    train_split: Annotated[str, typer.Option(help="Learn from this split, if there is one.")] = "train",
+    train_split: Annotated[str | None, typer.Option(help="Learn from this split. [train, if there is one]")] = None,
     known_items: Annotated[
         bool, typer.Option("--known-items", help="Learn from the corpus too: each title asks for its text.")
     ] = False,
@@ -64,7 +66,11 @@ def ablate_command(
     from offsphere.learn.ablating import ablate
     from offsphere.learn.recipe import Recipe
 
+    if sweep is not None and (full or len(temperature or []) > 1 or len(rate or []) > 1):
+        raise ParameterError("a sweep varies one parameter: give one --temperature and one --rate at most, no --full")
     base = Recipe(batch=batch, epochs=epochs, hard_negatives=hard_negatives)
+    if sweep is not None:
+        base = replace(base, temperature=temperature[0] if temperature else None, rate=rate[0] if rate else base.rate)
     budget = making.budget_of(temperature or making.TEMPERATURES, rate or making.RATES)
     chosen = making.sweep(base, sweep) if sweep is not None else None
     check_writable(out / "ablation.json")

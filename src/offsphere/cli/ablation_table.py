@@ -52,6 +52,12 @@ def footnotes(found: Ablation) -> list[str]:
         f"values are means of {found.seeds} seeds, 'seeds' is their standard deviation",
         f"t (temperature) and rate were chosen among {found.trials}, on held-out queries",
         f"intervals are over queries, each for its row alone; {corrected}",
+        *(f"{row.name} trains as {', '.join(row.same)}" for row in found.rows if row.same),
+        *(
+            f"{row.name} learned the exponents {row.exponents[0]:.2f} (query) and {row.exponents[1]:.2f} (document)"
+            for row in found.rows
+            if row.name.startswith("learn")
+        ),
     ]
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from offsphere.cli.embed import MODEL_HELP
 from offsphere.cli.loading import check_writable, load_only, vectors_of
 from offsphere.cli.progress import progress_bar
-from offsphere.errors import DataError
+from offsphere.errors import DataError, NoSuchSplitError
 
 if TYPE_CHECKING:
     from offsphere.learn.learning import Learned
@@ -36,7 +36,9 @@ def adapt_command(
     magnitude: Annotated[str | None, typer.Option(help="A learned length on top: multiplied or added.")] = None,
     loss: Annotated[str, typer.Option(help="infonce, clip, simclr, dcl, dhel, siglip or spectral.")] = "infonce",
     temperature: Annotated[float | None, typer.Option(help="One over the scale. [0.05 for most losses]")] = None,
-    scale: Annotated[str, typer.Option(help="fixed, learn, or calibrated to the lengths.")] = "calibrated",
+    scale: Annotated[
+        str | None, typer.Option(help="fixed, learn, or calibrated to the lengths. [learn for siglip, else calibrated]")
+    ] = None,
     margin: Annotated[float | None, typer.Option(help="Mask negatives that far above their positive.")] = None,
     vrns: Annotated[float, typer.Option(help="Weight of VRNS, for small batches; 30 is typical.")] = 0.0,
     batch: Annotated[int, typer.Option(help="Pairs in a batch.")] = 256,
@@ -44,7 +46,7 @@ def adapt_command(
     rate: Annotated[float, typer.Option(help="Learning rate.")] = 1e-3,
     hard_negatives: Annotated[int, typer.Option(help="Mined for each query by the scorer in training.")] = 2,
     split: Annotated[str | None, typer.Option(help="Judge by this split. [test]")] = None,
-    train_split: Annotated[str, typer.Option(help="Learn from this split, if there is one.")] = "train",
+    train_split: Annotated[str | None, typer.Option(help="Learn from this split. [train, if there is one]")] = None,
     known_items: Annotated[
         bool, typer.Option("--known-items", help="Learn from the corpus too: each title asks for its text.")
     ] = False,
@@ -70,7 +72,7 @@ def adapt_command(
         normalize_input=read_normalize(normalize_input),
         sides=sides,
         rank=rank,
-        magnitude=magnitude,
+        magnitude=cast("Any", magnitude),
         loss=loss,
         temperature=temperature,
         scale=scale,
@@ -109,13 +111,14 @@ def load_parts(
     data: str,
     model: str | None,
     vectors: Path | None,
-    splits: tuple[str, str | None],
+    splits: tuple[str | None, str | None],
     *,
     known_items: bool = False,
     ignore_missing: bool = False,
 ) -> tuple[Held, Held | None, list[Held]]:
     """What to learn from, what to judge by (nothing where there is one split only), and what else to learn from."""
-    learned_from, judged_by = splits
+    wanted, judged_by = splits
+    learned_from = wanted or "train"
     if judged_by == learned_from:
         raise DataError(f"{data}: one cannot learn from {judged_by!r} and judge by it: choose another --split")
     judged = load_only(data, model, vectors, judged_by, ignore_missing=ignore_missing)
@@ -123,8 +126,8 @@ def load_parts(
     if judged.split != learned_from:
         try:
             learned = load_only(data, model, vectors, learned_from, ignore_missing=ignore_missing)
-        except DataError as error:
-            if "split" not in str(error):  # else there is none to learn from, and the one there is will be divided
+        except NoSuchSplitError:
+            if wanted is not None:  # else the one split there is will be divided
                 raise
     train = learned, vectors_of(learned, data, model, vectors)[0]
     test = (judged, vectors_of(judged, data, model, vectors)[0]) if judged is not learned else None
@@ -163,6 +166,9 @@ def _tell(found: Learned, data: str, out: Path) -> None:
         f"learned from {counts['pairs']:,} pairs of {_named(found)}, stopped by {counts['held_out']:,} held-out ones: "
         f"{values} ({run.seconds:.1f} s)"
     )
+    if counts["negatives_masked"]:
+        masked = counts["negatives_masked"] / max(run.steps, 1)
+        typer.echo(f"{masked:,.0f} negatives a step are known to be relevant and did not count")
     if len(record.runs) > 1:
         typer.echo(f"seeds: {', '.join(f'{one.seed}: {one.best:.4f}' for one in record.runs)}")
     print_comparison(found.table, every_row=True)

@@ -12,7 +12,7 @@ import typer
 from offsphere.cli.embed import MODEL_HELP
 from offsphere.cli.loading import check_writable, load_all
 from offsphere.cli.progress import progress_bar
-from offsphere.errors import ParameterError
+from offsphere.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from offsphere.auditing import Audit
@@ -74,9 +74,11 @@ def audit_command(
     task, held, known = load_all(data, model, vectors, split, ignore_missing=ignore_missing)
     warn_left_out(task, held)
     grid = Ablation.load(ablation) if ablation is not None else None
+    if grid is not None and grid.tasks[0]["name"] != task.name:
+        raise DataError(f"{ablation} is of {grid.tasks[0]['name']}, not of {task.name}: ablate this data")
     learned = None
     if adapt:
-        train, test, _ = load_parts(data, model, vectors, ("train", task.split), ignore_missing=ignore_missing)
+        train, test, _ = load_parts(data, model, vectors, (None, split), ignore_missing=ignore_missing)
         with progress_bar("training") as progress:
             learned = learn(train, test, ADAPTERS, metric=metric, seed=seed, progress=progress)
     with progress_bar("auditing") as progress:

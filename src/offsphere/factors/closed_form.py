@@ -106,9 +106,9 @@ def factorize(
 ) -> Factors:
     """The best factors of rank k under one of two objectives.
 
-    With the first k singular values s and right vectors V of X: objective 1, ``|X - X A B^T|^2 + lambda |A B^T|^2``, has
-    ``A = B = V diag(1 / (1 + lambda / s^2))^(1/2)``; objective 2, ``|X - X A B^T|^2 + lambda (|X A|^2 + |B|^2)``, has
-    ``A = V diag((1 - lambda/s)_+ / s)^(1/2)`` and ``B = V diag(s (1 - lambda/s)_+)^(1/2)``.
+    With the first k singular values s and right vectors V of X, objective 1, ``|X - X A B^T|^2 + lambda |A B^T|^2``,
+    has ``A = B = V diag(1 / (1 + lambda / s^2))^(1/2)``; objective 2, ``|X - X A B^T|^2 + lambda (|X A|^2 + |B|^2)``,
+    has ``A = V diag((1 - lambda/s)_+ / s)^(1/2)`` and ``B = V diag(s (1 - lambda/s)_+)^(1/2)``.
 
     The matrix is never made dense. ``weighting`` standardises each item, or divides it by a power of its popularity,
     before. A user or an item without interactions is kept, as zero.

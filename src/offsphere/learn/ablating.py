@@ -7,18 +7,19 @@ from pathlib import Path
 
 import numpy as np
 
-from offsphere.comparing import measuring_of
+from offsphere.comparing import measuring_of, metric_for
 from offsphere.errors import DataError, ParameterError
 from offsphere.learn.ablation import Ablation
-from offsphere.learn.adapting import Study, held_apart
+from offsphere.learn.apart import part_of, rows_apart
 from offsphere.learn.claims import Contrast, findings_of
 from offsphere.learn.learning import TEST_SHARE
 from offsphere.learn.pairs import Held, keys_of
 from offsphere.learn.recipe import Recipe
-from offsphere.learn.variant_runs import kept_run
-from offsphere.learn.variant_values import VariantValues, value_of
+from offsphere.learn.study import Study
+from offsphere.learn.variant_runs import VariantRun, kept_run
+from offsphere.learn.variant_values import VariantValues
 from offsphere.learn.variants import Trial, Variant, budget_of, grid
-from offsphere.measuring import Measuring
+from offsphere.measuring import Measuring, value_of
 from offsphere.memo import Memo, digest_of
 from offsphere.metrics import parse_metric
 from offsphere.scorer import Scorer
@@ -58,10 +59,12 @@ def ablate(
         raise ParameterError(f"seeds = {seeds}: give at least one")
     notes = []
     if test is None:
-        train, test = held_apart(train, TEST_SHARE, seed, by_document=new_documents)
+        rows, kept = rows_apart(train[0], TEST_SHARE, seed, by_document=new_documents)
+        train, test = part_of(train, rows), part_of(train, kept)
         notes.append(f"there is no other split: the values are of {TEST_SHARE:.0%} of the queries, kept from training")
-    study = Study.of(train, also=known, new_documents=new_documents, metric=metric, seed=seed)
-    judged = [_measuring(held, study.metric, train) for held in (test, *also)]
+    metric = metric_for(train[0], metric).name
+    judged = [_measuring(held, metric, train) for held in (test, *also)]
+    study = Study(train, also=known, judged=[test, *also], new_documents=new_documents, metric=metric, seed=seed)
     pairs = isinstance(train[0], PairTask)
     chosen = variants or grid(recipe or Recipe(), budget or budget_of(), full=full, pairs=pairs)
     parts = [part for held in (study.held_out, test, *also) for part in _data(held)]
@@ -94,8 +97,18 @@ def ablate(
         findings_of(names, titles, contrast, pairs=pairs),
         {"pairs": study.pairs.distinct, "held_out": units_of(study.held_out[0])},
         [{"variant": variant.name, **row} for variant, run in zip(chosen, runs, strict=True) for row in run.dynamics],
-        notes,
+        [*notes, *_noted(chosen, runs)],
     )
+
+
+def _noted(variants: Sequence[Variant], runs: Sequence[VariantRun]) -> list[str]:
+    """Every note once, with the variants it is about."""
+    about: dict[str, list[str]] = {}
+    for variant, run in zip(variants, runs, strict=True):
+        for note in run.notes:
+            about.setdefault(note, []).append(variant.name)
+    everywhere = len(variants)
+    return [note if len(names) == everywhere else f"{'; '.join(names)}: {note}" for note, names in about.items()]
 
 
 def _measuring(held: Held, metric: str, train: Held) -> Measuring:

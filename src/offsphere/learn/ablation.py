@@ -46,6 +46,7 @@ class VariantRow(NamedTuple):
     seconds: float
     exponents: tuple[float, float]  # of the output, at the end
     negative_variance: float  # of the probe's cosines, at the end
+    same: Sequence[str] = ()  # variants that train alike
 
 
 class PaperFinding(NamedTuple):

@@ -9,6 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from offsphere.learn.spans import spans
+
 Index = NDArray[np.int64]
 
 
@@ -59,8 +61,5 @@ class Batch(NamedTuple):
 def _places(rows: Index, wanted: Index, columns: Index) -> Index:
     """(row, column) wherever what a row wants stands in a column; no matrix is formed, since most stand nowhere."""
     order = np.argsort(columns)
-    ordered = columns[order]
-    first, last = np.searchsorted(ordered, wanted), np.searchsorted(ordered, wanted, side="right")
-    counts = last - first
-    places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
-    return np.stack([np.repeat(rows, counts), order[places]])
+    which, places = spans(columns[order], wanted)
+    return np.stack([rows[which], order[places]])

@@ -32,8 +32,8 @@ class Probe:
     others: Tensor  # (documents, dimension); empty for pair tasks
 
     @classmethod
-    def of(cls, held_out: Held, seed: int = 0) -> Probe:
-        """A random probe, the same for the same seed."""
+    def of(cls, held_out: Held, seed: int = 0, relevant: NDArray[np.bool_] | None = None) -> Probe:
+        """A random probe, the same for the same seed; ``relevant`` marks documents that any query is known to want."""
         task, vectors = held_out
         found = positives_of(task, vectors)
         rng = np.random.default_rng(seed)
@@ -41,7 +41,10 @@ class Probe:
         _, once = np.unique(found.right[first], return_index=True)
         chosen = rng.permutation(first[once])[:PAIRS]
         if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
-            free = np.flatnonzero(~task.judgments.relevant_to_any)
+            wanted = task.judgments.relevant_to_any
+            if relevant is not None and len(relevant) == len(wanted):
+                wanted = wanted | relevant
+            free = np.flatnonzero(~wanted)
             others = vectors.documents[np.sort(rng.permutation(free)[:PAIRS])]
             one, other = vectors.queries, vectors.documents
         else:

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.adapter import Adapter
-from offsphere.comparing import RESAMPLES, compare
+from offsphere.comparing import NAMED_BEFORE, RESAMPLES, compare
 from offsphere.comparison import Comparison, Row
-from offsphere.learn.adapting import Progress, Study, held_apart
+from offsphere.learn.apart import part_of, rows_apart
 from offsphere.learn.pairs import Held
 from offsphere.learn.recipe import Recipe
+from offsphere.learn.study import Progress, Study
 from offsphere.plain import plain
 from offsphere.scorer import Scorer
 from offsphere.significance import bootstrap_means, interval
@@ -119,12 +120,13 @@ def learn(
     """
     notes = []
     if test is None:
-        train, test = held_apart(train, TEST_SHARE, seed, by_document=new_documents)
+        rows, kept = rows_apart(train[0], TEST_SHARE, seed, by_document=new_documents)
+        train, test = part_of(train, rows), part_of(train, kept)
         notes.append(
             f"there is no other split to judge by: {TEST_SHARE:.0%} of the queries were kept from training, and the "
             "values are of those"
         )
-    study = Study.of(train, also=also, new_documents=new_documents, metric=metric, seed=seed)
+    study = Study(train, also=also, judged=[test], new_documents=new_documents, metric=metric, seed=seed)
     adapters = []
     for place, recipe in enumerate(recipes):
 
@@ -134,7 +136,7 @@ def learn(
 
         adapters.append(study.adapt(recipe, range(seed, seed + seeds), show))
     table = compare(*test, [Scorer(DOT), *(adapter.scorer for adapter in adapters)], metric=metric, seed=seed)
-    table = replace(table, notes=[note for note in table.notes if not note.startswith("p is right")])
+    table = replace(table, notes=[note for note in table.notes if note != NAMED_BEFORE])
     splits: list[Split] = []
     if isinstance(test[0], RankingTask) and isinstance(test[1], RankingVectors):
         flags = study.pairs.seen(test[0], test[1])

@@ -14,6 +14,7 @@ from offsphere.searching import search
 Index = NDArray[np.int64]
 
 DEPTH = 32  # how far down the ranking negatives are taken from
+AT_ONCE = 8_192  # queries whose vectors are held at a time
 WORK = 10**11  # multiplications a round of mining may take; with more, fewer queries are mined for
 
 
@@ -32,7 +33,12 @@ class Mined:
         affordable = max(1, WORK // (len(source.documents) * source.documents.shape[1]))
         if len(asked) > affordable:
             asked = np.sort(rng.choice(asked, affordable, replace=False))
-        found = search(source.queries[asked], source.documents, [scorer], DEPTH)[0].documents
+        depth = min(DEPTH, len(source.documents))
+        found = np.empty((len(asked), depth), np.int64)
+        for start in range(0, len(asked), AT_ONCE):
+            some = asked[start : start + AT_ONCE]
+            (top,) = search(source.queries[some], source.documents, [scorer], depth)
+            found[start : start + AT_ONCE] = top.documents
         keys = source.document_keys[found]
         rows, relevant = pairs.relevant(source.query_keys[asked])
         known = np.zeros(found.shape, np.bool_)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from offsphere.adapter import Adapter, Combine, MagnitudeHead, SideAdapter
+from offsphere.adapter import Adapter, MagnitudeHead, SideAdapter
 from offsphere.learn.normalization import LEAST, Normalization, powered
 from offsphere.learn.objective import Objective
 from offsphere.learn.recipe import Recipe
@@ -17,6 +17,7 @@ from offsphere.similarity import Polar
 from offsphere.transforms import Side
 
 SIDES: tuple[Side, Side] = ("query", "document")
+DIGITS = 4  # of learned exponents: what is printed is what is used
 
 
 class SideModule(nn.Module):
@@ -80,9 +81,10 @@ class AdapterModule(nn.Module):
 
     def forward(self, vectors: Tensor, side: Side) -> tuple[Tensor, Tensor | None]:
         """The mapped vectors, before the output is normalised, and what their head says."""
-        entered = self.input(vectors, side)
         part = self.side(side)
-        return (entered, None) if part is None else (part(entered), part.head(vectors))
+        if part is None:  # nothing enters anything: the vectors stay as they are
+            return vectors, None
+        return part(self.input(vectors, side)), part.head(vectors)
 
     def parameter_groups(self) -> Iterator[dict[str, Any]]:
         """Maps with weight decay; heads without; exponents of the input at their own rate."""
@@ -102,13 +104,15 @@ class AdapterModule(nn.Module):
         sides, output = {}, {}
         for side in SIDES:
             part = self.side(side)
-            power = getattr(exponents, side)
+            power = round(getattr(exponents, side), DIGITS)
             head = None
             if part is not None and part.weights is not None:
                 *weights, log_length, shift = part.weights.detach().double().tolist()
-                combine = cast("Combine", objective.combine)
-                head = MagnitudeHead(np.array(weights), log_length, shift, power, combine)
-            sides[side] = SideAdapter(part.matrix() if part is not None else None, getattr(entering, side), head)
+                head = MagnitudeHead(np.array(weights), log_length, shift, power, objective.combine)
+            if part is None:
+                sides[side] = SideAdapter()
+            else:
+                sides[side] = SideAdapter(part.matrix(), round(getattr(entering, side), DIGITS), head)
             output[side] = 0.0 if head is not None else power  # a head has divided already
         similarity = Polar(output["query"], output["document"])
         return Adapter(sides["query"], sides["document"], similarity, self.recipe.label)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from offsphere.adapter import Combine
 from offsphere.errors import ParameterError
 from offsphere.learn.batch import Batch, FalseNegatives
 from offsphere.learn.gradients import grad_scale
@@ -23,8 +24,6 @@ from offsphere.learn.normalize import Normalize, written_normalize
 from offsphere.learn.regularizers import Regularizer, Seen, config_of
 from offsphere.learn.scale import Scale
 from offsphere.transforms import Side
-
-Combine = str  # how a magnitude head changes a length: multiplied or added
 
 
 class Sides(NamedTuple):
@@ -39,8 +38,8 @@ class Objective(nn.Module):
     """A loss of normalised, scaled scores, plus weighted regularisers.
 
     ``normalize`` says by which power of its length each side is divided; ``temperature`` is one over the scale, and
-    ``scale`` says what becomes of it (fixed, learn, calibrated). ``margin`` masks negatives that score above their
-    positive by more than that much cosine-like score: they are likely to be relevant too. ``grad_scale`` is the power
+    ``scale`` says what becomes of it (fixed, learn, calibrated; else as the loss has it). ``margin`` masks negatives
+    that score above their positive by more than that: they are likely to be relevant too. ``grad_scale`` is the power
     of the length by which gradients are multiplied.
     """
 
@@ -52,7 +51,7 @@ class Objective(nn.Module):
         loss: str | Loss = "infonce",
         *,
         temperature: float | None = None,
-        scale: str = "calibrated",
+        scale: str | None = None,
         within: bool | None = None,
         both_directions: bool | None = None,
         margin: float | None = None,
@@ -71,7 +70,7 @@ class Objective(nn.Module):
         alpha, bias = self.loss.start
         self.normalize = normalize
         self.normalization = Normalization(normalize)
-        self.scale = Scale(1 / temperature if temperature is not None else alpha, scale)
+        self.scale = Scale(1 / temperature if temperature is not None else alpha, scale or self.loss.scaling)
         self.both_directions = self.loss.both_directions if both_directions is None else both_directions
         self.margin = margin
         self.regularizers = tuple(regularizers)
@@ -88,25 +87,44 @@ class Objective(nn.Module):
         sides = self.sides(batch)
         ignored = batch.ignored or FalseNegatives.none()
         targets = torch.arange(len(sides.queries), device=sides.queries.device)
-        candidates = torch.cat([sides.documents, sides.hard]) if len(sides.hard) else sides.documents
-        scores = self.scores(sides.queries, candidates)  # (pairs, candidates)
-        forward = self._masked(scores, ignored.pairs, ignored.hard)
-        found = self.contrast(forward, targets, sides.queries, ignored)
+        candidates, across = sides.documents, ignored.pairs
+        if len(sides.hard):
+            candidates = torch.cat([sides.documents, sides.hard])
+            beyond = ignored.hard + torch.tensor([[0], [len(sides.documents)]])
+            across = torch.cat([ignored.pairs, beyond], dim=1)
+        within = torch.cat([ignored.pairs, ignored.pairs.flip(0)], dim=1)
+        found = self.contrast(sides.queries, candidates, sides.queries, targets, across, within)
         if self.both_directions:
-            backward = self._masked(scores[:, : len(targets)].T, ignored.pairs.flip(0))
-            found = (found + self.contrast(backward, targets, sides.documents, ignored)) / 2
-        return found + self._added(batch, ignored) if self.regularizers else found
+            turned = ignored.pairs.flip(0)
+            other = self.contrast(sides.documents, sides.queries, sides.documents, targets, turned, within)
+            found = (found + other) / 2
+        return found + self._added(batch, across) if self.regularizers else found
 
-    def contrast(self, scores: Tensor, targets: Tensor, own: Tensor, ignored: FalseNegatives) -> Tensor:
-        """The loss of anchors whose scaled scores with all candidates are given; ``own`` are the anchors themselves."""
+    def contrast(
+        self,
+        anchors: Tensor,
+        candidates: Tensor,
+        peers: Tensor,
+        targets: Tensor,
+        across: Tensor,
+        within: Tensor,
+    ) -> Tensor:
+        """The mean loss of some anchors, all given as scored vectors.
+
+        Anchor i has its positive at ``candidates[targets[i]]`` and stands itself at ``peers[targets[i]]`` among the
+        vectors of its own side. ``across`` and ``within`` are places (anchor, column) that do not count as negatives.
+        A part of a batch's anchors against all of its candidates gives that part's share of the batch's loss.
+        """
+        scores = masked(self.scores(anchors, candidates), across)
         if self.margin is not None:
             positive = scores.detach().gather(1, targets[:, None])
             likely = scores.detach() > positive + self.margin * self.current_scale
-            scores = scores.masked_fill(likely, -inf)
-        within = None
+            scores = scores.masked_fill(likely.scatter(1, targets[:, None], value=False), -inf)
+        own = None
         if self.loss.within:
-            within = self._masked(self.scores(own, own), ignored.pairs, diagonal=True)
-        return self.loss(scores, targets, within)
+            itself = torch.stack([torch.arange(len(anchors), device=targets.device), targets])
+            own = masked(self.scores(anchors, peers), torch.cat([within, itself], dim=1))
+        return self.loss(scores, targets, own)
 
     def sides(self, batch: Batch) -> Sides:
         """The vectors as they are scored."""
@@ -131,14 +149,19 @@ class Objective(nn.Module):
 
     def scores(self, anchors: Tensor, candidates: Tensor) -> Tensor:
         """Scaled scores of scored vectors, plus the bias where there is one: (anchors, candidates)."""
-        found: Tensor = (anchors * self.scale(self.normalization.exponents)) @ candidates.T
+        found: Tensor = (anchors * self._scale()) @ candidates.T
         return found + self.bias if self.bias is not None else found
 
     @property
     def current_scale(self) -> float:
         """The scale now."""
-        found = self.scale(self.normalization.exponents)
+        found = self._scale()
         return float(found.detach()) if isinstance(found, Tensor) else float(found)
+
+    def _scale(self) -> Tensor | float:
+        exponent = self.normalization.exponent
+        found: Tensor | float = self.scale(exponent("query"), exponent("document"))
+        return found
 
     def parameter_groups(self, rate: float) -> list[dict[str, Any]]:
         """Exponents, scale and bias with a rate of their own and no weight decay.
@@ -164,22 +187,17 @@ class Objective(nn.Module):
             "paper": self.loss.paper,
         }
 
-    def _added(self, batch: Batch, ignored: FalseNegatives) -> Tensor:
-        queries, documents = powered(batch.queries, 1.0), powered(batch.documents, 1.0)
-        hard = powered(batch.hard, 1.0) if batch.hard is not None else documents[:0]
-        cosines = self._masked(queries @ torch.cat([documents, hard]).T, ignored.pairs, ignored.hard, diagonal=True)
-        seen = Seen(batch.queries, batch.documents, cosines)
+    def _added(self, batch: Batch, across: Tensor) -> Tensor:
+        queries, candidates = powered(batch.queries, 1.0), powered(batch.documents, 1.0)
+        if batch.hard is not None:
+            candidates = torch.cat([candidates, powered(batch.hard, 1.0)])
+        own = torch.arange(len(queries), device=queries.device).expand(2, -1)
+        seen = Seen(batch.queries, batch.documents, masked(queries @ candidates.T, torch.cat([across, own], dim=1)))
         return torch.stack([regularizer.weight * regularizer(seen) for regularizer in self.regularizers]).sum()
 
-    @staticmethod
-    def _masked(scores: Tensor, pairs: Tensor, hard: Tensor | None = None, *, diagonal: bool = False) -> Tensor:
-        """Minus infinity where a negative is none."""
-        rows, columns = pairs
-        if hard is not None and hard.shape[1]:
-            rows, columns = torch.cat([rows, hard[0]]), torch.cat([columns, hard[1] + len(scores)])
-        if len(rows):
-            scores = scores.index_put((rows, columns), torch.tensor(-inf, dtype=scores.dtype))
-        if diagonal:
-            own = torch.arange(len(scores), device=scores.device)
-            scores = scores.index_put((own, own), torch.tensor(-inf, dtype=scores.dtype))
+
+def masked(scores: Tensor, places: Tensor) -> Tensor:
+    """Minus infinity at places (row, column), where a negative is none."""
+    if not places.shape[1]:
         return scores
+    return scores.index_put((places[0], places[1]), torch.tensor(-inf, dtype=scores.dtype, device=scores.device))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from offsphere.blocks import Blocks
 from offsphere.errors import DataError, ParameterError
 from offsphere.geometry.positives import positives_of
+from offsphere.learn.spans import spans
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import PairVectors, RankingVectors
@@ -47,36 +48,40 @@ class TrainingPairs:
         return len(self.source)
 
     @classmethod
-    def of(cls, task: Held, also: Sequence[Held] = (), repeat: int | None = None) -> TrainingPairs:
-        """The positives of a task, and of others whose queries and documents are learned from too.
+    def of(
+        cls, task: Held, also: Sequence[Held] = (), repeat: int | None = None, rows: Index | None = None
+    ) -> TrainingPairs:
+        """The positives of a task (of some of its queries or pairs, by row), and of others that are learned from too.
 
-        The task's own pairs are repeated so that they are about as many as all others together. A document that
-        another task names by the same id is the same document, however it is encoded there.
+        The task's own pairs are repeated so that they are about as many as all others together. Another task of the
+        same name is of the same corpus: there a document is known by its id, however it is encoded.
         """
         names: dict[str, int] = {}
-        sources, rows, left_out = [], [], 0
+        sources, found, left_out = [], [], 0
         for place, (one, vectors) in enumerate((task, *also)):
             positives = positives_of(one, vectors)
             left_out += positives.without_direction
-            sources.append(_source(one, vectors, names, last=place == len(also)))
-            rows.append(np.stack([np.full(len(positives), place), positives.left, positives.right], axis=1))
-        if not len(rows[0]):
+            sources.append(_source(one, vectors, names if one.name == task[0].name else None))
+            places = np.stack([np.full(len(positives), place), positives.left, positives.right], axis=1)
+            found.append(places if place or rows is None else places[np.isin(positives.left, rows)])
+        if not len(found[0]):
             raise DataError(
-                f"{task[0].name} has no pair to learn from: no query has a relevant document, or all have length zero"
+                f"{task[0].name} has no pair to learn from: no query has a relevant document, all have length zero, or "
+                "all are judged by too"
             )
-        others = sum(map(len, rows[1:]))
-        times = repeat if repeat is not None else max(1, round(others / len(rows[0])))
+        others = sum(map(len, found[1:]))
+        times = repeat if repeat is not None else max(1, round(others / len(found[0])))
         if times < 1:
             raise ParameterError(f"repeat = {times}: give at least 1")
-        both = np.concatenate(rows)
         keys = np.concatenate(
             [
-                np.stack([source.query_keys[found[:, 1]], source.document_keys[found[:, 2]]], axis=1)
-                for source, found in zip(sources, rows, strict=True)
+                np.stack([source.query_keys[places[:, 1]], source.document_keys[places[:, 2]]], axis=1)
+                for source, places in zip(sources, found, strict=True)
             ]
         )
-        pairs = np.concatenate([*[rows[0]] * (times - 1), both])
-        return cls(sources, pairs[:, 0], pairs[:, 1], pairs[:, 2], np.asfortranarray(np.unique(keys, axis=0)), left_out)
+        pairs = np.concatenate([found[0]] * times + found[1:])
+        known = np.asfortranarray(np.unique(keys, axis=0))
+        return cls(sources, pairs[:, 0], pairs[:, 1], pairs[:, 2], known, left_out)
 
     @property
     def distinct(self) -> int:
@@ -125,11 +130,8 @@ class TrainingPairs:
 
     def relevant(self, query_keys: Index) -> tuple[Index, Index]:
         """Row and document number of everything known to be relevant to these queries."""
-        column = self.known[:, 0]
-        first, last = np.searchsorted(column, query_keys), np.searchsorted(column, query_keys, side="right")
-        counts = last - first
-        places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
-        return np.repeat(np.arange(len(query_keys)), counts), self.known[places, 1]
+        which, places = spans(self.known[:, 0], query_keys)
+        return which, self.known[places, 1]
 
 
 def keys_of(vectors: Vectors) -> Index:
@@ -144,14 +146,14 @@ def keys_of(vectors: Vectors) -> Index:
 
 
 def _source(
-    task: RankingTask | PairTask, vectors: RankingVectors | PairVectors, names: dict[str, int], *, last: bool
+    task: RankingTask | PairTask, vectors: RankingVectors | PairVectors, names: dict[str, int] | None
 ) -> Source:
-    """``names`` remember the documents of the sources before; after the last nobody asks any more."""
+    """``names`` remember the documents of this corpus, where its sources have ids."""
     if isinstance(vectors, PairVectors):
         return Source(vectors.left, vectors.right, keys_of(vectors.left), keys_of(vectors.right))
     assert isinstance(task, RankingTask)
     keys = keys_of(vectors.documents)
-    if names or not last:
+    if names is not None:
         for place, name in enumerate(task.document_ids):
             keys[place] = names.setdefault(name, int(keys[place]))
     return Source(vectors.queries, vectors.documents, keys_of(vectors.queries), keys)

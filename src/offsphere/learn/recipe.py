@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from typing import Any
 
+from offsphere.adapter import Combine
 from offsphere.errors import ParameterError, UnknownNameError
 from offsphere.learn.normalize import Exponents, Normalize, written_normalize
 
@@ -24,12 +25,12 @@ class Recipe:
     normalize_input: Normalize = "none"  # the input: what enters the adapter
     sides: str = "auto"  # a map for each side (untied), one for both (tied), or for one side only; auto: see resolved
     rank: int | None = None  # of what is added to the identity; full without
-    magnitude: str | None = None  # a learned length on top of the direction: multiplied or added
+    magnitude: Combine | None = None  # a learned length on top of the direction: multiplied or added
     loss: str = "infonce"
     within: bool | None = None  # within-view negatives; as the loss has them
     both_directions: bool | None = None  # documents as anchors too; as the loss has it
     temperature: float | None = None  # 0.05 for most losses
-    scale: str = "calibrated"  # fixed, learn, or calibrated to the lengths of the first batches
+    scale: str | None = None  # fixed, learn, or calibrated to the lengths of the first batches; as the loss has it
     margin: float | None = None  # negatives that score that far above their positive do not count
     vrns: float = 0.0  # weights of what is added to the loss
     length_target: tuple[float, float] | None = None  # (length, weight)
@@ -51,7 +52,7 @@ class Recipe:
         Exponents.of(self.normalize)
         Exponents.of(self.normalize_input)
         for kind, name, known in (("loss", self.loss, LOSSES), ("scale", self.scale, SCALES)):
-            if name not in known:
+            if name is not None and name not in known:
                 raise UnknownNameError(kind, name, list(known))
         if self.sides not in SIDES:
             raise ParameterError(f"sides = {self.sides!r}: choose {', '.join(SIDES)}")
@@ -91,8 +92,9 @@ class Recipe:
             parts.append(f"rank {self.rank}")
         if self.normalize_input != "none":
             parts.append(f"input {written_normalize(self.normalize_input)}")
-        if self.magnitude is not None:
-            parts.append(f"length {self.magnitude}")
+        if self.magnitude is not None:  # the similarity says dot then, so this says what it was before
+            similarity = self.exponents.similarity.name if not self.exponents.learned else "learned exponents"
+            parts.append(f"{similarity}, length {self.magnitude}")
         return ", ".join(parts)
 
     def config(self) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from offsphere.errors import ParameterError
-from offsphere.learn.normalize import Exponents
 from offsphere.learn.recipe import SCALES
 
 LEAST, MOST = 0.01, 100.0  # a learned scale stays between them (Radford et al. 2021, arXiv:2103.00020, for the upper)
@@ -46,12 +45,14 @@ class Scale(nn.Module):
             means = [float(side.norm(dim=-1).mean()) for side in (queries, documents)]
             self.lengths += torch.tensor([*means, 1.0], dtype=torch.float64)
 
-    def forward(self, exponents: Exponents) -> Tensor | float:
-        """The scale now; the exponents are those of the normalisation."""
+    def forward(self, query: Tensor | float, document: Tensor | float) -> Tensor | float:
+        """The scale now, given the exponents; a calibrated one has a gradient where they have."""
         if self.raw is not None:
-            return self.raw.clamp(log(LEAST), log(MOST)).exp()
-        query, document, count = self.lengths.tolist()
-        if self.mode == "fixed" or not (query > 0 and document > 0):
+            with torch.no_grad():  # as a value, not in the graph: beyond a clamp there would be no way back
+                self.raw.clamp_(log(LEAST), log(MOST))
+            return self.raw.exp()
+        sums = self.lengths.tolist()
+        if self.mode == "fixed" or not (sums[0] > 0 and sums[1] > 0):
             return self.alpha
-        left = (1 - exponents.query) * log(query / count) + (1 - exponents.document) * log(document / count)
-        return self.alpha * exp(-left)
+        left = (1 - query) * log(sums[0] / sums[2]) + (1 - document) * log(sums[1] / sums[2])
+        return self.alpha * (torch.exp(-left) if isinstance(left, Tensor) else exp(-left))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, isfinite, nan
+from math import inf, isfinite, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -100,18 +100,18 @@ class Trainer:
         start = self._evaluated(0, [])
         self._look(0, nan, always=True)
         losses: list[float] = []
-        step, stopped = 0, "all steps done"
+        step, stopped, broke = 0, "all steps done", False
         while step < total:
             for chosen in self.pairs.batches(self.size, self.order):
                 loss = self._step(chosen)
-                if not isfinite(loss) or (step + 1 in (total, every) and not self._finite()):
-                    stopped = self._not_finite(step + 1)
-                    total = step
+                looked_at = (step + 1) % every == 0 or step + 1 == total
+                if not isfinite(loss) or (looked_at and not self._finite()):
+                    stopped, broke, total = self._not_finite(step + 1), True, step
                     break
                 losses.append(loss)
                 step += 1
                 self._look(step, loss, always=step == total)
-                if step % every == 0 or step == total:
+                if looked_at:
                     self._evaluated(step, losses)
                     losses = []
                     if self._worn_out():
@@ -123,7 +123,6 @@ class Trainer:
                     break
         value, best_step, adapter = self.best
         seconds = round(time.monotonic() - started, 2)
-        broke = "not a finite number" in stopped
         run = Run(self.seed, start, value, best_step, step, seconds, tuple(self.history), stopped, broke)
         return Trained(adapter, run, self.dynamics, self.masked)
 
@@ -172,9 +171,9 @@ class Trainer:
         adapter = self.module.adapter(self.objective)
         value = self.evaluate(adapter)
         self.history.append((step, float(np.mean(losses)) if losses else float("nan"), value))
-        if value > self.best[0] or self.best[2] is None:
+        if self.best[2] is None or isnan(self.best[0]) or value > self.best[0]:
             self.best = (value, step, adapter)
-        if self.recipe.hard_negatives:
+        if self.recipe.hard_negatives and self.objective.loss.across:  # else nobody would look at them
             self.mined = Mined.by(adapter.scorer, self.pairs, self.drawing)
         return value
 
@@ -188,7 +187,8 @@ class Trainer:
 
     def _finite(self) -> bool:
         """Whether the last step left numbers: a loss can be finite and its gradient not."""
-        return all(bool(parameter.isfinite().all()) for parameter in self.module.parameters())
+        parameters = [*self.module.parameters(), *self.objective.parameters()]
+        return all(bool(parameter.isfinite().all()) for parameter in parameters)
 
     def _worn_out(self) -> bool:
         return len(self.history) - 1 - [step for step, _, _ in self.history].index(self.best[1]) >= self.recipe.patience

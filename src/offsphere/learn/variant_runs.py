@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.adapter import Adapter
-from offsphere.learn.adapting import Study
+from offsphere.learn.study import Study
 from offsphere.learn.variants import Variant
 from offsphere.measuring import Measuring
-from offsphere.memo import Memo, digest_of
+from offsphere.memo import Memo, code_version, digest_of
 
 Array = NDArray[np.float64]
 
@@ -30,6 +30,7 @@ class VariantRun:
     exponents: Array  # (seeds, 2)
     seconds: float
     dynamics: Sequence[dict[str, float]]
+    notes: Sequence[str]  # what went wrong, or is to be minded
 
 
 def kept_run(
@@ -43,7 +44,7 @@ def kept_run(
 ) -> VariantRun:
     """A variant's run, from the folder where it was finished before."""
     said = json.dumps([variant.recipe.config(), list(variant.budget), list(seeds), study.metric], default=str)
-    name = f"variant-{digest_of([data.encode(), said.encode()])}"
+    name = f"variant-{digest_of([data.encode(), said.encode(), code_version()])}"
 
     def make() -> dict[str, NDArray[Any]]:
         run = _trained(study, judged, variant, seeds, show)
@@ -54,6 +55,7 @@ def kept_run(
             "exponents": run.exponents,
             "seconds": np.array([run.seconds]),
             "columns": np.array(columns, dtype=str),
+            "notes": np.array(run.notes, dtype=str),
             "dynamics": np.array([[row[name] for name in columns] for row in run.dynamics]),
             **{f"measured-{place}": part for place, part in enumerate(run.measured)},
         }
@@ -68,6 +70,7 @@ def kept_run(
         numbers["exponents"],
         float(numbers["seconds"][0]),
         rows,
+        found["notes"].tolist(),
     )
 
 
@@ -76,13 +79,14 @@ def _trained(
 ) -> VariantRun:
     """Choose temperature and rate on held-out queries with the first seed, then train with every seed."""
     started = time.monotonic()
-    tried: dict[tuple[float, float], Adapter] = {}
+    tried = []
     for place, (temperature, rate) in enumerate(variant.budget):
-        recipe = replace(variant.recipe, temperature=temperature, rate=rate)
-        tried[temperature, rate] = study.adapt(recipe, seeds[:1])
+        tried.append(study.adapt(replace(variant.recipe, temperature=temperature, rate=rate), seeds[:1]))
         show(place + 1)
-    best = max(tried, key=lambda trial: _best(tried[trial]))
-    recipe = replace(variant.recipe, temperature=best[0], rate=best[1])
+    trials = np.array([[*trial, _best(adapter)] for trial, adapter in zip(variant.budget, tried, strict=True)])
+    best = best_trial(trials)
+    temperature, rate = variant.budget[best]
+    recipe = replace(variant.recipe, temperature=temperature, rate=rate)
     adapters = [tried[best]]
     for place, seed in enumerate(seeds[1:]):
         adapters.append(study.adapt(recipe, [seed]))
@@ -91,13 +95,19 @@ def _trained(
     exponents = [_exponents(adapter) for adapter in adapters]
     record = adapters[0].record
     return VariantRun(
-        np.array([[*trial, _best(adapter)] for trial, adapter in tried.items()]),
+        trials,
         np.array([_best(adapter) for adapter in adapters]),
         [np.stack(measuring.values(scorers)) for measuring in judged],
         np.array(exponents),
         time.monotonic() - started,
         [dict(row) for row in record.dynamics] if record is not None else [],
+        list(dict.fromkeys(note for adapter in (*tried, *adapters) if adapter.record for note in adapter.record.notes)),
     )
+
+
+def best_trial(trials: Array) -> int:
+    """The place of the highest held-out value; one that is no number is below all."""
+    return int(np.argmax(np.nan_to_num(trials[:, 2], nan=-np.inf)))
 
 
 def _best(adapter: Adapter) -> float:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from offsphere.comparing import RESAMPLES
 from offsphere.learn.ablation import Result, VariantRow
 from offsphere.learn.claims import Contrast
-from offsphere.learn.variant_runs import VariantRun
+from offsphere.learn.variant_runs import VariantRun, best_trial
 from offsphere.learn.variants import Variant
-from offsphere.measuring import Measuring
+from offsphere.measuring import Measuring, value_of
 from offsphere.significance import bootstrap, holm, interval, randomization_test
 
 Array = NDArray[np.float64]
@@ -31,12 +31,14 @@ class VariantValues:
     def row(self, place: int, variant: Variant) -> VariantRow:
         """What one variant came to."""
         run = self.runs[place]
-        temperature, rate, _ = run.trials[int(run.trials[:, 2].argmax())].tolist()
+        temperature, rate, _ = run.trials[best_trial(run.trials)].tolist()
         results = [self._result(task, place) for task in range(len(self.judged))]
         last = run.dynamics[-1]["negative_variance"] if run.dynamics else float("nan")
         query, document = run.exponents.mean(axis=0).tolist()
+        held_out = float(run.held_out.mean())
+        exponents = (query, document)
         return VariantRow(
-            variant.name, temperature, rate, float(run.held_out.mean()), results, run.seconds, (query, document), last
+            variant.name, temperature, rate, held_out, results, run.seconds, exponents, last, variant.same
         )
 
     def contrast(self, one: int, other: int, task: int) -> Contrast:
@@ -85,9 +87,3 @@ class VariantValues:
         base = self._units(task, 0)
         apart = np.stack([self._units(task, place) - base for place in range(1, len(self.runs))], axis=1)
         return holm(randomization_test(apart, seed=self.seed))
-
-
-def value_of(measuring: Measuring, measured: Array) -> float:
-    """The value of one measurement."""
-    evaluation = measuring.evaluation
-    return float(evaluation.evaluate(measured, np.ones((1, evaluation.units)))[0])

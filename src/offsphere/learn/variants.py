@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from offsphere.errors import UnknownNameError
+from offsphere.learn.normalize import Exponents
 from offsphere.learn.recipe import Recipe
 
 OUTPUTS: Mapping[str, str] = MappingProxyType(
@@ -32,6 +33,7 @@ class Variant:
     name: str
     recipe: Recipe
     budget: Sequence[Trial]
+    same: tuple[str, ...] = ()  # others that train alike
 
 
 def budget_of(temperatures: Sequence[float] = TEMPERATURES, rates: Sequence[float] = RATES) -> list[Trial]:
@@ -42,24 +44,43 @@ def budget_of(temperatures: Sequence[float] = TEMPERATURES, rates: Sequence[floa
 def grid(base: Recipe, budget: Sequence[Trial], *, full: bool = False, pairs: bool = False) -> list[Variant]:
     """Every output with every input; and every output with the sides tied, with VRNS, and with a magnitude head.
 
-    ``full`` crosses all five switches. The first is the baseline: cosine, raw input, a map for each side, nothing
-    added. For pairs the baseline has one map for both sides, and the variants have one for each.
+    ``full`` crosses all five switches. The first is the baseline: cosine, raw input, a map for each side (for pairs one
+    for both, unless the recipe says otherwise), nothing added. Variants that must train alike are one.
     """
-    plain, other = ("tied", "untied") if pairs else ("untied", "tied")
-    base = replace(base, sides=plain)
+    base = base.resolved(pairs=pairs)
+    other = "untied" if base.sides == "tied" else "tied"
     found = [_variant(base, budget, output, entering) for output in OUTPUTS for entering in INPUTS]
-    if not full:
+    if full:
+        for sides, vrns, head in product((base.sides, other), (0.0, VRNS_WEIGHT), (None, "multiplied")):
+            if (sides, vrns, head) != (base.sides, 0.0, None):
+                found += [
+                    _variant(base, budget, output, entering, sides=sides, vrns=vrns, magnitude=head)
+                    for output in OUTPUTS
+                    for entering in INPUTS
+                ]
+    else:
         for switch in ({"sides": other}, {"vrns": VRNS_WEIGHT}, {"magnitude": "multiplied"}):
             found += [_variant(base, budget, output, **switch) for output in OUTPUTS]
-        return found
-    for sides, vrns, head in product((plain, other), (0.0, VRNS_WEIGHT), (None, "multiplied")):
-        if (sides, vrns, head) != (plain, 0.0, None):
-            found += [
-                _variant(base, budget, output, entering, sides=sides, vrns=vrns, magnitude=head)
-                for output in OUTPUTS
-                for entering in INPUTS
-            ]
-    return found
+    return _merged(found)
+
+
+def _merged(variants: Sequence[Variant]) -> list[Variant]:
+    """One for all that must train alike.
+
+    Under a normalised output the map of a side gives the same scores for x and for any multiple of it, whatever the
+    map: loss and gradients do not see the length of that side's input at all.
+    """
+    kept: dict[Recipe, Variant] = {}
+    for variant in variants:
+        output, entering = variant.recipe.exponents, Exponents.of(variant.recipe.normalize_input)
+        seen = (
+            0.0 if output.query == 1 else entering.query,
+            0.0 if output.document == 1 else entering.document,
+        )
+        key = replace(variant.recipe, normalize_input=seen)
+        first = kept.get(key)
+        kept[key] = variant if first is None else replace(first, same=(*first.same, variant.name))
+    return list(kept.values())
 
 
 def sweep(base: Recipe, parameter: str) -> list[Variant]:

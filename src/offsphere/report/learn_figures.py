@@ -45,6 +45,27 @@ TRACKS = (  # name, title, columns by their label, what to see
         "Away from zero: length has learned to say something about relevance.",
     ),
 )
+MORE = (
+    (
+        "uniformity",
+        "Uniformity",
+        {"queries": "query_uniformity", "documents": "document_uniformity"},
+        "How evenly directions fill the sphere: lower is more even (Wang & Isola 2020).",
+    ),
+    (
+        "spread",
+        "Alignment, and the variance of positive cosines",
+        {"alignment": "alignment", "variance": "positive_variance"},
+        "Alignment is the mean squared distance of a positive pair: lower is closer.",
+    ),
+    (
+        "exponents",
+        "Exponents",
+        {"query": "query_exponent", "document": "document_exponent"},
+        "0 keeps a side's length in the score, 1 divides by it; those that are learned move.",
+    ),
+    ("scale", "Scale", {"": "scale"}, "One over the temperature, as it is applied; calibrated or learned ones move."),
+)
 TRACKED = 6  # variants of an ablation that are drawn
 
 
@@ -120,7 +141,7 @@ def grid_tracks(found: Ablation) -> list[Figure]:
 def _tracks(rows: Sequence[Mapping[str, Any]], prefix: str) -> list[Figure]:
     return [
         figure
-        for name, title, columns, caption in TRACKS
+        for name, title, columns, caption in (*TRACKS, *MORE)
         if (figure := _track(rows, prefix + name, title, columns, caption)) is not None
     ]
 

@@ -34,6 +34,7 @@ def to_html(found: Audit) -> str:
         training=found.advice.about("training"),
         more=found.advice.about("scorer")[1:],
         provenance=found.provenance,
+        tracks=[track[0] for track in (*learn_figures.TRACKS, *learn_figures.MORE)],
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from offsphere.errors import DataError
+from offsphere.errors import DataError, NoSuchSplitError
 from offsphere.tasks.beir import text_of
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import Judged, Listed, RankingTask
@@ -75,7 +75,7 @@ def _splits(name: str, configuration: str | None) -> dict[str, Any]:
 
 def _choose(name: str, splits: list[str], split: str | None) -> str:
     if split is not None and split not in splits:
-        raise DataError(f"{name} has no split {split!r}: there are {', '.join(splits)}")
+        raise NoSuchSplitError(f"{name} has no split {split!r}: there are {', '.join(splits)}")
     preferred = (name for name in ("test", "dev", "validation") if name in splits)
     return split or next(preferred, splits[0])
 

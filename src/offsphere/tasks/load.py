@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from offsphere.errors import DataError
+from offsphere.errors import DataError, NoSuchSplitError
 from offsphere.tasks.beir import is_beir, load_beir
 from offsphere.tasks.known_items import known_item_task
 from offsphere.tasks.pairs import PairTask
@@ -35,7 +35,7 @@ def load_task(
         raise DataError(f"{place.name[:40]}... is no name of a file or folder")
     if place.is_file():
         if split is not None:
-            raise DataError(f"{place} is one file and has no split {split!r}: give its folder, or no --split")
+            raise NoSuchSplitError(f"{place} is one file and has no split {split!r}: give its folder, or no --split")
         return _from_file(place, vectors, ignore_missing=ignore_missing)
     if not place.is_dir():
         if str(data).count("/") == 1 and not str(data).startswith((".", "/", "~")):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from offsphere.errors import DataError
+from offsphere.errors import DataError, NoSuchSplitError
 from offsphere.tasks.ranking import Judged
 from offsphere.tasks.tables import number, text_lines
 
@@ -40,7 +40,7 @@ def find_qrels(folder: Path, split: str | None) -> tuple[Path, str | None]:
         raise DataError(f"{folder} has no judgments: expected qrels/test.tsv or a file named qrels")
     if split is not None:
         if split not in found:
-            raise DataError(f"{folder} has no split {split!r}: there are {', '.join(sorted(found))}")
+            raise NoSuchSplitError(f"{folder} has no split {split!r}: there are {', '.join(sorted(found))}")
         return found[split], split
     preferred = [name for name in ("test", "dev") if name in found]
     if not preferred and len(found) > 1:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from offsphere.errors import DataError
+from offsphere.errors import DataError, NoSuchSplitError
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.tables import number, table_rows
 
@@ -20,7 +20,7 @@ def find_table(folder: Path, split: str | None) -> Path | None:
     if not tables:
         return None
     if split is not None and split not in tables:
-        raise DataError(f"{folder} has no split {split!r}: there are {', '.join(tables)}")
+        raise NoSuchSplitError(f"{folder} has no split {split!r}: there are {', '.join(tables)}")
     chosen = split or next((name for name in ("test", "dev") if name in tables), None)
     if chosen is None and len(tables) > 1:
         raise DataError(f"{folder} has the splits {', '.join(tables)}: choose one with --split")

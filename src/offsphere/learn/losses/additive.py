@@ -51,6 +51,11 @@ class Additive:
         return self.within > 0
 
     @property
+    def scaling(self) -> str:
+        """What becomes of the scale unless one says otherwise: with a bias, both are learned."""
+        return "learn" if self.bias is not None else "calibrated"
+
+    @property
     def start(self) -> tuple[float, float | None]:
         """The scale to start from, and the bias where there is one."""
         return self.scale, self.bias

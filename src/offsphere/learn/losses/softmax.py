@@ -62,6 +62,11 @@ class Softmax:
         return terms
 
     @property
+    def scaling(self) -> str:
+        """What becomes of the scale unless one says otherwise."""
+        return "calibrated"
+
+    @property
     def start(self) -> tuple[float, float | None]:
         """The scale to start from, and the bias where there is one."""
         return 1 / self.temperature, None

@@ -1,0 +1,70 @@
+"""Parts of a task that are kept apart: to learn from, to stop by, to judge by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.errors import DataError, ParameterError
+from offsphere.learn.pairs import Held, keys_of
+from offsphere.tasks.info import units_of
+from offsphere.tasks.pairs import PairTask
+from offsphere.tasks.ranking import RankingTask
+from offsphere.tasks.splits import split_task
+from offsphere.tasks.vectors import PairVectors, RankingVectors
+
+Index = NDArray[np.int64]
+
+FEWEST = 8  # queries to learn from and stop by
+
+
+def rows_apart(
+    task: RankingTask | PairTask, share: float, seed: int, *, by_document: bool = False
+) -> tuple[Index, Index]:
+    """Queries (or pairs) to learn from and such to keep; ``by_document`` keeps relevant documents apart too."""
+    count = units_of(task)
+    pairs = isinstance(task, PairTask)
+    if count < FEWEST:
+        raise DataError(
+            f"{task.name} has {count} {'pairs' if pairs else 'queries'} to learn from; learning and stopping need at "
+            f"least {FEWEST}: give more"
+        )
+    if isinstance(task, PairTask):
+        if by_document:
+            raise ParameterError(f"{task.name} has pairs, no documents that could be new: leave out new_documents")
+        order = np.random.default_rng(seed).permutation(count)
+        kept = max(3, int(share * count))
+        return np.sort(order[kept:]), np.sort(order[:kept])
+    parts = split_task(task, {"train": 1 - share, "kept": share}, seed=seed, by_document=by_document)
+    place = {name: row for row, name in enumerate(task.query_ids)}
+    learned, aside = (np.array([place[name] for name in part.query_ids], np.int64) for part in parts.values())
+    return learned, aside
+
+
+def part_of(held: Held, rows: Index) -> Held:
+    """Some queries (or pairs) of a task, with their vectors."""
+    task, vectors = held
+    if isinstance(task, PairTask) and isinstance(vectors, PairVectors):
+        part = PairTask(task.name, task.gold[rows], split=task.split)
+        return part, PairVectors(vectors.left[rows], vectors.right[rows])
+    assert isinstance(task, RankingTask)
+    assert isinstance(vectors, RankingVectors)
+    return task.only(rows), replace(vectors, queries=vectors.queries[rows], query_tokens=None)
+
+
+def in_none_of(held: Held, rows: Index, judged: Sequence[Held]) -> Index:
+    """Those rows whose query (or pair) stands in none of the tasks one judges by, under whatever id."""
+    own = _asked(held)[rows]
+    others = [_asked(other) for other in judged]
+    return rows[~np.isin(own, np.concatenate(others))] if others else rows
+
+
+def _asked(held: Held) -> Index:
+    """A number for each query, or for each pair in its order."""
+    _, vectors = held
+    if isinstance(vectors, PairVectors):
+        return keys_of(np.concatenate([vectors.left, vectors.right], axis=1))
+    return keys_of(vectors.queries)
