@@ -17,6 +17,7 @@ _HOME = {
     "Comparison": "comparison",
     "DropTop": "transforms",
     "Euclidean": "similarity",
+    "Factors": "factors.closed_form",
     "Geometry": "geometry",
     "Linear": "transforms",
     "Moments": "moments",
@@ -43,6 +44,8 @@ _HOME = {
     "audit": "auditing",
     "compare": "comparing",
     "embed": "encode",
+    "factorize": "factors.closed_form",
+    "hold_out": "factors.recommending",
     "csls": "hubs",
     "load_encoder": "encode",
     "load_task": "tasks",
@@ -52,7 +55,11 @@ _HOME = {
     "nnn": "hubs",
     "open_store": "store",
     "parse_scorer": "naming",
+    "recommend": "factors.recommending",
     "search": "searching",
+    "simulate": "factors.simulation",
+    "stability": "factors.stability",
+    "train_with_cosine": "factors.recommending",
     "standardize_queries": "calibration",
 }
 
@@ -67,6 +74,10 @@ if TYPE_CHECKING:
     from offsphere.comparison import Comparison
     from offsphere.encode import embed, load_encoder
     from offsphere.errors import OffsphereError
+    from offsphere.factors.closed_form import Factors, factorize
+    from offsphere.factors.recommending import hold_out, recommend, train_with_cosine
+    from offsphere.factors.simulation import simulate
+    from offsphere.factors.stability import stability
     from offsphere.geometry import Geometry, measure, measure_layers
     from offsphere.hubs import csls, nnn
     from offsphere.learn.ablating import ablate

@@ -13,6 +13,7 @@ from offsphere.cli.compare import compare_command
 from offsphere.cli.data import data_app
 from offsphere.cli.demo import demo_command
 from offsphere.cli.embed import embed_command
+from offsphere.cli.factorize import factorize_app
 from offsphere.cli.measure import measure_command
 from offsphere.errors import OffsphereError
 
@@ -29,6 +30,7 @@ app.command("measure")(measure_command)
 app.command("embed")(embed_command)
 app.command("adapt")(adapt_command)
 app.command("ablate")(ablate_command)
+app.add_typer(factorize_app, name="factorize")
 app.add_typer(data_app, name="data")
 app.command("demo")(demo_command)
 

@@ -1,0 +1,145 @@
+"""``offsphere factorize``: what cosine means on the factors of a recommender."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from offsphere.cli.loading import check_writable
+
+if TYPE_CHECKING:
+    from offsphere.factors.closed_form import Factors
+    from offsphere.factors.stability import Stability
+
+factorize_app = typer.Typer(help="What cosine means on learned factors: fit, test, demonstrate.", no_args_is_help=True)
+
+
+@factorize_app.command("fit")
+def fit_command(
+    interactions: Annotated[Path, typer.Argument(help="Users x items: scipy sparse .npz, or dense .npy.")],
+    rank: Annotated[int, typer.Option(help="How many factors.")] = 64,
+    regularization: Annotated[float, typer.Option("--lambda", help="The weight of the penalty.")] = 1.0,
+    objective: Annotated[int, typer.Option(help="1 penalises the product of the factors, 2 each of them.")] = 2,
+    weighting: Annotated[str, typer.Option(help="none, standardize (each item) or popularity (inverse).")] = "none",
+    power: Annotated[float, typer.Option(help="Of the popularity, for --weighting popularity.")] = 0.5,
+    out: Annotated[Path | None, typer.Option(help="Folder for the factors.")] = None,
+    metric: Annotated[str, typer.Option(help="Of the held-out interactions.")] = "ndcg@10",
+    seed: Annotated[int, typer.Option(min=0, help="Of what is held out.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Fit in closed form, judge on held-out interactions, and say whether cosine means anything."""
+    from offsphere.factors.closed_form import factorize
+    from offsphere.factors.files import save_factors
+    from offsphere.factors.interactions import read_interactions
+    from offsphere.factors.recommending import hold_out, recommend
+    from offsphere.factors.stability import stability
+
+    if out is not None:
+        check_writable(out / "factors.json")
+    matrix = read_interactions(interactions)
+
+    def fitted(matrix: object) -> Factors:
+        return factorize(matrix, rank, regularization, objective=objective, weighting=weighting, power=power, seed=seed)
+
+    factors = fitted(matrix)
+    held = hold_out(matrix, seed=seed)
+    judged = recommend(fitted(held.train), held, metric=metric, seed=seed)
+    trust = stability(factors, seed=seed)
+    if out is not None:
+        save_factors(factors, out)
+    if as_json:
+        both = {"recommending": judged.to_json(), "stability": trust.to_json()}
+        typer.echo(json.dumps(both, indent=2, allow_nan=False))
+        return
+    from offsphere.cli.table import print_comparison
+
+    typer.echo(f"{factors!r}: {factors.used} of {rank} factors in use")
+    if factors.empty_users or factors.empty_items:
+        empty = f"{factors.empty_users:,} users and {factors.empty_items:,} items have no interactions; they are zero"
+        typer.echo(f"warning: {empty}", err=True)
+    print_comparison(judged.table, every_row=True)
+    for sentence in judged.sentences[1:]:
+        typer.echo(sentence)
+    _tell(trust)
+    if out is not None:
+        typer.echo(f"The factors are in {out}.")
+
+
+@factorize_app.command("stability")
+def stability_command(
+    items: Annotated[Path, typer.Argument(help="Item factors (.npy, a row an item), or a folder of factorize fit.")],
+    users: Annotated[Path | None, typer.Option(help="User factors (.npy), to check that no score changes.")] = None,
+    regularized: Annotated[
+        str | None,
+        typer.Option(help="What training penalised: product, nothing, or factors (weight decay, ALS)."),
+    ] = None,
+    freedom: Annotated[str | None, typer.Option(help="Or directly: diagonal, invertible, rotation.")] = None,
+    neighbours: Annotated[int, typer.Option(help="How many nearest neighbours to watch.")] = 10,
+    draws: Annotated[int, typer.Option(help="Random changes to try.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random changes.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """How far can cosine neighbours change while the model does not change at all?"""
+    from offsphere.factors.files import load_factors, read_factors
+    from offsphere.factors.stability import stability
+
+    found = stability(
+        load_factors(items) if items.is_dir() else read_factors(items),
+        read_factors(users) if users is not None else None,
+        freedom=freedom,
+        regularized=regularized,
+        neighbours=neighbours,
+        draws=draws,
+        seed=seed,
+    )
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
+    else:
+        _tell(found)
+
+
+@factorize_app.command("demo")
+def demo_command(
+    out: Annotated[Path, typer.Option(help="The page.")] = Path("factors.html"),
+    users: Annotated[int, typer.Option(help="Simulated users.")] = 20_000,
+    items: Annotated[int, typer.Option(help="Simulated items.")] = 1_000,
+    clusters: Annotated[int, typer.Option(help="Clusters of items.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Of the simulation.")] = 0,
+) -> None:
+    """Simulate clustered users and items, and draw how far the cosines of one and the same model can differ."""
+    from offsphere.factors.experiment import experiment
+    from offsphere.factors.simulation import simulate
+    from offsphere.files import write_whole
+    from offsphere.report.factor_page import factors_to_html
+
+    check_writable(out)
+    found = experiment(simulate(users, items, clusters, seed=seed), min(50, items), seed=seed)
+    write_whole(out, factors_to_html(found).encode())
+    for panel in found.panels:
+        typer.echo(f"{panel.title}: within {panel.within:.3f}, between {panel.between:.3f}, AUC {panel.auc:.3f}")
+    typer.echo(found.stability.verdict)
+    typer.echo(f"The page is {out} ({out.stat().st_size / 1e6:.1f} MB).")
+
+
+def _tell(found: Stability) -> None:
+    """Named changes one by one, random ones together."""
+    drawn = [change for change in found.changes if change.name.startswith("random")]
+    for change in found.changes:
+        if change not in drawn:
+            typer.echo(
+                f"{change.name}: {change.overlap:.0%} of neighbours stay, rank correlation "
+                f"{change.rank_correlation:+.2f}"
+            )
+    if drawn:
+        low, high = (pick(change.overlap for change in drawn) for pick in (min, max))
+        typer.echo(f"{len(drawn)} random changes ({found.freedom}): {low:.0%} to {high:.0%} of neighbours stay")
+    typer.echo(
+        f"no score changes by more than {max(change.score_change for change in found.changes):.0e} of the largest"
+    )
+    typer.echo(found.verdict)
+    if not found.determined:
+        named = ", ".join(f"{item} ({share:.0%})" for item, share in found.least_trusted[:5])
+        typer.echo(f"Least to be trusted are items {named}.")

@@ -1,0 +1,68 @@
+"""The experiment of Steck et al. 2024 (arXiv:2403.05440, figure 1): one model, three rescalings, three cosines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.factors.closed_form import FACTORS, PRODUCT, factorize
+from offsphere.factors.simulation import Simulated
+from offsphere.factors.stability import Stability, stability
+from offsphere.geometry.effect import superiority
+
+Array = NDArray[np.float64]
+
+RANK, LAMBDAS = 50, {PRODUCT: 10_000.0, FACTORS: 100.0}  # of the paper
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """Cosines of all items with all, sorted by cluster, and how well they tell clusters apart."""
+
+    title: str
+    said: str
+    cosines: Array  # (items, items)
+    within: float  # mean cosine of two items of one cluster
+    between: float
+    auc: float  # the chance that a pair within is above a pair between
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Experiment:
+    """All panels, and how stable the cosines of objective 1 are."""
+
+    panels: Sequence[Panel]
+    stability: Stability
+    users: int
+    items: int
+    interactions: int
+
+
+def experiment(data: Simulated, k: int = RANK, lambdas: dict[int, float] | None = None, seed: int = 0) -> Experiment:
+    """The true clusters, objective 1 as it comes and under its two named rescalings, and objective 2."""
+    chosen = lambdas or LAMBDAS
+    one = factorize(data.interactions, k, chosen[PRODUCT], objective=PRODUCT, seed=seed)
+    two = factorize(data.interactions, k, chosen[FACTORS], objective=FACTORS, seed=seed)
+    root = np.sqrt(one.shrinkage)
+    same = (data.clusters[:, None] == data.clusters[None, :]).astype(np.float64)
+    panels = [_panel("The truth", "items of one cluster are alike, others are not", same, data)]
+    given = f"lambda = {chosen[PRODUCT]:g}"
+    for title, said, factors in (
+        ("Objective 1", f"A and B as alike as they can be, {given}", one),
+        ("Objective 1, D = shrinkage^(1/2)", "the same model, the same scores", one.rescale(root)),
+        ("Objective 1, D = shrinkage^(-1/2)", "the same model, the same scores", one.rescale(1 / root)),
+        ("Objective 2", f"unique up to a rotation, lambda = {chosen[FACTORS]:g}", two),
+    ):
+        panels.append(_panel(title, said, factors.item_similarities(), data))
+    users, items = data.interactions.shape
+    return Experiment(panels, stability(one, seed=seed), users, items, int(data.interactions.nnz))
+
+
+def _panel(title: str, said: str, cosines: Array, data: Simulated) -> Panel:
+    upper = np.triu_indices(len(cosines), 1)
+    within = (data.clusters[:, None] == data.clusters[None, :])[upper]
+    inside, outside = cosines[upper][within], cosines[upper][~within]
+    return Panel(title, said, cosines, float(inside.mean()), float(outside.mean()), superiority(inside, outside).value)

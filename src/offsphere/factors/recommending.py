@@ -1,0 +1,170 @@
+"""Factors judged as recommenders: users ask, items are ranked, held-out interactions are relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.stats import spearmanr
+
+from offsphere.adapter import Adapter
+from offsphere.comparing import RESAMPLES, compare
+from offsphere.comparison import Comparison
+from offsphere.errors import DataError, ParameterError
+from offsphere.factors.closed_form import Factors
+from offsphere.factors.interactions import checked
+from offsphere.plain import plain
+from offsphere.scorer import Scorer
+from offsphere.significance import bootstrap_means, interval
+from offsphere.tasks.judgments import Judgments
+from offsphere.tasks.ranking import RankingTask
+from offsphere.tasks.vectors import RankingVectors
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+SHARE, FEWEST = 0.2, 5  # of a user's interactions that are held out, if there are so many
+SCORERS = ("dot", "half")
+THIRDS = ("few", "some", "many")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """Interactions to learn from, and a task: some users, and the interactions that were taken from them."""
+
+    train: sparse.csr_array
+    task: RankingTask
+    users: Index  # the row of each of the task's users
+
+    def vectors(self, factors: Factors) -> RankingVectors:
+        """Users and items of a model as the vectors of the task."""
+        users = factors.users(self.train[self.users]).astype(np.float32)
+        return RankingVectors.of(self.task, users, factors.items.astype(np.float32))
+
+
+class Group(NamedTuple):
+    """Some users, and what the length of item vectors is worth to them."""
+
+    name: str
+    users: int
+    cosine: float
+    dot: float
+    difference: float  # dot less cosine
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Recommending:
+    """What scorers are worth on held-out interactions, and for whom length (popularity, mostly) helps."""
+
+    table: Comparison
+    groups: Sequence[Group]
+    length_and_popularity: float  # rank correlation over items
+
+    @property
+    def sentences(self) -> list[str]:
+        """The conclusion, what length is, and for whom it helps."""
+        follows = f"with a rank correlation of {self.length_and_popularity:+.2f}"
+        found = [self.table.conclusion, f"The length of an item's vector follows its popularity {follows}."]
+        for group in self.groups:
+            what = "helps" if group.low > 0 else "hurts" if group.high < 0 else "makes no certain difference for"
+            around = f"{group.difference:+.4f} [{group.low:+.4f}, {group.high:+.4f}]"
+            found.append(f"Length {what} {group.name} ({group.users:,} users): dot less cosine {around}.")
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for machines."""
+        return {
+            "comparison": self.table.to_json(),
+            "groups": plain(list(self.groups)),
+            "length_and_popularity": self.length_and_popularity,
+            "sentences": self.sentences,
+        }
+
+
+def hold_out(interactions: Any, share: float = SHARE, seed: int = 0, most_users: int = 5_000) -> HeldOut:
+    """Take a share of their interactions from users who have at least five; at most so many users are asked."""
+    if not 0 < share < 1:
+        raise ParameterError(f"share = {share}: hold out more than nothing and less than everything")
+    matrix = checked(interactions)
+    counts = np.diff(matrix.indptr)
+    able = np.flatnonzero(counts >= FEWEST)
+    if not len(able):
+        raise DataError(f"no user has {FEWEST} interactions, so none can be held out")
+    rng = np.random.default_rng(seed)
+    users = np.sort(rng.permutation(able)[:most_users])
+    taken = np.zeros(matrix.nnz, np.bool_)
+    for user in users.tolist():
+        start, count = int(matrix.indptr[user]), int(counts[user])
+        taken[start + rng.choice(count, max(1, int(share * count)), replace=False)] = True
+    rows = np.repeat(np.arange(matrix.shape[0]), counts)
+    kept = ~taken
+    train = sparse.csr_array((matrix.data[kept], (rows[kept], matrix.indices[kept])), shape=matrix.shape)
+    place = np.full(matrix.shape[0], -1)
+    place[users] = np.arange(len(users))
+    held, seen = taken, kept & (place[rows] >= 0)
+    sizes = (len(users), matrix.shape[1])
+    judgments, excluded = (
+        Judgments.of(place[rows[flags]], matrix.indices[flags].astype(np.int64), np.ones(int(flags.sum())), *sizes)
+        for flags in (held, seen)
+    )
+    ids, items = [f"user {user}" for user in users.tolist()], [f"item {item}" for item in range(matrix.shape[1])]
+    return HeldOut(train, RankingTask("interactions", ids, items, judgments, excluded=excluded), users)
+
+
+def recommend(
+    factors: Factors,
+    held: HeldOut,
+    scorers: Sequence[Scorer | str] = SCORERS,
+    *,
+    metric: str = "ndcg@10",
+    seed: int = 0,
+) -> Recommending:
+    """Compare scorers on held-out interactions; what a user has already is never recommended."""
+    table = compare(held.task, held.vectors(factors), scorers, metric=metric, seed=seed)
+    popularity = np.bincount(held.train.indices, minlength=len(factors.items))
+    lengths = np.linalg.norm(factors.items, axis=1)
+    correlation = float(spearmanr(lengths, popularity).statistic) if np.ptp(lengths) and np.ptp(popularity) else 0.0
+    return Recommending(table, _groups(held, table, popularity), correlation)
+
+
+def train_with_cosine(
+    interactions: Any, factors: Factors, *, most_users: int = 5_000, seed: int = 0, **options: Any
+) -> Adapter:
+    """A remedy: an adapter of these factors that is trained with the cosine one wants to use.
+
+    Users ask and the items they have are relevant; the sides keep a map each. ``options`` are those of ``adapt``.
+    """
+    from offsphere.learn.adapting import adapt
+
+    held = hold_out(interactions, seed=seed, most_users=most_users)
+    return adapt(held.task, held.vectors(factors), normalize="both", seed=seed, **options)
+
+
+def _groups(held: HeldOut, table: Comparison, popularity: Index) -> list[Group]:
+    """Users by how many items they have, and by how popular what they want is: a third each."""
+    cosine, dot = table["cosine"].values, table["dot"].values
+    if cosine is None or dot is None:
+        return []
+    judgments = held.task.judgments
+    activity = np.diff(held.train.indptr)[held.users].astype(np.float64)
+    wanted = np.bincount(judgments.queries, popularity[judgments.documents], len(held.users))
+    taste = wanted / np.maximum(judgments.relevant, 1)
+    found = []
+    for label, values in (("users with {} items", activity), ("users who want what {} others have", taste)):
+        ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+        third = ranks * len(THIRDS) // len(values)
+        for place, name in enumerate(THIRDS):
+            chosen = third == place
+            if not chosen.any():
+                continue
+            gained = (dot - cosine)[chosen]
+            low, high = interval(bootstrap_means(gained[:, None], RESAMPLES))
+            means = (float(cosine[chosen].mean()), float(dot[chosen].mean()), float(gained.mean()))
+            found.append(Group(label.format(name), int(chosen.sum()), *means, float(low[0]), float(high[0])))
+    return found

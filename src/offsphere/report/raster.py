@@ -1,0 +1,38 @@
+"""A matrix as a picture: a PNG inside the page."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+SIDE = 400  # pixels
+
+
+def picture(values: NDArray[np.float64], low: float = -0.2, high: float = 1.0) -> str:
+    """A data address of the matrix in shades, dark where it is high; larger ones are averaged down."""
+    shades = _smaller(np.clip((values - low) / (high - low), 0, 1))
+    pixels = (255 * (1 - shades)).astype(np.uint8)
+    rows = np.concatenate([np.zeros((len(pixels), 1), np.uint8), pixels], axis=1)  # each row begins with its filter
+    header = struct.pack(">IIBBBBB", pixels.shape[1], pixels.shape[0], 8, 0, 0, 0, 0)
+    parts = [_chunk(b"IHDR", header), _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)), _chunk(b"IEND", b"")]
+    return "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(parts)).decode()
+
+
+def _smaller(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Means over blocks, so that no side has more than so many pixels."""
+    for axis in (0, 1):
+        count = values.shape[axis]
+        if count > SIDE:
+            starts = np.linspace(0, count, SIDE + 1).astype(int)[:-1]
+            sizes = np.diff(np.append(starts, count))
+            sums = np.add.reduceat(values, starts, axis=axis)
+            values = sums / (sizes[:, None] if axis == 0 else sizes[None, :])
+    return values
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
