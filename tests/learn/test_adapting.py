@@ -16,6 +16,7 @@ from offsphere.learn.pairs import TrainingPairs
 from offsphere.learn.recipe import Recipe
 from offsphere.learn.study import Study
 from offsphere.learn.training import Trainer
+from offsphere.tasks.judgments import Judgments
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import PairVectors, RankingVectors
@@ -159,6 +160,17 @@ def test_no_relevant_document_is_mined():
     rows = np.arange(len(relevant))[:, None]
     assert not (found[rows[:, 0]] == relevant[:, None]).any()
     assert not (found[rows[:, 0]] == relevant[:, None] + 400).any()
+
+
+def test_what_a_query_must_not_get_back_is_no_negative_either():
+    task, vectors = hidden()
+    near = np.argsort(-(vectors.queries @ vectors.documents.T), axis=1)[:, :3]
+    rows = np.repeat(np.arange(240), 3)
+    excluded = Judgments.of(rows, near.ravel(), np.ones(len(rows)), 240, 400)
+    pairs = TrainingPairs.of((replace(task, excluded=excluded), vectors))
+    found = Mined.by(osp.parse_scorer("dot"), pairs, np.random.default_rng(0)).negatives
+    assert not any(set(found[row]) & set(near[row]) for row in range(240))
+    assert pairs.distinct == len(np.unique(vectors.queries, axis=0))
 
 
 def test_a_positive_that_is_its_own_negative_is_masked_and_counted():

@@ -116,7 +116,8 @@ def demo_command(
     from offsphere.report.factor_page import factors_to_html
 
     check_writable(out)
-    found = experiment(simulate(users, items, clusters, seed=seed), min(50, items), seed=seed)
+    data = simulate(users, items, clusters, most_items=min(100, items), seed=seed)
+    found = experiment(data, min(50, items // 2), seed=seed)
     write_whole(out, factors_to_html(found).encode())
     for panel in found.panels:
         typer.echo(f"{panel.title}: within {panel.within:.3f}, between {panel.between:.3f}, AUC {panel.auc:.3f}")
@@ -136,9 +137,8 @@ def _tell(found: Stability) -> None:
     if drawn:
         low, high = (pick(change.overlap for change in drawn) for pick in (min, max))
         typer.echo(f"{len(drawn)} random changes ({found.freedom}): {low:.0%} to {high:.0%} of neighbours stay")
-    typer.echo(
-        f"no score changes by more than {max(change.score_change for change in found.changes):.0e} of the largest"
-    )
+    rounding = max(change.score_change for change in found.changes)
+    typer.echo(f"no score of the model changes by more than {rounding:.0e} of the largest")
     typer.echo(found.verdict)
     if not found.determined:
         named = ", ".join(f"{item} ({share:.0%})" for item, share in found.least_trusted[:5])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from offsphere.errors import OffsphereError, ParameterError, VectorError
 from offsphere.factors.interactions import Weighting, checked
@@ -14,6 +15,7 @@ from offsphere.similarity import COSINE, Similarity
 
 Array = NDArray[np.float64]
 
+AT_ONCE = 1_024  # rows that are dense at a time, where all singular values are wanted
 PRODUCT, FACTORS = 1, 2  # what the objective regularises
 
 
@@ -119,7 +121,7 @@ def factorize(
     if not (np.isfinite(regularization) and regularization >= 0):
         raise ParameterError(f"lambda = {regularization} is not a finite number of at least 0")
     weights = Weighting.of(matrix, weighting, power)
-    values, vectors = truncated_svd(weights.operator(matrix), k, seed)
+    values, vectors = truncated_svd(matrix, weights, k, seed)
     if objective == PRODUCT:
         root = np.sqrt(1 / (1 + regularization / values**2))
         a, b = vectors * root, vectors * root
@@ -136,25 +138,46 @@ def factorize(
     return Factors(a, b, values, objective, float(regularization), weights, empty_users, empty_items)
 
 
-def truncated_svd(matrix: Any, k: int, seed: int = 0) -> tuple[Array, Array]:
+def truncated_svd(matrix: sparse.csr_array, weights: Weighting, k: int, seed: int = 0) -> tuple[Array, Array]:
     """The k largest singular values, and their right vectors as columns with signs that do not depend on the solver."""
-    from scipy.sparse.linalg import svds
-
     most = min(matrix.shape)
     if not 1 <= k <= most:
         raise ParameterError(f"k = {k}: a {matrix.shape[0]:,} x {matrix.shape[1]:,} matrix has at most rank {most}")
-    # PROPACK finds all of them if need be, and leaves out the left vectors, which nobody asks for
-    wanted: Any = "vh"
-    _, values, right = svds(
-        matrix, k, solver="propack", return_singular_vectors=wanted, rng=np.random.default_rng(seed)
-    )
-    order = np.argsort(-values, kind="stable")
-    values, right = np.asarray(values, np.float64)[order], np.asarray(right, np.float64)[order]
+    values, right = _all(matrix, weights) if k >= most - 1 else _leading(matrix, weights, k, seed)
+    values, right = values[:k], right[:k]
     rank = int((values > values[0] * max(matrix.shape) * np.finfo(np.float64).eps).sum())
     if rank < k:
         raise ParameterError(f"k = {k} is more than the rank of the interactions, {rank}: choose k = {rank} or less")
     largest = right[np.arange(k), np.abs(right).argmax(axis=1)]
     return values, np.ascontiguousarray((right * np.sign(largest)[:, None]).T)
+
+
+def _leading(matrix: sparse.csr_array, weights: Weighting, k: int, seed: int) -> tuple[Array, Array]:
+    """By ARPACK, to machine precision; the left vectors, which nobody asks for, are left out."""
+    from scipy.sparse.linalg import svds
+
+    wanted: Any = "vh"
+    rng = np.random.default_rng(seed)
+    _, values, right = svds(weights.operator(matrix), k, return_singular_vectors=wanted, rng=rng)
+    order = np.argsort(-values, kind="stable")
+    return np.asarray(values, np.float64)[order], np.asarray(right, np.float64)[order]
+
+
+def _all(matrix: sparse.csr_array, weights: Weighting) -> tuple[Array, Array]:
+    """All singular values, which ARPACK does not give: rows stream through a QR decomposition, some at a time.
+
+    With more items than users the answer itself is as large as the matrix, so it may be dense.
+    """
+    users, items = matrix.shape
+    blocks = (weights.rows(matrix[start : start + AT_ONCE]) for start in range(0, users, AT_ONCE))
+    if items > users:
+        triangle = np.concatenate(list(blocks))
+    else:
+        triangle = np.zeros((0, items))
+        for block in blocks:
+            triangle = np.asarray(np.linalg.qr(np.concatenate([triangle, block]), mode="r"))
+    _, values, right = np.linalg.svd(triangle, full_matrices=False)
+    return values, right
 
 
 def similarities(left: Array, right: Array, similarity: Similarity) -> Array:

@@ -48,6 +48,10 @@ class Weighting:
         scaled = self.scale[:, None] * factors
         return np.asarray(rows @ scaled - self.shift @ scaled)
 
+    def rows(self, rows: sparse.csr_array) -> Array:
+        """Some rows of the weighted matrix, dense."""
+        return np.asarray((rows.toarray() - self.shift) * self.scale)
+
     def operator(self, matrix: sparse.csr_array) -> Any:
         """The weighted matrix for a solver: sparse where nothing is shifted, else an operator."""
         scaled = sparse.csr_array(matrix.multiply(self.scale[None, :]))

@@ -138,7 +138,8 @@ def train_with_cosine(
 ) -> Adapter:
     """A remedy: an adapter of these factors that is trained with the cosine one wants to use.
 
-    Users ask and the items they have are relevant; the sides keep a map each. ``options`` are those of ``adapt``.
+    Users are made of most of their interactions, and the others are relevant; no item they have is a negative. The
+    sides keep a map each. ``options`` are those of ``adapt``.
     """
     from offsphere.learn.adapting import adapt
 

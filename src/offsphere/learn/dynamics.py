@@ -77,7 +77,7 @@ class Probe:
             "document_exponent": exponents.document,
             "scale": objective.current_scale,
         }
-        if len(self.others):
+        if len(self.others) > 1:
             others = module(self.others, "document")[0]
             found["cohen_d"] = cohen_d_value(_lengths(documents), _lengths(others))
         return found

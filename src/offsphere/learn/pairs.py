@@ -41,7 +41,8 @@ class TrainingPairs:
     source: Index  # (pairs,) which source a pair is from
     queries: Index  # (pairs,) row in its source
     documents: Index  # (pairs,)
-    known: Index  # (n, 2) query key and document key of each known positive, sorted
+    known: Index  # (n, 2) query key and document key of all that is no negative, sorted
+    distinct: int  # different positives: the size of the training set
     left_out: int  # positives without a direction
 
     def __len__(self) -> int:
@@ -59,11 +60,11 @@ class TrainingPairs:
         names: dict[str, int] = {}
         sources, found, left_out = [], [], 0
         for place, (one, vectors) in enumerate((task, *also)):
-            positives = positives_of(one, vectors)
-            left_out += positives.without_direction
+            alike = positives_of(one, vectors)
+            left_out += alike.without_direction
             sources.append(_source(one, vectors, names if one.name == task[0].name else None))
-            places = np.stack([np.full(len(positives), place), positives.left, positives.right], axis=1)
-            found.append(places if place or rows is None else places[np.isin(positives.left, rows)])
+            places = np.stack([np.full(len(alike), place), alike.left, alike.right], axis=1)
+            found.append(places if place or rows is None else places[np.isin(alike.left, rows)])
         if not len(found[0]):
             raise DataError(
                 f"{task[0].name} has no pair to learn from: no query has a relevant document, all have length zero, or "
@@ -80,13 +81,9 @@ class TrainingPairs:
             ]
         )
         pairs = np.concatenate([found[0]] * times + found[1:])
-        known = np.asfortranarray(np.unique(keys, axis=0))
-        return cls(sources, pairs[:, 0], pairs[:, 1], pairs[:, 2], known, left_out)
-
-    @property
-    def distinct(self) -> int:
-        """How many different positives there are: the size of the training set."""
-        return len(self.known)
+        positives = np.unique(keys, axis=0)
+        known = np.asfortranarray(np.unique(np.concatenate([positives, _excluded(task[0], sources[0])]), axis=0))
+        return cls(sources, pairs[:, 0], pairs[:, 1], pairs[:, 2], known, len(positives), left_out)
 
     def batches(self, size: int, rng: np.random.Generator) -> Iterator[Index]:
         """Pairs of one epoch in batches of exactly that size, in an order that depends on the generator alone."""
@@ -143,6 +140,14 @@ def keys_of(vectors: Vectors) -> Index:
             found[place] = int.from_bytes(hashlib.blake2b(row.data, digest_size=8).digest(), "little", signed=True)
             place += 1
     return found
+
+
+def _excluded(task: RankingTask | PairTask, source: Source) -> Index:
+    """Keys of what a query must not get back: neither a positive nor a negative."""
+    if not isinstance(task, RankingTask) or task.excluded is None:
+        return np.zeros((0, 2), np.int64)
+    pairs = task.excluded
+    return np.stack([source.query_keys[pairs.queries], source.document_keys[pairs.documents]], axis=1)
 
 
 def _source(

@@ -1,0 +1,215 @@
+"""Closed forms against their own conditions, gradient descent, and the identities of Steck et al. 2024."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+import offsphere as osp
+from offsphere.errors import OffsphereError
+from offsphere.factors.closed_form import similarities
+from offsphere.factors.files import load_factors, save_factors
+from offsphere.similarity import COSINE, DOT
+
+
+def interactions(users=60, items=12, density=0.4, seed=0):
+    rng = np.random.default_rng(seed)
+    matrix = (rng.random((users, items)) < density) * rng.integers(1, 5, (users, items))
+    matrix[0], matrix[:, 0] = 1, 1  # nobody and nothing is empty
+    return matrix.astype(float)
+
+
+def loss(x, a, b, lam, objective):
+    fit = ((x - x @ a @ b.T) ** 2).sum()
+    if objective == 1:
+        return fit + lam * ((a @ b.T) ** 2).sum()
+    return fit + lam * (((x @ a) ** 2).sum() + (b**2).sum())
+
+
+@pytest.mark.parametrize("objective", [1, 2])
+@pytest.mark.parametrize("k", [3, 12])
+def test_the_gradient_is_zero_and_every_step_away_is_worse(objective, k):
+    x = interactions()
+    factors = osp.factorize(x, k, 2.0, objective=objective)
+    a, b = (torch.tensor(part, requires_grad=True) for part in (factors.users_from, factors.items))
+    value = loss(torch.tensor(x), a, b, 2.0, objective)
+    value.backward()
+    scale = float(value.detach())
+    assert float(a.grad.abs().max()) < 1e-9 * scale
+    assert float(b.grad.abs().max()) < 1e-9 * scale
+    rng = np.random.default_rng(1)
+    for size in (1e-3, 1e-1, 1.0):
+        for _ in range(20):
+            moved = [part + size * rng.standard_normal(part.shape) for part in (factors.users_from, factors.items)]
+            assert loss(x, *moved, 2.0, objective) > scale
+
+
+@pytest.mark.parametrize("objective", [1, 2])
+def test_gradient_descent_ends_at_the_same_model(objective):
+    x = torch.tensor(interactions(users=30, items=8))
+    factors = osp.factorize(x.numpy(), 3, 3.0, objective=objective)
+    generator = torch.Generator().manual_seed(0)
+    a, b = (torch.randn(8, 3, generator=generator, dtype=torch.float64).mul(0.1).requires_grad_() for _ in range(2))
+    optimizer = torch.optim.LBFGS([a, b], max_iter=5_000, tolerance_grad=1e-12, tolerance_change=1e-16, history_size=50)
+
+    def closure():
+        optimizer.zero_grad()
+        value = loss(x, a, b, 3.0, objective)
+        value.backward()
+        return value
+
+    for _ in range(20):
+        optimizer.step(closure)
+    assert np.allclose((a @ b.T).detach().numpy(), factors.users_from @ factors.items.T, atol=1e-5)
+    if objective == 2:  # unique up to a rotation: the cosines are the same
+        theirs = similarities(b.detach().numpy(), b.detach().numpy(), COSINE)
+        assert np.allclose(theirs, factors.item_similarities(), atol=1e-5)
+
+
+def test_at_full_rank_one_rescaling_makes_all_items_unlike():
+    x = interactions(items=10)
+    factors = osp.factorize(x, 10, 5.0, objective=1)
+    root = np.sqrt(factors.shrinkage)
+    assert np.allclose(factors.rescale(root).item_similarities(), np.eye(10), atol=1e-8)
+
+
+def test_at_full_rank_the_other_rescaling_gives_users_the_cosines_of_the_raw_data():
+    x = interactions(items=10)
+    factors = osp.factorize(x, 10, 5.0, objective=1)
+    users = factors.rescale(1 / np.sqrt(factors.shrinkage)).user_similarities(x)
+    assert np.allclose(users, similarities(x, x, COSINE), atol=1e-8)
+
+
+def test_rescaling_leaves_the_model_and_moves_the_neighbours():
+    x = osp.simulate(400, 60, 4, most_items=20, seed=3).interactions
+    factors = osp.factorize(x, 12, 50.0, objective=1)
+    other = factors.rescale(10 ** np.random.default_rng(0).uniform(-1, 1, 12))
+    before, after = factors.scores(x), other.scores(x)
+    assert np.abs(before - after).max() < 1e-10 * np.abs(before).max()
+    assert np.abs(factors.item_similarities() - other.item_similarities()).max() > 0.3
+    assert np.allclose(factors.user_item_similarities(x, DOT), other.user_item_similarities(x, DOT))
+
+
+def test_the_original_space_does_not_depend_on_the_rescaling_and_is_what_it_says():
+    x = interactions()
+    factors = osp.factorize(x, 5, 4.0, objective=1)
+    columns = factors.scores(x).T  # items x users
+    expected = similarities(columns, columns, COSINE)
+    for one in (factors, factors.rescale(np.array([0.1, 5.0, 1.0, 30.0, 0.5]))):
+        items = one.in_original_space(x)
+        assert items.shape == (12, 5)
+        assert np.allclose(similarities(items, items, COSINE), expected, atol=1e-8)
+        users = one.users_in_original_space(x)
+        rows = factors.scores(x)
+        assert np.allclose(similarities(users, users, COSINE), similarities(rows, rows, COSINE), atol=1e-8)
+
+
+def test_new_users_are_folded_in():
+    x = interactions()
+    factors = osp.factorize(x, 4, 1.0)
+    assert np.allclose(factors.users(x[:3]), x[:3] @ factors.users_from)
+
+
+@pytest.mark.parametrize("weighting", ["none", "standardize", "popularity"])
+def test_weightings_are_those_of_a_dense_matrix(weighting):
+    x = interactions()
+    dense = {
+        "none": x,
+        "standardize": (x - x.mean(axis=0)) / np.where(x.std(axis=0) > 0, x.std(axis=0), np.inf),
+        "popularity": x * (share := x.mean(axis=0) ** -0.5) / share.mean(),
+    }[weighting]
+    factors = osp.factorize(sparse.csr_array(x), 4, 2.0, weighting=weighting)
+    _, values, right = np.linalg.svd(dense, full_matrices=False)
+    assert np.allclose(factors.singular_values, values[:4])
+    overlap = np.abs(np.diag(right[:4] @ (factors.items / np.linalg.norm(factors.items, axis=0))))
+    assert np.allclose(overlap, 1)
+    assert np.allclose(factors.users(x), dense @ factors.users_from)
+
+
+def test_sparse_is_never_made_dense(monkeypatch):
+    x = osp.simulate(3_000, 200, seed=0).interactions
+    for kind in (sparse.csr_array, sparse.csc_array, sparse.coo_array):
+        monkeypatch.setattr(kind, "toarray", lambda *_, **__: pytest.fail("made dense"))
+        monkeypatch.setattr(kind, "todense", lambda *_, **__: pytest.fail("made dense"))
+    for weighting in ("none", "standardize", "popularity"):
+        factors = osp.factorize(x, 8, 1.0, weighting=weighting)
+        factors.users(x[:10])
+
+
+@pytest.mark.parametrize("shape", [(60, 12), (12, 60), (12, 12), (3_000, 20)])
+@pytest.mark.parametrize("weighting", ["none", "standardize"])
+def test_all_singular_values_are_those_of_the_dense_matrix(shape, weighting):
+    x = interactions(*shape)
+    k = min(shape) - (weighting == "standardize")
+    values = osp.factorize(x, k, 0.1, weighting=weighting).singular_values
+    if weighting == "standardize":
+        x = (x - x.mean(axis=0)) / np.where(x.std(axis=0) > 0, x.std(axis=0), np.inf)
+    assert np.allclose(values, np.linalg.svd(x, compute_uv=False)[:k], rtol=1e-10)
+
+
+def test_the_same_matrix_gives_the_same_factors_whatever_the_seed():
+    x = osp.simulate(500, 60, most_items=30, seed=0).interactions
+    one, other = (osp.factorize(x, 6, 1.0, seed=seed).items for seed in (0, 7))
+    assert np.allclose(one, other, atol=1e-8)
+
+
+def test_empty_users_and_items_are_zero_and_counted():
+    x = interactions()
+    x[4], x[:, 7] = 0, 0
+    factors = osp.factorize(x, 4, 1.0)
+    assert (factors.empty_users, factors.empty_items) == (1, 1)
+    assert not factors.items[7].any()
+    assert not factors.users(x)[4].any()
+
+
+def test_factors_come_back_from_disk(tmp_path):
+    factors = osp.factorize(interactions(), 4, 1.0, weighting="standardize")
+    save_factors(factors, tmp_path)
+    again = load_factors(tmp_path)
+    assert np.array_equal(again.items, factors.items)
+    assert np.array_equal(again.users(interactions()), factors.users(interactions()))
+    (tmp_path / "items.npy").unlink()
+    with pytest.raises(OffsphereError, match=r"items\.npy is missing"):
+        load_factors(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "said"),
+    [
+        (lambda x: x.__setitem__((3, 2), -1), {}, "user 3 with item 2 is -1"),
+        (lambda x: x.__setitem__((3, 2), np.nan), {}, "user 3 with item 2 is nan"),
+        (lambda x: x.fill(0), {}, "no interactions"),
+        (lambda x: None, {"k": 13}, "at most rank 12"),
+        (lambda x: x.__setitem__(slice(None), 1.0), {"k": 3}, "rank of the interactions, 1"),
+        (lambda x: x.__setitem__(slice(None), 1.0), {"k": 12}, "rank of the interactions, 1"),
+        (lambda x: None, {"regularization": 1e6}, "largest useful lambda is"),
+        (lambda x: None, {"regularization": -1.0}, "at least 0"),
+        (lambda x: None, {"objective": 3}, "1 penalises the product"),
+        (lambda x: None, {"weighting": "tfidf"}, "none, standardize or popularity"),
+    ],
+)
+def test_bad_input_is_said(change, options, said):
+    x = interactions()
+    change(x)
+    with pytest.raises(OffsphereError, match=said):
+        osp.factorize(x, **{"k": 4, **options})
+
+
+def test_the_largest_useful_lambda_is_useful():
+    x = interactions()
+    largest = np.linalg.svd(x, compute_uv=False)[0]
+    assert osp.factorize(x, 4, 0.999 * largest).used == 1
+    with pytest.raises(OffsphereError, match=f"{largest:.6g}"):
+        osp.factorize(x, 4, 1.001 * largest)
+
+
+def test_rescaling_is_refused_where_it_is_no_optimum():
+    x = interactions()
+    with pytest.raises(OffsphereError, match="up to a rotation"):
+        osp.factorize(x, 4, 1.0).rescale(np.ones(4))
+    with pytest.raises(OffsphereError, match="4 finite numbers"):
+        osp.factorize(x, 4, 1.0, objective=1).rescale(np.zeros(4))
+    with pytest.raises(OffsphereError, match="interactions with 3 items"):
+        osp.factorize(x, 4, 1.0).users(np.ones((2, 3)))

@@ -1,0 +1,122 @@
+"""Whether cosine neighbours can be trusted: ours, and those of another library's models."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+from typer.testing import CliRunner
+
+import offsphere as osp
+from offsphere.cli import app
+from offsphere.errors import OffsphereError
+
+
+@pytest.fixture(scope="module")
+def data():
+    return osp.simulate(2_000, 200, 5, most_items=40, seed=1)
+
+
+def test_objective_1_is_an_accident_and_objective_2_is_determined(data):
+    one = osp.stability(osp.factorize(data.interactions, 20, 1_000.0, objective=1))
+    two = osp.stability(osp.factorize(data.interactions, 20, 10.0, objective=2))
+    assert not one.determined
+    assert "accident" in one.verdict
+    assert one.worst.overlap < 0.5
+    assert two.determined
+    assert two.worst.overlap > 0.99
+    assert all(change.score_change < 1e-10 for change in (*one.changes, *two.changes))
+    assert {"no change", "D = shrinkage^(1/2)", "D = shrinkage^(-1/2)"} <= {change.name for change in one.changes}
+    assert one.changes[0].overlap == 1
+
+
+def test_overlaps_are_those_of_plain_sorting(data):
+    factors = osp.factorize(data.interactions, 20, 1_000.0, objective=1)
+    found = osp.stability(factors, draws=0)
+
+    def neighbours(items):
+        units = items / np.linalg.norm(items, axis=1, keepdims=True)
+        cosines = units @ units.T
+        np.fill_diagonal(cosines, -2)
+        return np.argsort(-cosines, axis=1)[:, :10]
+
+    root = np.sqrt(factors.shrinkage)
+    before, after = neighbours(factors.items), neighbours(factors.items / root)
+    expected = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(before, after, strict=True)])
+    (change,) = [change for change in found.changes if change.name == "D = shrinkage^(1/2)"]
+    assert change.overlap == pytest.approx(expected, abs=2e-3)
+
+
+def test_the_original_space_is_a_remedy(data):
+    """Under every rescaling the neighbours in the original space stay."""
+    factors = osp.factorize(data.interactions, 20, 1_000.0, objective=1)
+    other = factors.rescale(10 ** np.random.default_rng(0).uniform(-1, 1, 20))
+    a, b = (one.in_original_space(data.interactions).astype(np.float32) for one in (factors, other))
+    found = [osp.search(rows, rows, [osp.Scorer()], 11)[0].documents for rows in (a, b)]
+    same = np.mean([len(set(x) & set(y)) / 11 for x, y in zip(*found, strict=True)])
+    assert same > 0.99
+
+
+def test_the_least_trusted_items_are_those_whose_neighbours_change_most(data):
+    found = osp.stability(osp.factorize(data.interactions, 20, 1_000.0, objective=1))
+    shares = [share for _, share in found.least_trusted]
+    assert shares == sorted(shares)
+    assert shares[0] == found.overlaps.min()
+
+
+def test_factors_of_alternating_least_squares(data):
+    """implicit penalises each factor, so a rotation is all that is left; told that nothing was, anything goes."""
+    implicit = pytest.importorskip("implicit")
+    from scipy.sparse import csr_matrix
+
+    with threadpool_limits(1, "blas"):  # as it asks for
+        model = implicit.als.AlternatingLeastSquares(factors=16, iterations=5, random_state=0, num_threads=1)
+        model.fit(csr_matrix(data.interactions), show_progress=False)
+    items, users = np.asarray(model.item_factors), np.asarray(model.user_factors)
+    assert osp.stability(items, users, regularized="factors").determined
+    for options in ({"regularized": "nothing"}, {"freedom": "diagonal"}, {"freedom": "invertible"}):
+        found = osp.stability(items, users, **options)
+        assert not found.determined
+        assert all(change.score_change < 1e-8 for change in found.changes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "said"),
+    [
+        ((np.ones((20, 3)),), {}, "say what the training regularised"),
+        ((np.ones((20, 3)),), {"regularized": "both"}, "unknown regularisation"),
+        ((np.ones((20, 3)),), {"freedom": "scaling"}, "unknown freedom"),
+        ((np.ones((20, 3)),), {"freedom": "diagonal", "regularized": "nothing"}, "not both"),
+        ((np.ones((20, 3)), np.ones((5, 4))), {"freedom": "diagonal"}, "must be equal"),
+        ((np.ones((5, 3)),), {"freedom": "diagonal"}, "ask for fewer"),
+        ((np.full((20, 3), np.nan),), {"freedom": "diagonal"}, "item 0 are not finite"),
+        ((np.ones(20),), {"freedom": "diagonal"}, "expected"),
+    ],
+)
+def test_bad_input_is_said(arguments, options, said):
+    with pytest.raises(OffsphereError, match=said):
+        osp.stability(*arguments, **options)
+
+
+def test_the_commands(data, tmp_path):
+    from scipy.sparse import csr_matrix, save_npz
+
+    save_npz(tmp_path / "x.npz", csr_matrix(data.interactions))
+
+    def run(*arguments):
+        result = CliRunner().invoke(app, ["factorize", *map(str, arguments)])
+        assert result.exit_code == 0, result.exception
+        return result.stdout
+
+    said = run("fit", tmp_path / "x.npz", "--rank", 16, "--lambda", 5, "--out", tmp_path / "f")
+    assert "Cosine is determined" in said
+    assert "Length helps" in said
+    found = json.loads(run("fit", tmp_path / "x.npz", "--rank", 16, "--objective", 1, "--lambda", 500, "--json"))
+    assert not found["stability"]["determined"]
+    assert "accident" in run("stability", tmp_path / "f" / "items.npy", "--regularized", "nothing")
+    assert "determined" in run("stability", tmp_path / "f")
+    said = run("demo", "--users", 500, "--items", 120, "--out", tmp_path / "page.html")
+    assert said.count("AUC") == 6
+    assert (tmp_path / "page.html").read_text().count("data:image/png") == 6
