@@ -70,8 +70,12 @@ def simulate(
         # the largest of log(weight) + Gumbel noise are a draw without replacement (Efraimidis & Spirakis 2006)
         with np.errstate(divide="ignore"):
             keys = np.log(weights) + rng.gumbel(size=weights.shape)
-        order = np.argsort(-keys, axis=1)
-        kept = np.arange(items) < counts[chosen][:, None]
+        if most_items < items:
+            first = np.argpartition(-keys, most_items, axis=1)[:, :most_items]
+        else:
+            first = np.tile(np.arange(items), (len(chosen), 1))
+        order = np.take_along_axis(first, np.argsort(-np.take_along_axis(keys, first, axis=1), axis=1), axis=1)
+        kept = np.arange(most_items) < counts[chosen][:, None]
         rows.append(np.repeat(chosen, counts[chosen]))
         columns.append(order[kept])
     row, column = np.concatenate(rows), np.concatenate(columns)
