@@ -69,6 +69,19 @@ def test_a_train_split_that_is_named_must_be_there(folder, tmp_path):
         run("adapt", folder, "--out", tmp_path / "a")
 
 
+def test_any_field_of_a_recipe_can_be_set(folder, tmp_path):
+    options = ["--set", "uniformity=0.1", "--set", "length_target=2,0.5", "--set", "patience=3", "--set", "cut=3"]
+    found = json.loads(run("adapt", folder, "--out", tmp_path / "a", "--epochs", 1, *options, "--json"))
+    recipe = found["trainings"][0]["recipe"]
+    assert (recipe["uniformity"], recipe["patience"], recipe["cut"]) == (0.1, 3, 3.0)
+    names = [added["name"] for added in found["trainings"][0]["objective"]["regularizers"]]
+    assert names == ["lengthtarget", "uniformity"]
+    with pytest.raises(OffsphereError, match="did you mean uniformity"):
+        run("adapt", folder, "--out", tmp_path / "a", "--set", "unifrmity=1")
+    with pytest.raises(OffsphereError, match="with a number"):
+        run("adapt", folder, "--out", tmp_path / "a", "--set", "uniformity=much")
+
+
 def test_adapt_divides_what_has_one_split_only(folder, tmp_path):
     (folder / "qrels" / "train.tsv").unlink()
     found = json.loads(run("adapt", folder, "--out", tmp_path / "a", "--epochs", 2, "--json"))

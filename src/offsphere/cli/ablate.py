@@ -10,8 +10,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from offsphere.cli.adapt import load_parts
-from offsphere.cli.embed import MODEL_HELP
 from offsphere.cli.loading import check_writable, load_all
+from offsphere.cli.options import (
+    AsJson,
+    Batch,
+    Data,
+    Epochs,
+    HardNegatives,
+    IgnoreMissing,
+    KnownItems,
+    Metric,
+    Model,
+    NewDocuments,
+    Seed,
+    Set,
+    Split,
+    TrainSplit,
+    Vectors,
+)
 from offsphere.cli.progress import progress_bar
 from offsphere.errors import ParameterError
 
@@ -20,11 +36,9 @@ if TYPE_CHECKING:
 
 
 def ablate_command(
-    data: Annotated[str, typer.Argument(help="A BEIR folder, TREC files, an STS table, qrels, or a hub name.")],
-    vectors: Annotated[
-        Path | None, typer.Option(help="Folder with queries.*, queries-train.* and documents.*. Default: DATA itself.")
-    ] = None,
-    model: Annotated[str | None, typer.Option(help=f"Embed with this model. {MODEL_HELP}")] = None,
+    data: Data,
+    vectors: Vectors = None,
+    model: Model = None,
     out: Annotated[Path, typer.Option(help="Folder for the table and the dynamics.")] = Path("ablation"),
     full: Annotated[bool, typer.Option("--full", help="Cross all switches: 136 variants instead of 35.")] = False,
     sweep: Annotated[
@@ -42,33 +56,28 @@ def ablate_command(
     rate: Annotated[
         list[float] | None, typer.Option(help="Each variant chooses among these. [0.0003, 0.001, 0.003] Repeatable.")
     ] = None,
-    batch: Annotated[int, typer.Option(help="Pairs in a batch.")] = 256,
-    epochs: Annotated[int | None, typer.Option(help="At most. [10, and at least 500 steps]")] = None,
-    hard_negatives: Annotated[int, typer.Option(help="Mined for each query by the scorer in training.")] = 2,
-    split: Annotated[str | None, typer.Option(help="Judge by this split. [test]")] = None,
-    train_split: Annotated[str | None, typer.Option(help="Learn from this split. [train, if there is one]")] = None,
-    known_items: Annotated[
-        bool, typer.Option("--known-items", help="Learn from the corpus too: each title asks for its text.")
-    ] = False,
-    new_documents: Annotated[
-        bool, typer.Option("--new-documents", help="Stop by queries whose relevant documents were not learned from.")
-    ] = False,
-    metric: Annotated[str | None, typer.Option(help="ndcg@10, mrr@10, ..., spearman. [ndcg@10 or spearman]")] = None,
+    batch: Batch = 256,
+    epochs: Epochs = None,
+    hard_negatives: HardNegatives = 2,
+    split: Split = None,
+    train_split: TrainSplit = None,
+    known_items: KnownItems = False,
+    new_documents: NewDocuments = False,
+    metric: Metric = None,
     seeds: Annotated[int, typer.Option(help="Trainings of each variant.")] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
-    ignore_missing: Annotated[
-        bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    seed: Seed = 0,
+    more: Set = None,
+    ignore_missing: IgnoreMissing = False,
+    as_json: AsJson = False,
 ) -> None:
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
     from offsphere.learn import variants as making
     from offsphere.learn.ablating import ablate
-    from offsphere.learn.recipe import Recipe
+    from offsphere.learn.recipe import Recipe, read_options
 
     if sweep is not None and (full or len(temperature or []) > 1 or len(rate or []) > 1):
         raise ParameterError("a sweep varies one parameter: give one --temperature and one --rate at most, no --full")
-    base = Recipe(batch=batch, epochs=epochs, hard_negatives=hard_negatives)
+    base = Recipe(batch=batch, epochs=epochs, hard_negatives=hard_negatives, **read_options(more))
     if sweep is not None:
         base = replace(base, temperature=temperature[0] if temperature else None, rate=rate[0] if rate else base.rate)
     budget = making.budget_of(temperature or making.TEMPERATURES, rate or making.RATES)

@@ -8,8 +8,24 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from offsphere.cli.embed import MODEL_HELP
 from offsphere.cli.loading import check_writable, load_only, vectors_of
+from offsphere.cli.options import (
+    AsJson,
+    Batch,
+    Data,
+    Epochs,
+    HardNegatives,
+    IgnoreMissing,
+    KnownItems,
+    Metric,
+    Model,
+    NewDocuments,
+    Seed,
+    Set,
+    Split,
+    TrainSplit,
+    Vectors,
+)
 from offsphere.cli.progress import progress_bar
 from offsphere.errors import DataError, NoSuchSplitError
 
@@ -21,11 +37,9 @@ NORMALIZE = "both (cosine), none (dot), query, document, half, learn, or two exp
 
 
 def adapt_command(
-    data: Annotated[str, typer.Argument(help="A BEIR folder, TREC files, an STS table, qrels, or a hub name.")],
-    vectors: Annotated[
-        Path | None, typer.Option(help="Folder with queries.*, queries-train.* and documents.*. Default: DATA itself.")
-    ] = None,
-    model: Annotated[str | None, typer.Option(help=f"Embed with this model. {MODEL_HELP}")] = None,
+    data: Data,
+    vectors: Vectors = None,
+    model: Model = None,
     out: Annotated[Path, typer.Option(help="Folder for the adapter and the record of its training.")] = Path("adapter"),
     normalize: Annotated[str, typer.Option(help=f"The output, which is scored: {NORMALIZE}")] = "both",
     normalize_input: Annotated[str, typer.Option(help="The input of the adapter; the same values.")] = "none",
@@ -41,31 +55,26 @@ def adapt_command(
     ] = None,
     margin: Annotated[float | None, typer.Option(help="Mask negatives that far above their positive.")] = None,
     vrns: Annotated[float, typer.Option(help="Weight of VRNS, for small batches; 30 is typical.")] = 0.0,
-    batch: Annotated[int, typer.Option(help="Pairs in a batch.")] = 256,
-    epochs: Annotated[int | None, typer.Option(help="At most. [10, and at least 500 steps]")] = None,
+    batch: Batch = 256,
+    epochs: Epochs = None,
     rate: Annotated[float, typer.Option(help="Learning rate.")] = 1e-3,
-    hard_negatives: Annotated[int, typer.Option(help="Mined for each query by the scorer in training.")] = 2,
-    split: Annotated[str | None, typer.Option(help="Judge by this split. [test]")] = None,
-    train_split: Annotated[str | None, typer.Option(help="Learn from this split. [train, if there is one]")] = None,
-    known_items: Annotated[
-        bool, typer.Option("--known-items", help="Learn from the corpus too: each title asks for its text.")
-    ] = False,
-    new_documents: Annotated[
-        bool, typer.Option("--new-documents", help="Stop by queries whose relevant documents were not learned from.")
-    ] = False,
-    metric: Annotated[str | None, typer.Option(help="ndcg@10, mrr@10, ..., spearman. [ndcg@10 or spearman]")] = None,
+    hard_negatives: HardNegatives = 2,
+    split: Split = None,
+    train_split: TrainSplit = None,
+    known_items: KnownItems = False,
+    new_documents: NewDocuments = False,
+    metric: Metric = None,
     seeds: Annotated[int, typer.Option(help="How many; the best by held-out value is kept.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
-    ignore_missing: Annotated[
-        bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    seed: Seed = 0,
+    more: Set = None,
+    ignore_missing: IgnoreMissing = False,
+    as_json: AsJson = False,
 ) -> None:
     """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
     from offsphere.encode.embedding import default_folder
     from offsphere.learn.learning import learn
     from offsphere.learn.normalize import read_normalize
-    from offsphere.learn.recipe import Recipe
+    from offsphere.learn.recipe import Recipe, read_options
 
     recipe = Recipe(
         normalize=read_normalize(normalize),
@@ -82,6 +91,7 @@ def adapt_command(
         epochs=epochs,
         rate=rate,
         hard_negatives=hard_negatives,
+        **read_options(more),
     )
     check_writable(out / "scorer.json")
     train, test, also = load_parts(

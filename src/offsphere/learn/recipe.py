@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from math import isfinite
 from typing import Any
 
@@ -101,3 +102,26 @@ class Recipe:
         """Plain values."""
         names = {name: written_normalize(getattr(self, name)) for name in ("normalize", "normalize_input")}
         return asdict(self) | names
+
+
+def read_options(texts: Sequence[str] | None) -> dict[str, Any]:
+    """Fields of a recipe as somebody types them: ``NAME=VALUE``, a number or several joined by commas."""
+    known = {
+        field.name: field.default
+        for field in fields(Recipe)
+        if isinstance(field.default, float | int) or field.name == "length_target"
+    }
+    found: dict[str, Any] = {}
+    for text in texts or []:
+        name, _, value = text.partition("=")
+        if name not in known:
+            raise UnknownNameError("option", name, list(known))
+        try:
+            numbers = [float(part) for part in value.split(",")]
+        except ValueError as error:
+            raise ParameterError(f"{text!r}: write NAME=VALUE with a number, such as uniformity=0.1") from error
+        if name == "length_target":
+            found[name] = tuple(numbers) if len(numbers) > 1 else (numbers[0], 1.0)
+        else:
+            found[name] = int(numbers[0]) if isinstance(known[name], int) else numbers[0]
+    return found
