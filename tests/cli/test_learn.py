@@ -69,6 +69,21 @@ def test_a_train_split_that_is_named_must_be_there(folder, tmp_path):
         run("adapt", folder, "--out", tmp_path / "a")
 
 
+def test_a_query_whose_only_relevant_document_is_missing_is_said_or_left_out(folder, tmp_path):
+    with (folder / "qrels" / "train.tsv").open("a") as stream:
+        stream.write("\nq0b\tgone\t1")
+    (folder / "queries-train.ids").write_text((folder / "queries-train.ids").read_text() + "\nq0b")
+    rows = np.load(folder / "queries-train.npy")
+    np.save(folder / "queries-train.npy", np.concatenate([rows, rows[:1]]))
+    with pytest.raises(OffsphereError, match="unknown document 'gone'"):
+        run("adapt", folder, "--out", tmp_path / "a")
+    result = CliRunner().invoke(
+        app, ["adapt", str(folder), "--out", str(tmp_path / "a"), "--epochs", "1", "--ignore-missing"]
+    )
+    assert result.exit_code == 0
+    assert "1 judged queries have no relevant document and are left out" in result.stderr
+
+
 def test_any_field_of_a_recipe_can_be_set(folder, tmp_path):
     options = ["--set", "uniformity=0.1", "--set", "length_target=2,0.5", "--set", "patience=3", "--set", "cut=3"]
     found = json.loads(run("adapt", folder, "--out", tmp_path / "a", "--epochs", 1, *options, "--json"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from offsphere.cli.compare import warn_left_out
 from offsphere.cli.loading import check_writable, load_only, vectors_of
 from offsphere.cli.options import (
     AsJson,
@@ -141,6 +142,8 @@ def load_parts(
                 raise
     train = learned, vectors_of(learned, data, model, vectors)[0]
     test = (judged, vectors_of(judged, data, model, vectors)[0]) if judged is not learned else None
+    for part in [train] + ([test] if test is not None else []):
+        warn_left_out(*part)
     return train, test, [_known_items(data, model, vectors)] if known_items else []
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf, isfinite, isnan, nan
 from typing import Any
@@ -95,36 +95,39 @@ class Trainer:
     def run(self) -> Trained:
         """Train to the end, or until held-out values stop rising, or until the loss is no number."""
         started = time.monotonic()
-        total = self._steps()
-        every = max(EVALUATE_EVERY, len(self.pairs) // self.size)
+        total, every = self._steps(), max(EVALUATE_EVERY, len(self.pairs) // self.size)
         start = self._evaluated(0, [])
         self._look(0, nan, always=True)
         losses: list[float] = []
-        step, stopped, broke = 0, "all steps done", False
-        while step < total:
-            for chosen in self.pairs.batches(self.size, self.order):
-                loss = self._step(chosen)
-                looked_at = (step + 1) % every == 0 or step + 1 == total
-                if not isfinite(loss) or (looked_at and not self._finite()):
-                    stopped, broke, total = self._not_finite(step + 1), True, step
-                    break
-                losses.append(loss)
-                step += 1
-                self._look(step, loss, always=step == total)
-                if looked_at:
-                    self._evaluated(step, losses)
-                    losses = []
-                    if self._worn_out():
-                        stopped = f"no better held-out value in {self.recipe.patience} evaluations"
-                        total = step
-                if self.progress is not None:
-                    self.progress(step, total, f"held-out {self.history[-1][2]:.4f}")
-                if step >= total:
-                    break
+        done, stopped, broke = 0, "all steps done", False
+        for step, chosen in zip(range(1, total + 1), self._endless(), strict=False):
+            loss = self._step(chosen)
+            evaluates = step % every == 0 or step == total
+            if not isfinite(loss) or (evaluates and not self._finite()):
+                stopped, broke = self._not_finite(step), True
+                break
+            done = step
+            losses.append(loss)
+            self._look(step, loss, always=step == total)
+            if evaluates:
+                self._evaluated(step, losses)
+                losses = []
+            if self.progress is not None:
+                self.progress(step, total, f"held-out {self.history[-1][2]:.4f}")
+            if evaluates and self._worn_out():
+                stopped = f"no better held-out value in {self.recipe.patience} evaluations"
+                break
+        if self.progress is not None and done < total:
+            self.progress(total, total, f"held-out {self.best[0]:.4f}")
         value, best_step, adapter = self.best
         seconds = round(time.monotonic() - started, 2)
-        run = Run(self.seed, start, value, best_step, step, seconds, tuple(self.history), stopped, broke)
+        run = Run(self.seed, start, value, best_step, done, seconds, tuple(self.history), stopped, broke)
         return Trained(adapter, run, self.dynamics, self.masked)
+
+    def _endless(self) -> Iterator[Index]:
+        """Epoch after epoch."""
+        while True:
+            yield from self.pairs.batches(self.size, self.order)
 
     def _steps(self) -> int:
         an_epoch = len(self.pairs) // self.size
