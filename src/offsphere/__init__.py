@@ -54,6 +54,7 @@ _HOME = {
     "measure_layers": "geometry",
     "nnn": "hubs",
     "open_store": "store",
+    "original_space": "factors.closed_form",
     "parse_scorer": "naming",
     "recommend": "factors.recommending",
     "search": "searching",
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
     from offsphere.comparison import Comparison
     from offsphere.encode import embed, load_encoder
     from offsphere.errors import OffsphereError
-    from offsphere.factors.closed_form import Factors, factorize
+    from offsphere.factors.closed_form import Factors, factorize, original_space
     from offsphere.factors.recommending import hold_out, recommend, train_with_cosine
     from offsphere.factors.simulation import simulate
     from offsphere.factors.stability import stability

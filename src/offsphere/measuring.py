@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
@@ -131,17 +131,31 @@ class RankingMeasuring:
     def _searched(self, scorers: Sequence[Scorer]) -> Array:
         """The measurements of scorers that all rank differently: (scorers, queries, ...)."""
         parts: list[list[Array]] = [[] for _ in scorers]
-        excluded = self.task.excluded
-        depth = self.metric.depth + (int(excluded.relevant.max(initial=0)) if excluded is not None else 0)
-        turns = search_in_turns(self.vectors.queries, self.vectors.documents, scorers, depth, progress=self.progress)
-        for chosen, found in turns:
+        order = []
+        for chosen, found in self._rankings(scorers):
             judgments = self.task.judgments.only(chosen)
             ideal = judgments.ideal()
-            if excluded is not None:
-                found = [_without(top, excluded.only(chosen), self.metric.depth) for top in found]  # noqa: PLW2901
+            order.append(chosen)
             for part, top in zip(parts, found, strict=True):
                 part.append(self._value(judgments.gains(top.documents), ideal, top.scores))
-        return np.stack([np.concatenate(part) for part in parts])
+        back = np.argsort(np.concatenate(order), kind="stable")
+        return np.stack([np.concatenate(part)[back] for part in parts])
+
+    def _rankings(self, scorers: Sequence[Scorer]) -> Iterator[tuple[Index, list[TopK]]]:
+        """Some queries at a time, without what they must not get; those that must not get much are searched deeper."""
+        queries, documents, depth = self.vectors.queries, self.vectors.documents, self.metric.depth
+        excluded = self.task.excluded
+        if excluded is None:
+            yield from search_in_turns(queries, documents, scorers, depth, progress=self.progress)
+            return
+        counts = excluded.relevant
+        bands = np.ceil(np.log2(counts + 1)).astype(np.int64)
+        for band in np.unique(bands).tolist():
+            rows = np.flatnonzero(bands == band)
+            deeper = depth + int(counts[rows].max())
+            for some, found in search_in_turns(queries[rows], documents, scorers, deeper, progress=self.progress):
+                chosen = rows[some]
+                yield chosen, [_without(top, excluded.only(chosen), depth) for top in found]
 
     def _value(self, gains: Array, ideal: Array, scores: Array) -> Array:
         if self.metric.kind == "ranking":

@@ -10,7 +10,7 @@ from scipy import sparse
 import offsphere as osp
 from offsphere.errors import OffsphereError
 from offsphere.factors.closed_form import similarities
-from offsphere.factors.files import load_factors, save_factors
+from offsphere.factors.files import read_interactions, read_numbers
 from offsphere.similarity import COSINE, DOT
 
 
@@ -97,10 +97,12 @@ def test_the_original_space_does_not_depend_on_the_rescaling_and_is_what_it_says
     factors = osp.factorize(x, 5, 4.0, objective=1)
     columns = factors.scores(x).T  # items x users
     expected = similarities(columns, columns, COSINE)
-    for one in (factors, factors.rescale(np.array([0.1, 5.0, 1.0, 30.0, 0.5]))):
+    wild = 10 ** np.random.default_rng(0).uniform(-8, 8, 5)
+    for one in (factors, factors.rescale(np.array([0.1, 5.0, 1.0, 30.0, 0.5])), factors.rescale(wild)):
         items = one.in_original_space(x)
         assert items.shape == (12, 5)
         assert np.allclose(similarities(items, items, COSINE), expected, atol=1e-8)
+        assert np.allclose(osp.original_space(one.items, one.users(x)), items)
         users = one.users_in_original_space(x)
         rows = factors.scores(x)
         assert np.allclose(similarities(users, users, COSINE), similarities(rows, rows, COSINE), atol=1e-8)
@@ -166,13 +168,83 @@ def test_empty_users_and_items_are_zero_and_counted():
 
 def test_factors_come_back_from_disk(tmp_path):
     factors = osp.factorize(interactions(), 4, 1.0, weighting="standardize")
-    save_factors(factors, tmp_path)
-    again = load_factors(tmp_path)
+    factors.save(tmp_path)
+    again = osp.Factors.load(tmp_path)
     assert np.array_equal(again.items, factors.items)
     assert np.array_equal(again.users(interactions()), factors.users(interactions()))
-    (tmp_path / "items.npy").unlink()
-    with pytest.raises(OffsphereError, match=r"items\.npy is missing"):
-        load_factors(tmp_path)
+    for change, said in (
+        (lambda: (tmp_path / "factors.json").write_text('{"objective": "1"}'), "does not describe"),
+        (lambda: np.save(tmp_path / "singular_values.npy", np.ones(3)), "expected"),
+        (lambda: np.save(tmp_path / "items.npy", np.full((12, 4), np.nan)), "row 0 is not finite"),
+        (lambda: (tmp_path / "items.npy").write_bytes(b""), "not an array"),
+        ((tmp_path / "items.npy").unlink, "does not exist"),
+        ((tmp_path / "factors.json").unlink, "is missing"),
+    ):
+        factors.save(tmp_path)
+        change()
+        with pytest.raises(OffsphereError, match=said):
+            osp.Factors.load(tmp_path)
+
+
+def test_the_given_matrix_is_left_as_it_was():
+    matrix = sparse.csr_matrix(interactions())
+    matrix.data[::3] = 0
+    before = (matrix.data.copy(), matrix.indices.copy(), matrix.indptr.copy())
+    for part in (matrix.data, matrix.indices, matrix.indptr):
+        part.flags.writeable = False  # as from a memory map
+    factors = osp.factorize(matrix, 3, 1.0)
+    factors.users(matrix)
+    osp.hold_out(matrix)
+    assert all(np.array_equal(*pair) for pair in zip(before, (matrix.data, matrix.indices, matrix.indptr), strict=True))
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "csc_array", "coo_array", "lil_array", "dense", "bool", "int", "list"])
+def test_every_kind_of_matrix_is_taken(kind):
+    x = (interactions() > 0).astype(float)
+    made = {
+        "dense": x,
+        "bool": x > 0,
+        "int": x.astype(int),
+        "list": x.tolist(),
+    }
+    given = made[kind] if kind in made else getattr(sparse, kind)(x)
+    assert np.allclose(osp.factorize(given, 3, 1.0).items, osp.factorize(x, 3, 1.0).items)
+
+
+@pytest.mark.parametrize("weighting", ["none", "standardize", "popularity"])
+def test_a_user_who_has_nothing_is_zero_and_one_row_is_one_user(weighting):
+    x = interactions()
+    factors = osp.factorize(x, 4, 1.0, weighting=weighting)
+    assert not factors.users(np.zeros((1, 12))).any()
+    assert np.allclose(factors.users(x[3]), factors.users(x[[3]]))
+    assert np.allclose(factors.users(sparse.csr_array(x)[[3]]), factors.users(x[[3]]))
+
+
+def test_a_constant_item_has_nothing_to_standardise():
+    x = interactions()
+    x[:, 3] = 0.1
+    assert not osp.factorize(x, 4, 1.0, weighting="standardize").items[3].any()
+
+
+def test_files_that_are_not_what_they_claim_are_said(tmp_path):
+    sparse.save_npz(tmp_path / "fine.npz", sparse.csr_matrix(interactions()))
+    assert read_interactions(tmp_path / "fine.npz").shape == (60, 12)
+    content = (tmp_path / "fine.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(content[:200])
+    (tmp_path / "text.npz").write_text("no matrix")
+    (tmp_path / "zip.npy").write_bytes(content)
+    np.savez(tmp_path / "plain.npz", a=np.ones(3))
+    np.save(tmp_path / "complex.npy", np.ones((3, 3), complex))
+    np.save(tmp_path / "flat.npy", np.ones(3))
+    for name in ("cut.npz", "text.npz", "plain.npz"):
+        with pytest.raises(OffsphereError, match=r"as scipy.sparse.save_npz writes it"):
+            read_interactions(tmp_path / name)
+    wrong = {"zip.npy": "archive", "complex.npy": "real numbers", "flat.npy": "2 axes", "none.npy": "exist"}
+    for name, said in wrong.items():
+        with pytest.raises(OffsphereError, match=said):
+            read_numbers(tmp_path / name, 2)
+    with pytest.raises(OffsphereError, match="complex"):
+        osp.factorize(interactions() + 1j, 3)
 
 
 @pytest.mark.parametrize(

@@ -68,10 +68,15 @@ def test_an_excluded_document_is_not_ranked_even_where_nothing_else_is_left():
 
 
 def test_an_adapter_can_be_trained_with_the_cosine_one_wants(data):
-    factors = osp.factorize(data.interactions, 16, 5.0)
-    adapter = osp.train_with_cosine(data.interactions, factors, batch=64, epochs=3)
-    assert adapter.similarity == osp.Polar(1, 1)
-    assert adapter.record.run.best >= adapter.record.run.start
+    outer = osp.hold_out(data.interactions, seed=9)  # nobody has seen this
+    before = osp.factorize(outer.train, 16, 5.0)
+    trained = osp.train_with_cosine(outer.train, before, batch=64, epochs=20)
+    assert trained.adapter.similarity == osp.Polar(1, 1)
+    raw = osp.compare(outer.task, outer.vectors(before), ["dot"])["cosine"].value
+    table = osp.compare(outer.task, outer.vectors(trained.factors), [trained.adapter.scorer])
+    assert table[trained.adapter.scorer.name].value > raw + 0.03
+    # what it says of itself is of interactions that the factors had not seen either
+    assert trained.adapter.record.run.best < table[trained.adapter.scorer.name].value + 0.05
 
 
 def test_the_simulation_has_the_laws_it_promises():
@@ -121,10 +126,61 @@ def test_a_picture_is_a_png_of_the_matrix():
     assert len(picture(np.random.default_rng(0).random((1_000, 1_000)))) < 300_000
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"concentration": 0}, "concentration above zero"),
+        ({"popularity_exponents": (2.0, 1.0)}, "from low to high"),
+        ({"activity_exponent": float("nan")}, "finite"),
+        ({"cluster_share": np.array([1.0, 2.0])}, "5 numbers"),
+    ],
+)
+def test_laws_that_cannot_be_are_refused(options, said):
+    with pytest.raises(OffsphereError, match=said):
+        osp.simulate(**options)
+
+
 @pytest.mark.parametrize("options", [{"users": 0}, {"clusters": 20, "items": 10}, {"most_items": 200, "items": 100}])
 def test_simulations_that_cannot_be_are_refused(options):
     with pytest.raises(OffsphereError, match="no user with more items"):
         osp.simulate(**options)
+
+
+def test_users_who_are_alike_are_not_divided():
+    rng = np.random.default_rng(0)
+    x = np.zeros((90, 40))
+    for row in x:
+        row[rng.choice(40, 8, replace=False)] = 1
+    held = osp.hold_out(x)
+    names = [group.name for group in osp.recommend(osp.factorize(held.train, 5, 1.0), held).groups]
+    assert not any("items" in name for name in names)
+
+
+def test_dot_is_compared_whether_asked_for_or_not(data):
+    held = osp.hold_out(data.interactions, most_users=200)
+    found = osp.recommend(osp.factorize(held.train, 8, 5.0), held, ["half"])
+    assert len(held.users) == 200
+    assert found.table["dot"].p is not None
+
+
+def test_one_user_with_nearly_everything_does_not_make_all_searches_deep(data):
+    x = data.interactions.toarray()
+    x[0] = 1
+    held = osp.hold_out(x)
+    factors = osp.factorize(held.train, 8, 5.0)
+    scores = factors.scores(held.train[held.users])
+    scores[held.train[held.users].toarray() > 0] = -np.inf
+    best = scores.argmax(axis=1)
+    truth = (x[held.users] > 0) & (held.train[held.users].toarray() == 0)
+    expected = truth[np.arange(len(best)), best].mean()
+    found = osp.compare(held.task, held.vectors(factors), ["dot"], metric="precision@1")
+    assert found["dot"].value == pytest.approx(expected)
+
+
+def test_what_a_user_can_never_choose_is_not_chosen():
+    data = osp.simulate(300, 100, 5, concentration=1e-3, least_items=50, most_items=50, seed=0)
+    rows, columns = data.interactions.nonzero()
+    assert (data.preferences[rows, data.clusters[columns]] > 0).all()
 
 
 def test_what_cannot_be_held_out_is_said():

@@ -34,7 +34,7 @@ def test_objective_1_is_an_accident_and_objective_2_is_determined(data):
 
 def test_overlaps_are_those_of_plain_sorting(data):
     factors = osp.factorize(data.interactions, 20, 1_000.0, objective=1)
-    found = osp.stability(factors, draws=0)
+    found = osp.stability(factors, draws=1)
 
     def neighbours(items):
         units = items / np.linalg.norm(items, axis=1, keepdims=True)
@@ -61,9 +61,45 @@ def test_the_original_space_is_a_remedy(data):
 
 def test_the_least_trusted_items_are_those_whose_neighbours_change_most(data):
     found = osp.stability(osp.factorize(data.interactions, 20, 1_000.0, objective=1))
+    random = [change.overlap for change in found.changes if change.name.startswith("random")]
+    assert found.overlaps.mean() == pytest.approx(np.mean(random))
     shares = [share for _, share in found.least_trusted]
-    assert shares == sorted(shares)
-    assert shares[0] == found.overlaps.min()
+    assert shares == sorted(found.overlaps.tolist())[:10]
+    assert shares[0] < np.mean(random)
+
+
+def test_items_that_are_exactly_as_near_are_no_accident(data):
+    """Parallel items, and items of one direction: their order among equals is rounding, not a change."""
+    rng = np.random.default_rng(0)
+    directions = rng.standard_normal((10, 6))
+    parallel = np.concatenate([directions * length for length in rng.uniform(0.1, 9, 40)])
+    assert osp.stability(parallel, freedom="rotation").determined
+    assert osp.stability(rng.standard_normal((300, 1)), freedom="diagonal").determined
+    with_empty = np.concatenate([rng.standard_normal((200, 5)), np.zeros((30, 5))])
+    assert osp.stability(with_empty, freedom="rotation").determined
+    x = data.interactions.toarray()
+    x[:, :40] = 0
+    x[np.arange(40), np.arange(40)] = rng.integers(1, 8, 40)  # items that one user each has
+    assert osp.stability(osp.factorize(x, 20, 0.5)).determined
+
+
+def test_our_own_factors_know_what_they_are(data):
+    free = osp.factorize(data.interactions, 8, 0.0, objective=2)
+    assert not osp.stability(free).determined  # nothing was penalised
+    free.rescale(np.full(8, 2.0))
+    one, two = (osp.factorize(data.interactions, 8, 10.0, objective=objective) for objective in (1, 2))
+    for factors, freedom in ((one, "rotation"), (two, "diagonal"), (two, "invertible")):
+        with pytest.raises(OffsphereError, match="leaves the freedom"):
+            osp.stability(factors, freedom=freedom)
+    with pytest.raises(OffsphereError, match="know their objective"):
+        osp.stability(one, regularized="factors")
+
+
+def test_the_named_rescalings_are_counted_from_the_fit(data):
+    factors = osp.factorize(data.interactions, 20, 1_000.0, objective=1)
+    root = np.sqrt(factors.shrinkage)
+    names = [change.name for change in osp.stability(factors.rescale(root), draws=1).changes]
+    assert names[:3] == ["no change", "D = 1", "D = shrinkage^(-1/2)"]
 
 
 def test_factors_of_alternating_least_squares(data):
@@ -93,6 +129,10 @@ def test_factors_of_alternating_least_squares(data):
         ((np.ones((5, 3)),), {"freedom": "diagonal"}, "ask for fewer"),
         ((np.full((20, 3), np.nan),), {"freedom": "diagonal"}, "item 0 are not finite"),
         ((np.ones(20),), {"freedom": "diagonal"}, "expected"),
+        ((np.ones((20, 3)), np.full((5, 3), np.nan)), {"freedom": "diagonal"}, "user 0 are not finite"),
+        ((np.ones((20, 3)),), {"freedom": "diagonal", "draws": 0}, "takes a draw"),
+        ((np.ones((20, 3)),), {"freedom": "diagonal", "spread": 1.0}, "takes a draw"),
+        (([["a", "b"]],), {"freedom": "diagonal"}, "must be numbers"),
     ],
 )
 def test_bad_input_is_said(arguments, options, said):

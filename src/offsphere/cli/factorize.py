@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from offsphere.cli.loading import check_writable
+from offsphere.cli.progress import progress_bar
+from offsphere.errors import ParameterError
 
 if TYPE_CHECKING:
-    from offsphere.factors.closed_form import Factors
     from offsphere.factors.stability import Stability
+
+NEIGHBOURS = 10
 
 factorize_app = typer.Typer(help="What cosine means on learned factors: fit, test, demonstrate.", no_args_is_help=True)
 
@@ -32,26 +35,43 @@ def fit_command(
 ) -> None:
     """Fit in closed form, judge on held-out interactions, and say whether cosine means anything."""
     from offsphere.factors.closed_form import factorize
-    from offsphere.factors.files import save_factors
-    from offsphere.factors.interactions import read_interactions
+    from offsphere.factors.files import read_interactions
     from offsphere.factors.recommending import hold_out, recommend
     from offsphere.factors.stability import stability
+    from offsphere.metrics import parse_metric
 
+    if parse_metric(metric).kind != "ranking":
+        raise ParameterError(f"{metric} has no value a user: use ndcg@10, mrr@10, recall@100, map@100, ...")
     if out is not None:
         check_writable(out / "factors.json")
     matrix = read_interactions(interactions)
-
-    def fitted(matrix: object) -> Factors:
-        return factorize(matrix, rank, regularization, objective=objective, weighting=weighting, power=power, seed=seed)
-
-    factors = fitted(matrix)
-    held = hold_out(matrix, seed=seed)
-    judged = recommend(fitted(held.train), held, metric=metric, seed=seed)
-    trust = stability(factors, seed=seed)
-    if out is not None:
-        save_factors(factors, out)
+    with progress_bar("factorising") as progress:
+        show = progress or (lambda *_: None)
+        show(0, 4)
+        factors = factorize(
+            matrix, rank, regularization, objective=objective, weighting=weighting, power=power, seed=seed
+        )
+        if out is not None:
+            factors.save(out)
+        show(1, 4)
+        trust = stability(factors, neighbours=min(NEIGHBOURS, len(factors.items) - 1), seed=seed)
+        show(2, 4)
+        held = hold_out(matrix, seed=seed)
+        again = factors.refit(held.train)
+        show(3, 4)
+        judged = recommend(again, held, metric=metric, seed=seed)
     if as_json:
-        both = {"recommending": judged.to_json(), "stability": trust.to_json()}
+        said = {
+            "items": len(factors.items),
+            "k": rank,
+            "used": factors.used,
+            "objective": objective,
+            "lambda": regularization,
+            "weighting": weighting,
+            "empty_users": factors.empty_users,
+            "empty_items": factors.empty_items,
+        }
+        both = {"factors": said, "recommending": judged.to_json(), "stability": trust.to_json()}
         typer.echo(json.dumps(both, indent=2, allow_nan=False))
         return
     from offsphere.cli.table import print_comparison
@@ -83,12 +103,12 @@ def stability_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """How far can cosine neighbours change while the model does not change at all?"""
-    from offsphere.factors.files import load_factors, read_factors
+    from offsphere.factors.files import load_factors, read_numbers
     from offsphere.factors.stability import stability
 
     found = stability(
-        load_factors(items) if items.is_dir() else read_factors(items),
-        read_factors(users) if users is not None else None,
+        load_factors(items) if items.is_dir() else read_numbers(items, 2),
+        read_numbers(users, 2) if users is not None else None,
         freedom=freedom,
         regularized=regularized,
         neighbours=neighbours,
@@ -110,14 +130,14 @@ def demo_command(
     seed: Annotated[int, typer.Option(min=0, help="Of the simulation.")] = 0,
 ) -> None:
     """Simulate clustered users and items, and draw how far the cosines of one and the same model can differ."""
-    from offsphere.factors.experiment import experiment
+    from offsphere.factors.experiment import RANK, experiment
     from offsphere.factors.simulation import simulate
     from offsphere.files import write_whole
     from offsphere.report.factor_page import factors_to_html
 
     check_writable(out)
     data = simulate(users, items, clusters, most_items=min(100, items), seed=seed)
-    found = experiment(data, min(50, items // 2), seed=seed)
+    found = experiment(data, max(1, min(RANK, items // 2, users // 2)), seed=seed)
     write_whole(out, factors_to_html(found).encode())
     for panel in found.panels:
         typer.echo(f"{panel.title}: within {panel.within:.3f}, between {panel.between:.3f}, AUC {panel.auc:.3f}")
@@ -139,6 +159,8 @@ def _tell(found: Stability) -> None:
         typer.echo(f"{len(drawn)} random changes ({found.freedom}): {low:.0%} to {high:.0%} of neighbours stay")
     rounding = max(change.score_change for change in found.changes)
     typer.echo(f"no score of the model changes by more than {rounding:.0e} of the largest")
+    if len(found.asked) < found.items:
+        typer.echo(f"looked at the neighbours of {len(found.asked):,} of {found.items:,} items")
     typer.echo(found.verdict)
     if not found.determined:
         named = ", ".join(f"{item} ({share:.0%})" for item, share in found.least_trusted[:5])

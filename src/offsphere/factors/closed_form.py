@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,9 @@ class Factors:
     objective: int
     regularization: float
     weighting: Weighting
-    empty_users: int = 0
-    empty_items: int = 0
+    empty_users: int
+    empty_items: int
+    scaling: Array  # (k,) by which A was multiplied, and B divided, after the fit
 
     def __repr__(self) -> str:
         """What it is."""
@@ -52,8 +54,8 @@ class Factors:
         return int((np.abs(self.items).max(axis=0) > 0).sum())
 
     def users(self, interactions: Any) -> Array:
-        """The factors of users, old or new (folding in), from what they interacted with: (users, k)."""
-        matrix = checked(interactions)
+        """The factors of users, old or new (folding in), from what they have: (users, k); zero for who has nothing."""
+        matrix = checked(interactions, empty=True)
         if matrix.shape[1] != len(self.users_from):
             raise VectorError(f"interactions with {matrix.shape[1]} items, the factors are of {len(self.users_from)}")
         return self.weighting.apply(matrix, self.users_from)
@@ -61,11 +63,41 @@ class Factors:
     def rescale(self, diagonal: Array) -> Factors:
         """``A D`` and ``B D^-1``: another optimum of objective 1, with other cosines."""
         scale = np.asarray(diagonal, dtype=np.float64)
-        if self.objective != PRODUCT:
+        if self.unique:
             raise OffsphereError("objective 2 fixes its factors up to a rotation: no rescaling is another optimum")
         if scale.shape != self.singular_values.shape or not (np.isfinite(scale).all() and (scale != 0).all()):
             raise ParameterError(f"the diagonal must be {len(self.singular_values)} finite numbers other than zero")
-        return replace(self, users_from=self.users_from * scale, items=self.items / scale)
+        scaled = self.scaling * scale
+        return replace(self, users_from=self.users_from * scale, items=self.items / scale, scaling=scaled)
+
+    @property
+    def unique(self) -> bool:
+        """Whether the objective fixes the factors up to a rotation; without any penalty it does not."""
+        return self.objective == FACTORS and self.regularization > 0
+
+    def refit(self, interactions: Any) -> Factors:
+        """The same model of other interactions."""
+        return factorize(
+            interactions,
+            len(self.singular_values),
+            self.regularization,
+            objective=self.objective,
+            weighting=self.weighting.name,
+            power=self.weighting.power,
+        )
+
+    def save(self, folder: str | Path) -> None:
+        """Write them as JSON and .npy."""
+        from offsphere.factors.files import save_factors
+
+        save_factors(self, Path(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Factors:
+        """Read saved factors."""
+        from offsphere.factors.files import load_factors
+
+        return load_factors(Path(folder))
 
     def scores(self, interactions: Any) -> Array:
         """``X A B^T`` for some users: what the model says, whatever the rescaling."""
@@ -85,15 +117,12 @@ class Factors:
         return similarities(self.users(interactions), self.items, similarity)
 
     def in_original_space(self, interactions: Any) -> Array:
-        """Items as columns of ``X A B^T``, turned into k dimensions: their inner products are exactly those columns'.
-
-        ``B G^(1/2)`` with ``G = (X A)^T (X A)``. No invertible change between A and B changes them.
-        """
-        return self.items @ _root(_gram(self.users(interactions)))
+        """Items as columns of ``X A B^T``: the remedy that no rescaling touches."""
+        return original_space(self.items, self.users(interactions))
 
     def users_in_original_space(self, interactions: Any) -> Array:
-        """Users as rows of ``X A B^T``, turned into k dimensions in the same way."""
-        return np.asarray(self.users(interactions) @ _root(_gram(self.items)))
+        """Users as rows of ``X A B^T``."""
+        return original_space(self.users(interactions), self.items)
 
 
 def factorize(
@@ -113,9 +142,12 @@ def factorize(
     has ``A = V diag((1 - lambda/s)_+ / s)^(1/2)`` and ``B = V diag(s (1 - lambda/s)_+)^(1/2)``.
 
     The matrix is never made dense. ``weighting`` standardises each item, or divides it by a power of its popularity,
-    before. A user or an item without interactions is kept, as zero.
+    before. A user or an item without interactions is kept, as zero. With more items than users and all of the singular
+    values wanted, the answer is as large as the matrix, and only then it is made dense.
     """
     matrix = checked(interactions)
+    if isinstance(k, bool) or not isinstance(k, int | np.integer):
+        raise ParameterError(f"k = {k!r}: how many factors is a whole number")
     if objective not in (PRODUCT, FACTORS):
         raise ParameterError(f"objective = {objective}: 1 penalises the product, 2 each factor")
     if not (np.isfinite(regularization) and regularization >= 0):
@@ -135,7 +167,7 @@ def factorize(
         a, b = vectors * np.sqrt(left / values), vectors * np.sqrt(left * values)
     empty_users = int((np.diff(matrix.indptr) == 0).sum())
     empty_items = int((np.bincount(matrix.indices, minlength=matrix.shape[1]) == 0).sum())
-    return Factors(a, b, values, objective, float(regularization), weights, empty_users, empty_items)
+    return Factors(a, b, values, objective, float(regularization), weights, empty_users, empty_items, np.ones(k))
 
 
 def truncated_svd(matrix: sparse.csr_array, weights: Weighting, k: int, seed: int = 0) -> tuple[Array, Array]:
@@ -187,11 +219,14 @@ def similarities(left: Array, right: Array, similarity: Similarity) -> Array:
     return np.where(np.isfinite(found), found, 0.0)
 
 
-def _gram(rows: Array) -> Array:
-    return np.asarray(rows.T @ rows)
+def original_space(items: Array, users: Array) -> Array:
+    """Item factors of any dot-product model as the columns of all its scores, in k dimensions.
 
-
-def _root(gram: Array) -> Array:
-    """The symmetric square root of a positive semi-definite matrix."""
-    values, vectors = np.linalg.eigh(gram)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
+    With ``users = Q R`` the inner products of the rows of ``items @ R^T`` are exactly those of the columns of ``users @
+    items^T``, which is never formed. No invertible change between the two sides changes them. Exchange the arguments
+    for users as rows of scores.
+    """
+    if items.ndim != 2 or users.ndim != 2 or items.shape[1] != users.shape[1]:  # noqa: PLR2004
+        raise VectorError(f"item factors are {items.shape}, user factors {users.shape}: the last numbers must be equal")
+    triangle = np.asarray(np.linalg.qr(np.asarray(users, np.float64), mode="r"))
+    return np.asarray(np.asarray(items, np.float64) @ triangle.T)

@@ -9,6 +9,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from offsphere.errors import ParameterError
 from offsphere.factors.closed_form import FACTORS, PRODUCT, factorize, similarities
 from offsphere.factors.simulation import Simulated
 from offsphere.factors.stability import Stability, stability
@@ -47,6 +48,8 @@ class Experiment:
 def experiment(data: Simulated, k: int = RANK, lambdas: dict[int, float] | None = None, seed: int = 0) -> Experiment:
     """The true clusters, objective 1 as it comes and under its two named rescalings, and objective 2."""
     users, items = data.interactions.shape
+    if len(np.unique(data.clusters)) < 2:  # noqa: PLR2004
+        raise ParameterError("one cluster has nothing to be told apart from: simulate at least two")
     size = users / USERS  # squared singular values grow with the number of users
     chosen = lambdas or {PRODUCT: LAMBDAS[PRODUCT] * size, FACTORS: LAMBDAS[FACTORS] * sqrt(size)}
     one = factorize(data.interactions, k, chosen[PRODUCT], objective=PRODUCT, seed=seed)
@@ -65,7 +68,8 @@ def experiment(data: Simulated, k: int = RANK, lambdas: dict[int, float] | None 
     original = one.in_original_space(data.interactions)
     said = "the columns of X A B^T, the same whatever the rescaling"
     panels.append(_panel("Objective 1, in the original space", said, similarities(original, original, COSINE), data))
-    return Experiment(panels, stability(one, seed=seed), users, items, int(data.interactions.nnz))
+    trust = stability(one, neighbours=min(10, items - 1), seed=seed)
+    return Experiment(panels, trust, users, items, int(data.interactions.nnz))
 
 
 def _panel(title: str, said: str, cosines: Array, data: Simulated) -> Panel:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,8 @@ from offsphere.errors import DataError, ParameterError
 
 Array = NDArray[np.float64]
 
+CONSTANT = 1e-12  # of the mean square: a variance below this is rounding
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weighting:
@@ -23,6 +24,7 @@ class Weighting:
     scale: Array  # (items,)
     shift: Array  # (items,)
     name: str = "none"
+    power: float = 0.0
 
     @classmethod
     def of(cls, matrix: sparse.csr_array, name: str, power: float = 0.5) -> Weighting:
@@ -33,20 +35,23 @@ class Weighting:
         if name == "standardize":
             mean = np.asarray(matrix.sum(axis=0)).ravel() / users
             squares = np.asarray(matrix.multiply(matrix).sum(axis=0)).ravel() / users
-            deviation = np.sqrt(np.maximum(squares - mean**2, 0))
+            variance = squares - mean**2
+            deviation = np.sqrt(np.where(variance > CONSTANT * squares, variance, 0.0))
             return cls(np.divide(1, deviation, out=np.zeros(items), where=deviation > 0), mean, name)
         if name == "popularity":
             if not 0 <= power <= 2:  # noqa: PLR2004
                 raise ParameterError(f"power = {power}: inverse propensities take a power of popularity in [0, 2]")
             share = np.asarray(matrix.sum(axis=0)).ravel() / users
             scale = np.divide(1, share**power, out=np.zeros(items), where=share > 0)
-            return cls(scale / scale[scale > 0].mean(), np.zeros(items), f"popularity({power:g})")
+            return cls(scale / scale[scale > 0].mean(), np.zeros(items), name, power)
         raise ParameterError(f"weighting {name!r}: choose none, standardize or popularity")
 
     def apply(self, rows: Any, factors: Array) -> Array:
         """``((rows - shift) * scale) @ factors`` without a dense copy of the rows."""
         scaled = self.scale[:, None] * factors
-        return np.asarray(rows @ scaled - self.shift @ scaled)
+        found = np.asarray(rows @ scaled - self.shift @ scaled)
+        found[np.diff(rows.indptr) == 0] = 0  # nothing is known of such a user
+        return found
 
     def rows(self, rows: sparse.csr_array) -> Array:
         """Some rows of the weighted matrix, dense."""
@@ -69,15 +74,21 @@ class Weighting:
         )
 
 
-def checked(interactions: Any) -> sparse.csr_array:
-    """Users x items, sparse, finite and not negative."""
+def checked(interactions: Any, *, empty: bool = False) -> sparse.csr_array:
+    """Users x items, sparse, finite and not negative; the caller's matrix stays as it is. One user may be a row."""
     try:
-        matrix = sparse.csr_array(interactions, dtype=np.float64)
+        if np.iscomplexobj(getattr(interactions, "data", interactions)):
+            raise TypeError("they are complex")
+        rows = interactions.reshape(1, -1) if getattr(interactions, "ndim", 2) == 1 else interactions
+        matrix = sparse.csr_array(rows, dtype=np.float64)
+        if not matrix.has_canonical_format or not matrix.data.all():
+            matrix = matrix.copy()  # it shares its arrays with what was given
+            matrix.sum_duplicates()
+            matrix.eliminate_zeros()
     except (TypeError, ValueError) as error:
         raise DataError(f"interactions must be a matrix of numbers, users x items: {error}") from error
     if matrix.ndim != 2 or 0 in matrix.shape:  # noqa: PLR2004
         raise DataError(f"interactions of shape {matrix.shape}: expected users x items, at least one of each")
-    matrix.sum_duplicates()
     bad = np.flatnonzero(~(matrix.data >= 0) | ~np.isfinite(matrix.data))
     if len(bad):
         place = int(bad[0])
@@ -86,19 +97,6 @@ def checked(interactions: Any) -> sparse.csr_array:
             f"the interaction of user {user} with item {matrix.indices[place]} is {matrix.data[place]:g} ({len(bad)} "
             "such): interactions are finite and not negative; remove or clip them"
         )
-    matrix.eliminate_zeros()
-    if not matrix.nnz:
+    if not matrix.nnz and not empty:
         raise DataError("there are no interactions: every entry is zero")
     return matrix
-
-
-def read_interactions(path: str | Path) -> sparse.csr_array:
-    """A scipy sparse .npz, or a dense .npy."""
-    place = Path(path)
-    if not place.is_file():
-        raise DataError(f"{place} does not exist: give a sparse matrix (scipy.sparse.save_npz) or a dense one (.npy)")
-    try:
-        found = sparse.load_npz(place) if place.suffix == ".npz" else np.load(place, allow_pickle=False)
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise DataError(f"{place} cannot be read: {str(error).splitlines()[0]}") from error
-    return checked(found)

@@ -13,13 +13,13 @@ from scipy.stats import spearmanr
 
 from offsphere.adapter import Adapter
 from offsphere.comparing import RESAMPLES, compare
-from offsphere.comparison import Comparison
+from offsphere.comparison import ALPHA, Comparison
 from offsphere.errors import DataError, ParameterError
 from offsphere.factors.closed_form import Factors
 from offsphere.factors.interactions import checked
 from offsphere.plain import plain
 from offsphere.scorer import Scorer
-from offsphere.significance import bootstrap_means, interval
+from offsphere.significance import bootstrap_means, holm, interval, randomization_test
 from offsphere.tasks.judgments import Judgments
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import RankingVectors
@@ -56,6 +56,7 @@ class Group(NamedTuple):
     difference: float  # dot less cosine
     low: float
     high: float
+    p: float  # corrected for all groups
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -72,8 +73,9 @@ class Recommending:
         follows = f"with a rank correlation of {self.length_and_popularity:+.2f}"
         found = [self.table.conclusion, f"The length of an item's vector follows its popularity {follows}."]
         for group in self.groups:
-            what = "helps" if group.low > 0 else "hurts" if group.high < 0 else "makes no certain difference for"
-            around = f"{group.difference:+.4f} [{group.low:+.4f}, {group.high:+.4f}]"
+            certain = "helps" if group.difference > 0 else "hurts"
+            what = certain if group.p < ALPHA else "makes no certain difference for"
+            around = f"{group.difference:+.4f} [{group.low:+.4f}, {group.high:+.4f}], p = {group.p:.2g}"
             found.append(f"Length {what} {group.name} ({group.users:,} users): dot less cosine {around}.")
         return found
 
@@ -89,8 +91,8 @@ class Recommending:
 
 def hold_out(interactions: Any, share: float = SHARE, seed: int = 0, most_users: int = 5_000) -> HeldOut:
     """Take a share of their interactions from users who have at least five; at most so many users are asked."""
-    if not 0 < share < 1:
-        raise ParameterError(f"share = {share}: hold out more than nothing and less than everything")
+    if not 0 < share < 1 or most_users < 1:
+        raise ParameterError(f"share = {share}, most_users = {most_users}: a share between 0 and 1, at least one user")
     matrix = checked(interactions)
     counts = np.diff(matrix.indptr)
     able = np.flatnonzero(counts >= FEWEST)
@@ -101,7 +103,7 @@ def hold_out(interactions: Any, share: float = SHARE, seed: int = 0, most_users:
     taken = np.zeros(matrix.nnz, np.bool_)
     for user in users.tolist():
         start, count = int(matrix.indptr[user]), int(counts[user])
-        taken[start + rng.choice(count, max(1, int(share * count)), replace=False)] = True
+        taken[start + rng.choice(count, max(1, round(share * count)), replace=False)] = True
     rows = np.repeat(np.arange(matrix.shape[0]), counts)
     kept = ~taken
     train = sparse.csr_array((matrix.data[kept], (rows[kept], matrix.indices[kept])), shape=matrix.shape)
@@ -126,29 +128,40 @@ def recommend(
     seed: int = 0,
 ) -> Recommending:
     """Compare scorers on held-out interactions; what a user has already is never recommended."""
-    table = compare(held.task, held.vectors(factors), scorers, metric=metric, seed=seed)
+    named = [scorer if isinstance(scorer, str) else scorer.name for scorer in scorers]
+    asked = scorers if "dot" in named else ["dot", *scorers]  # the groups are about it
+    table = compare(held.task, held.vectors(factors), asked, metric=metric, seed=seed)
     popularity = np.bincount(held.train.indices, minlength=len(factors.items))
     lengths = np.linalg.norm(factors.items, axis=1)
     correlation = float(spearmanr(lengths, popularity).statistic) if np.ptp(lengths) and np.ptp(popularity) else 0.0
-    return Recommending(table, _groups(held, table, popularity), correlation)
+    return Recommending(table, _groups(held, table, popularity, seed), correlation)
+
+
+class CosineTrained(NamedTuple):
+    """Factors, and an adapter of theirs that was trained with cosine."""
+
+    factors: Factors
+    adapter: Adapter
 
 
 def train_with_cosine(
     interactions: Any, factors: Factors, *, most_users: int = 5_000, seed: int = 0, **options: Any
-) -> Adapter:
-    """A remedy: an adapter of these factors that is trained with the cosine one wants to use.
+) -> CosineTrained:
+    """A remedy: an adapter that is trained with the cosine one wants to use, on factors like these.
 
-    Users are made of most of their interactions, and the others are relevant; no item they have is a negative. The
-    sides keep a map each. ``options`` are those of ``adapt``.
+    The factors are fitted again without some interactions of some users, so that these can be learned from and judged
+    by: users are made of most of their interactions, the others are relevant, and no item they have is a negative.
+    ``options`` are those of ``adapt``. The adapter belongs to the factors that come with it.
     """
     from offsphere.learn.adapting import adapt
 
     held = hold_out(interactions, seed=seed, most_users=most_users)
-    return adapt(held.task, held.vectors(factors), normalize="both", seed=seed, **options)
+    again = factors.refit(held.train)
+    return CosineTrained(again, adapt(held.task, held.vectors(again), normalize="both", seed=seed, **options))
 
 
-def _groups(held: HeldOut, table: Comparison, popularity: Index) -> list[Group]:
-    """Users by how many items they have, and by how popular what they want is: a third each."""
+def _groups(held: HeldOut, table: Comparison, popularity: Index, seed: int) -> list[Group]:
+    """Users by how many items they have, and by how popular what they want is: thirds, equal users together."""
     cosine, dot = table["cosine"].values, table["dot"].values
     if cosine is None or dot is None:
         return []
@@ -156,16 +169,16 @@ def _groups(held: HeldOut, table: Comparison, popularity: Index) -> list[Group]:
     activity = np.diff(held.train.indptr)[held.users].astype(np.float64)
     wanted = np.bincount(judgments.queries, popularity[judgments.documents], len(held.users))
     taste = wanted / np.maximum(judgments.relevant, 1)
-    found = []
+    parts: list[tuple[str, NDArray[np.bool_]]] = []
     for label, values in (("users with {} items", activity), ("users who want what {} others have", taste)):
-        ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
-        third = ranks * len(THIRDS) // len(values)
-        for place, name in enumerate(THIRDS):
-            chosen = third == place
-            if not chosen.any():
-                continue
-            gained = (dot - cosine)[chosen]
-            low, high = interval(bootstrap_means(gained[:, None], RESAMPLES))
-            means = (float(cosine[chosen].mean()), float(dot[chosen].mean()), float(gained.mean()))
-            found.append(Group(label.format(name), int(chosen.sum()), *means, float(low[0]), float(high[0])))
+        third = np.searchsorted(np.quantile(values, (1 / 3, 2 / 3)), values)
+        if len(np.unique(third)) == len(THIRDS):
+            parts += [(label.format(name), third == place) for place, name in enumerate(THIRDS)]
+    gained = [(dot - cosine)[chosen] for _, chosen in parts]
+    p = holm(np.array([randomization_test(values[:, None], seed=seed)[0] for values in gained]))
+    found = []
+    for (name, chosen), values, own in zip(parts, gained, p.tolist(), strict=True):
+        low, high = interval(bootstrap_means(values[:, None], RESAMPLES, seed))
+        means = (float(cosine[chosen].mean()), float(dot[chosen].mean()), float(values.mean()))
+        found.append(Group(name, int(chosen.sum()), *means, float(low[0]), float(high[0]), own))
     return found

@@ -53,10 +53,18 @@ def simulate(
             f"{users} users, {items} items, {clusters} clusters, {least_items} to {most_items} items a user: all at "
             "least 1, no more clusters than items, no user with more items than there are"
         )
+    low, high = popularity_exponents
+    if not (np.isfinite([low, high, activity_exponent]).all() and low <= high and concentration > 0):
+        raise ParameterError(
+            f"popularity exponents {low} to {high}, activity exponent {activity_exponent}, concentration "
+            f"{concentration}: finite, from low to high, and a concentration above zero"
+        )
+    if cluster_share is not None and (len(cluster_share) != clusters or not (np.asarray(cluster_share) > 0).all()):
+        raise ParameterError(f"cluster_share: give {clusters} numbers above zero")
     rng = np.random.default_rng(seed)
     share = np.full(clusters, 1 / clusters) if cluster_share is None else np.asarray(cluster_share, np.float64)
     label = np.sort(rng.choice(clusters, items, p=share / share.sum()))
-    exponents = rng.uniform(*popularity_exponents, clusters)
+    exponents = rng.uniform(low, high, clusters)
     place = np.arange(items) - np.searchsorted(label, label)  # within its cluster
     popularity = (place + 1.0) ** -exponents[label]
     preferences = rng.dirichlet(np.full(clusters, concentration), users)
@@ -75,8 +83,10 @@ def simulate(
         else:
             first = np.tile(np.arange(items), (len(chosen), 1))
         order = np.take_along_axis(first, np.argsort(-np.take_along_axis(keys, first, axis=1), axis=1), axis=1)
-        kept = np.arange(most_items) < counts[chosen][:, None]
-        rows.append(np.repeat(chosen, counts[chosen]))
+        # what a user can never choose is not chosen, however many items that leaves
+        possible = np.isfinite(np.take_along_axis(keys, order, axis=1))
+        kept = (np.arange(most_items) < counts[chosen][:, None]) & possible
+        rows.append(np.repeat(chosen, kept.sum(axis=1)))
         columns.append(order[kept])
     row, column = np.concatenate(rows), np.concatenate(columns)
     matrix = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(users, items))

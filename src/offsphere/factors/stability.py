@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
+from scipy.stats import rankdata
 
 from offsphere.errors import ParameterError, UnknownNameError, VectorError
-from offsphere.factors.closed_form import PRODUCT, Factors, similarities
+from offsphere.factors.closed_form import PRODUCT, Factors
 from offsphere.plain import plain
 from offsphere.scorer import Scorer
 from offsphere.searching import search
@@ -24,6 +24,8 @@ FREEDOMS = ("diagonal", "invertible", "rotation")
 REGULARIZED = {"product": "invertible", "nothing": "invertible", "factors": "rotation"}
 STABLE = 0.9  # mean overlap from which cosine counts as determined
 ASKED = 2_000  # items whose neighbours are looked at
+RANKED = 100_000  # pairs of items whose cosines are ranked
+ROUNDING = 1e-6  # of a cosine
 LEAST_TRUSTED = 10
 DRAWS, SPREAD = 10, 10.0  # random changes, and the largest factor they stretch by
 
@@ -44,8 +46,9 @@ class Stability:
     freedom: str
     neighbours: int
     changes: Sequence[Change]
-    overlaps: Array  # (items asked,) mean over changes
+    overlaps: Array  # (items asked,) mean over random changes
     asked: Index  # which items
+    items: int  # of how many
     determined: bool
 
     @property
@@ -64,13 +67,14 @@ class Stability:
         """One sentence."""
         if self.determined:
             return (
-                f"Cosine is determined: over {len(self.changes)} admissible changes of the factors ({self.freedom}) at "
-                f"least {self.worst.overlap:.0%} of an item's {self.neighbours} nearest neighbours stay."
+                f"Cosine is determined: under the worst of {len(self.changes)} admissible changes of the factors "
+                f"({self.freedom}) {self.worst.overlap:.0%} of an item's {self.neighbours} nearest neighbours stay on "
+                "average."
             )
         return (
             f"Cosine is an accident of training: under {self.worst.name}, which changes no score of the model, only "
-            f"{self.worst.overlap:.0%} of an item's {self.neighbours} nearest neighbours stay (rank correlation of all "
-            f"cosines {self.worst.rank_correlation:+.2f}). Use the dot product, or one of the remedies."
+            f"{self.worst.overlap:.0%} of an item's {self.neighbours} nearest neighbours stay on average (rank "
+            f"correlation of all cosines {self.worst.rank_correlation:+.2f}). Use the dot product, or a remedy."
         )
 
     def __repr__(self) -> str:
@@ -109,25 +113,28 @@ def stability(
     """
     items, named = _given(factors)
     chosen = _freedom(factors, freedom, regularized)
-    if users is not None and (users.ndim != 2 or users.shape[1] != items.shape[1]):  # noqa: PLR2004
-        raise VectorError(f"user factors are {users.shape}, item factors {items.shape}: the last numbers must be equal")
+    known = None if users is None else _numbers(users, "user")
+    if known is not None and known.shape[1] != items.shape[1]:
+        raise VectorError(f"user factors are {known.shape}, item factors {items.shape}: the last numbers must be equal")
     if not 1 <= neighbours < len(items):
         raise ParameterError(f"{neighbours} neighbours among {len(items)} items: ask for fewer")
-    if draws < 0 or not spread >= 1:
-        raise ParameterError(f"draws = {draws}, spread = {spread}: at least 0 draws, and a spread of at least 1")
+    if draws < 1 or not spread > 1:
+        raise ParameterError(f"draws = {draws}, spread = {spread}: a verdict takes a draw and a spread above 1")
     rng = np.random.default_rng(seed)
     asked = np.sort(rng.choice(len(items), min(ASKED, len(items)), replace=False))
-    before = _nearest(items, asked, neighbours)
-    cosines = similarities(items[asked[:200]], items, COSINE).ravel()
+    sample = _Sample.of(len(items), rng)
+    before = _nearest(items, asked, neighbours)[0]
+    ranks = sample.ranks(items)
     changes, overlaps = [], []
     for name, matrix, inverse in _changes(items, chosen, named, draws, spread, rng):
         changed = items @ inverse.T if inverse.ndim == 2 else items * inverse  # noqa: PLR2004
-        overlap = _overlap(before, _nearest(changed, asked, neighbours))
-        correlation = float(spearmanr(cosines, similarities(changed[asked[:200]], changed, COSINE).ravel()).statistic)
-        changes.append(Change(name, float(overlap.mean()), correlation, _score_change(users, items, matrix, changed)))
+        overlap = _stayed(changed, asked, before)
+        correlation = float(np.corrcoef(ranks, sample.ranks(changed))[0, 1])
+        changes.append(Change(name, float(overlap.mean()), correlation, _score_change(known, items, matrix, changed)))
         overlaps.append(overlap)
     worst = min(change.overlap for change in changes)
-    return Stability(chosen, neighbours, changes, np.mean(overlaps, axis=0), asked, worst >= STABLE)
+    random = [overlap for overlap, change in zip(overlaps, changes, strict=True) if change.name.startswith("random")]
+    return Stability(chosen, neighbours, changes, np.mean(random, axis=0), asked, len(items), worst >= STABLE)
 
 
 def _given(factors: Factors | Array) -> tuple[Array, Mapping[str, Array]]:
@@ -136,37 +143,50 @@ def _given(factors: Factors | Array) -> tuple[Array, Mapping[str, Array]]:
         if factors.objective != PRODUCT:
             return factors.items, {}
         root = np.sqrt(factors.shrinkage)
-        # D for A; the items are divided by it
-        return factors.items, {"D = shrinkage^(1/2)": root, "D = shrinkage^(-1/2)": 1 / root}
-    items = np.asarray(factors, dtype=np.float64)
-    if items.ndim != 2 or not items.size:  # noqa: PLR2004
-        raise VectorError(f"item factors have shape {items.shape}: expected (items, dimensions)")
-    if not np.isfinite(items).all():
-        row = int(np.flatnonzero(~np.isfinite(items).all(axis=1))[0])
-        raise VectorError(f"the factors of item {row} are not finite: train again, or leave it out")
+        # D is what A is multiplied with, from the fit on; the items are divided by it
+        named = {"D = 1": np.ones_like(root), "D = shrinkage^(1/2)": root, "D = shrinkage^(-1/2)": 1 / root}
+        relative = {name: diagonal / factors.scaling for name, diagonal in named.items()}
+        return factors.items, {name: d for name, d in relative.items() if not np.allclose(d, 1)}
+    items = _numbers(factors, "item")
     lengths = np.linalg.norm(items, axis=0)
     return items, {"columns of equal length": np.where(lengths > 0, lengths, 1.0)}
 
 
+def _numbers(factors: Any, kind: str) -> Array:
+    try:
+        found = np.asarray(factors, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise VectorError(f"{kind} factors must be numbers, a row each: {error}") from error
+    if found.ndim != 2 or not found.size:  # noqa: PLR2004
+        raise VectorError(f"{kind} factors have shape {found.shape}: expected ({kind}s, dimensions)")
+    if not np.isfinite(found).all():
+        row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
+        raise VectorError(f"the factors of {kind} {row} are not finite: train again, or leave it out")
+    return found
+
+
 def _freedom(factors: Factors | Array, freedom: str | None, regularized: str | None) -> str:
-    if regularized is not None:
-        if regularized not in REGULARIZED:
-            raise UnknownNameError("regularisation", regularized, list(REGULARIZED))
-        if freedom is not None:
-            raise ParameterError("give either what was regularised or the freedom, not both")
-        return REGULARIZED[regularized]
-    if freedom is not None:
-        if freedom not in FREEDOMS:
-            raise UnknownNameError("freedom", freedom, list(FREEDOMS))
-        if isinstance(factors, Factors) and factors.objective != PRODUCT and freedom != "rotation":
-            raise ParameterError("objective 2 leaves no freedom but rotation")
-        return freedom
+    if regularized is not None and regularized not in REGULARIZED:
+        raise UnknownNameError("regularisation", regularized, list(REGULARIZED))
+    if freedom is not None and freedom not in FREEDOMS:
+        raise UnknownNameError("freedom", freedom, list(FREEDOMS))
     if isinstance(factors, Factors):
-        return "diagonal" if factors.objective == PRODUCT else "rotation"
-    raise ParameterError(
-        "say what the training regularised: regularized='product', 'nothing' or 'factors' (weight decay on both sides, "
-        "ALS), or the freedom: diagonal, invertible or rotation"
-    )
+        if regularized is not None:
+            raise ParameterError("these factors know their objective: leave out what was regularised")
+        allowed = ("rotation",) if factors.unique else ("diagonal", "invertible")
+        if freedom is not None and freedom not in allowed:
+            given = f"objective {factors.objective} with lambda = {factors.regularization:g}"
+            raise ParameterError(f"{given} leaves the freedom {' or '.join(allowed)}, not {freedom}")
+        return freedom or allowed[0]
+    if regularized is not None and freedom is not None:
+        raise ParameterError("give either what was regularised or the freedom, not both")
+    found = REGULARIZED[regularized] if regularized is not None else freedom
+    if found is None:
+        raise ParameterError(
+            "say what the training regularised: regularized='product', 'nothing' or 'factors' (weight decay on both "
+            "sides, ALS), or the freedom: diagonal, invertible or rotation"
+        )
+    return found
 
 
 def _changes(
@@ -197,17 +217,44 @@ def _rotation(k: int, rng: np.random.Generator) -> Array:
     return np.asarray(q * np.sign(np.diag(r)))
 
 
-def _nearest(items: Array, asked: Index, neighbours: int) -> Index:
-    """The nearest items of each asked one by cosine, itself left out."""
+def _nearest(items: Array, asked: Index, neighbours: int) -> tuple[Index, Array]:
+    """The nearest items of each asked one by cosine, itself left out, and the cosine of the last of them."""
     rows = items.astype(np.float32)
-    found = search(rows[asked], rows, [Scorer(COSINE)], neighbours + 1)[0].documents
-    itself = found == asked[:, None]
+    found = search(rows[asked], rows, [Scorer(COSINE)], neighbours + 1)[0]
+    itself = found.documents == asked[:, None]
     itself[~itself.any(axis=1), -1] = True  # something exactly as near pushed it out: drop the last instead
-    return np.asarray(found[~itself].reshape(len(asked), neighbours))
+    shape = (len(asked), neighbours)
+    return found.documents[~itself].reshape(shape), found.scores[~itself].reshape(shape)[:, -1]
 
 
-def _overlap(before: Index, after: Index) -> Array:
-    return np.asarray((before[:, :, None] == after[:, None, :]).any(axis=2).mean(axis=1))
+def _stayed(items: Array, asked: Index, before: Index) -> Array:
+    """Which share of its neighbours each item keeps; one that is as near as the last has not gone, rounding aside."""
+    _, last = _nearest(items, asked, before.shape[1])
+    lengths = np.linalg.norm(items, axis=1)
+    units = items / np.where(lengths > 0, lengths, 1.0)[:, None]
+    cosines = np.einsum("ad,akd->ak", units[asked], units[before])
+    # an item without length is near to nothing, before and after
+    last = np.where(np.isfinite(last), last, -1.0)
+    return np.asarray((cosines >= last[:, None] - ROUNDING).mean(axis=1))
+
+
+class _Sample(NamedTuple):
+    """Pairs of different items whose cosines are ranked."""
+
+    rows: Index
+    columns: Index
+
+    @classmethod
+    def of(cls, items: int, rng: np.random.Generator) -> _Sample:
+        rows, columns = rng.integers(0, items, (2, RANKED))
+        apart = rows != columns
+        return cls(rows[apart], columns[apart])
+
+    def ranks(self, items: Array) -> Array:
+        """Of their cosines."""
+        lengths = np.linalg.norm(items, axis=1)
+        units = items / np.where(lengths > 0, lengths, 1.0)[:, None]
+        return rankdata(np.einsum("nd,nd->n", units[self.rows], units[self.columns]).round(9))
 
 
 def _score_change(users: Array | None, items: Array, matrix: Array, changed: Array) -> float:
