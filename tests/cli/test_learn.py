@@ -184,8 +184,11 @@ def test_ablate_trains_the_grid_tells_what_holds_and_goes_on_where_it_stopped(fo
     found = Ablation.load(out)
     assert len(found.rows) == 35
     assert found.rows[0].results[0].p is None
-    # judged by the same data under another name: the same results
-    assert all(row.results[0].value == row.results[1].value for row in found.rows)
+    # judged by the same data twice, and in between by the queries whose documents are new
+    names = [task["name"] for task in found.tasks]
+    assert names == ["test", "test, new documents", "test"]
+    assert all(row.results[0].value == row.results[2].value for row in found.rows)
+    assert any(row.results[0].value != row.results[1].value for row in found.rows)
     assert {row["variant"] for row in found.dynamics} == {row.name for row in found.rows}
     parts = sorted((out / "parts").iterdir())
     assert len(parts) == 35

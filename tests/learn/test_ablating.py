@@ -139,3 +139,18 @@ def test_a_variant_that_breaks_is_told():
 def test_what_cannot_be_judged_is_said_before_anything_is_trained():
     with pytest.raises(OffsphereError, match="use one model for all"):
         osp.ablate(hidden(), also=[hidden(dimension=8)])
+
+
+def test_queries_for_new_documents_have_a_column_of_their_own(found):
+    result, _ = found
+    names = [task["name"] for task in result.tasks]
+    assert names == ["task", "task, new documents"]
+    held = hidden(seed=0)
+    from offsphere.learn.apart import part_of, rows_apart
+
+    rows, kept = rows_apart(held[0], 0.3, 0)
+    train, test = part_of(held, rows), part_of(held, kept)
+    new = ~Study(train, judged=[test]).pairs.seen(*test)
+    assert result.tasks[1]["queries"] == new.sum()
+    cosine = osp.compare(*test, ["dot"])["cosine"].values
+    assert result.untouched[1] == pytest.approx(cosine[new].mean())

@@ -9,6 +9,7 @@ import numpy as np
 
 from offsphere.comparing import measuring_of, metric_for
 from offsphere.errors import DataError, ParameterError
+from offsphere.evaluation import MeanOverQueries
 from offsphere.learn.ablation import Ablation
 from offsphere.learn.apart import part_of, rows_apart
 from offsphere.learn.claims import Contrast, findings_of
@@ -17,16 +18,19 @@ from offsphere.learn.pairs import Held, keys_of
 from offsphere.learn.recipe import Recipe
 from offsphere.learn.study import Study
 from offsphere.learn.variant_runs import VariantRun, kept_run
-from offsphere.learn.variant_values import VariantValues
+from offsphere.learn.variant_values import Column, VariantValues
 from offsphere.learn.variants import Trial, Variant, budget_of, grid
-from offsphere.measuring import Measuring, value_of
+from offsphere.measuring import Measuring
 from offsphere.memo import Memo, digest_of
 from offsphere.metrics import parse_metric
 from offsphere.scorer import Scorer
 from offsphere.similarity import COSINE
 from offsphere.tasks.info import describe_task, units_of
 from offsphere.tasks.pairs import PairTask
-from offsphere.tasks.vectors import PairVectors
+from offsphere.tasks.ranking import RankingTask
+from offsphere.tasks.vectors import PairVectors, RankingVectors
+
+FEWEST_NEW = 20  # queries whose relevant documents were not learned from, for a column of their own
 
 Progress = Callable[[int, int, str], None]
 
@@ -79,19 +83,20 @@ def ablate(
 
         runs.append(kept_run(Memo(keep), data, study, judged, variant, range(seed, seed + seeds), show))
         done += len(variant.budget) + seeds - 1
-    values = VariantValues(judged, runs, seed)
+    columns = _columns(study, judged, [test, *also])
+    values = VariantValues(columns, runs, seed)
     names = [variant.name for variant in chosen]
-    tasks = [describe_task(held[0]) for held in (test, *also)]
 
     def contrast(one: str, other: str, task: int) -> Contrast:
         return values.contrast(names.index(one), names.index(other), task)
 
-    titles = [str(task["name"]) for task in tasks]
+    titles = [str(column.task["name"]) for column in columns]
+    cosine = [measuring.values([Scorer(COSINE)])[0] for measuring in judged]
     return Ablation(
-        tasks,
+        [column.task for column in columns],
         study.metric,
         [values.row(place, variant) for place, variant in enumerate(chosen)],
-        [value_of(measuring, measuring.values([Scorer(COSINE)])[0]) for measuring in judged],
+        [column.value(cosine[column.place][column.rows if column.rows is not None else ...]) for column in columns],
         seeds,
         max(len(variant.budget) for variant in chosen),
         findings_of(names, titles, contrast, pairs=pairs),
@@ -99,6 +104,22 @@ def ablate(
         [{"variant": variant.name, **row} for variant, run in zip(chosen, runs, strict=True) for row in run.dynamics],
         [*notes, *_noted(chosen, runs)],
     )
+
+
+def _columns(study: Study, judged: Sequence[Measuring], tasks: Sequence[Held]) -> list[Column]:
+    """Every task; and of the first one apart, where there are some of both, queries whose documents are new."""
+    found = [
+        Column(describe_task(held[0]), measuring.evaluation, place)
+        for place, (measuring, held) in enumerate(zip(judged, tasks, strict=True))
+    ]
+    task, vectors = tasks[0]
+    if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
+        new = np.flatnonzero(~study.pairs.seen(task, vectors))
+        if FEWEST_NEW <= len(new) < len(task.query_ids):
+            part = describe_task(task.only(new))
+            part["name"] = f"{task.name}, new documents"
+            found.insert(1, Column(part, MeanOverQueries(len(new)), 0, new))
+    return found
 
 
 def _noted(variants: Sequence[Variant], runs: Sequence[VariantRun]) -> list[str]:

@@ -60,7 +60,11 @@ class PaperFinding(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ablation:
-    """All variants; the first task is the one that was trained for, the others are out of its domain."""
+    """All variants, judged by several tasks.
+
+    The first is the one that was trained for; then come, where there are such, its queries whose relevant documents
+    were not learned from, and tasks out of the domain.
+    """
 
     tasks: Sequence[Mapping[str, Any]]
     metric: str

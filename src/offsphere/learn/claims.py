@@ -36,7 +36,7 @@ class Claim(NamedTuple):
     one: str
     other: str
     kind: Kind = "above"
-    out_of_domain: bool = False
+    beyond: bool = False  # on new documents and out of the domain
     pairs: bool | None = None  # of pair tasks only, of rankings only, or of both
 
 
@@ -51,7 +51,9 @@ CLAIMS: Sequence[Claim] = (
         "cosine",
         pairs=False,
     ),
-    Claim("out of the domain the document's length helps", FENG, "query", "cosine", out_of_domain=True, pairs=False),
+    Claim(
+        "beyond what was learned from the document's length helps", FENG, "query", "cosine", beyond=True, pairs=False
+    ),
     Claim("on symmetric tasks normalising one side only is below cosine", FENG, "cosine", "query", pairs=True),
     Claim("on symmetric tasks the dot product is not above cosine", FENG, "dot", "cosine", "not above", pairs=True),
     Claim("where the output keeps its length, that of the input matters", TWO_SITES, "dot, input both", "dot", "other"),
@@ -76,7 +78,7 @@ def findings_of(
         (claim, place, contrast(claim.one, claim.other, place))
         for claim in CLAIMS
         if claim.one in names and claim.other in names and claim.pairs in (None, pairs)
-        for place in (range(1, len(tasks)) if claim.out_of_domain else [0])
+        for place in (range(1, len(tasks)) if claim.beyond else [0])
     ]
     corrected = holm(np.array([result.p for _, _, result in tested]))
     found = []

@@ -2,37 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.comparing import RESAMPLES
+from offsphere.evaluation import Evaluation
 from offsphere.learn.ablation import Result, VariantRow
 from offsphere.learn.claims import Contrast
 from offsphere.learn.variant_runs import VariantRun, best_trial
 from offsphere.learn.variants import Variant
-from offsphere.measuring import Measuring, value_of
 from offsphere.significance import bootstrap, holm, interval, randomization_test
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+class Column(NamedTuple):
+    """What variants are judged by: a task, or some queries of it."""
+
+    task: Mapping[str, Any]
+    evaluation: Evaluation
+    place: int  # of the task among those that were measured
+    rows: Index | None = None  # of its queries; all without
+
+    def measured(self, run: VariantRun) -> Array:
+        """The measurements of a variant, seed by seed."""
+        found = run.measured[self.place]
+        return found if self.rows is None else found[:, self.rows]
+
+    def value(self, measured: Array) -> float:
+        """Of one measurement."""
+        return float(self.evaluation.evaluate(measured, np.ones((1, self.evaluation.units)))[0])
 
 
 class VariantValues:
-    """What the runs are worth on each task."""
+    """What the runs are worth in each column."""
 
-    def __init__(self, judged: Sequence[Measuring], runs: Sequence[VariantRun], seed: int) -> None:
-        self.judged, self.runs, self.seed = judged, runs, seed
-        self.values = [[self._by_seed(task, run) for run in runs] for task in range(len(judged))]
-        self.samples = [self._resampled(task) for task in range(len(judged))]  # (resamples, variants)
-        self.p = [self._tested(task) for task in range(len(judged))]
+    def __init__(self, columns: Sequence[Column], runs: Sequence[VariantRun], seed: int) -> None:
+        self.columns, self.runs, self.seed = columns, runs, seed
+        self.values = [[self._by_seed(column, run) for run in runs] for column in columns]
+        self.samples = [self._resampled(column) for column in columns]  # (resamples, variants)
+        self.p = [self._tested(place) for place in range(len(columns))]
 
     def row(self, place: int, variant: Variant) -> VariantRow:
         """What one variant came to."""
         run = self.runs[place]
         temperature, rate, _ = run.trials[best_trial(run.trials)].tolist()
-        results = [self._result(task, place) for task in range(len(self.judged))]
+        results = [self._result(column, place) for column in range(len(self.columns))]
         last = run.dynamics[-1]["negative_variance"] if run.dynamics else float("nan")
         query, document = run.exponents.mean(axis=0).tolist()
         held_out = float(run.held_out.mean())
@@ -62,14 +81,14 @@ class VariantValues:
             float(self.p[task][place - 1]) if place else None,
         )
 
-    def _by_seed(self, task: int, run: VariantRun) -> Array:
-        return np.array([value_of(self.judged[task], measured) for measured in run.measured[task]])
+    def _by_seed(self, column: Column, run: VariantRun) -> Array:
+        return np.array([column.value(measured) for measured in column.measured(run)])
 
-    def _resampled(self, task: int) -> Array:
+    def _resampled(self, column: Column) -> Array:
         """Each variant's mean over seeds in each resample of the queries."""
-        evaluation = self.judged[task].evaluation
+        evaluation = column.evaluation
         seeds = len(self.runs[0].held_out)
-        flat = [measured for run in self.runs for measured in run.measured[task]]
+        flat = [measured for run in self.runs for measured in column.measured(run)]
         found = bootstrap(
             lambda weights: evaluation.evaluate_all(flat, weights), evaluation.units, RESAMPLES, self.seed
         )
@@ -77,8 +96,8 @@ class VariantValues:
 
     def _units(self, task: int, place: int) -> Array:
         """What each query adds to the value, seeds averaged."""
-        evaluation = self.judged[task].evaluation
-        parts = [evaluation.contributions(measured) for measured in self.runs[place].measured[task]]
+        column = self.columns[task]
+        parts = [column.evaluation.contributions(measured) for measured in column.measured(self.runs[place])]
         return np.asarray(np.mean(cast("list[Array]", parts), axis=0))
 
     def _tested(self, task: int) -> Array:
