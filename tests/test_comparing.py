@@ -292,7 +292,7 @@ def test_scores_without_a_correlation_are_said_to_have_none():
 
 def test_a_task_and_vectors_of_another_kind_are_refused():
     task, _, _ = planted("half")
-    with pytest.raises(ParameterError, match="is not a task for PairVectors"):
+    with pytest.raises(VectorError, match="is not a task for PairVectors"):
         compare(task, pair_task()[1])
     with pytest.raises(ParameterError, match="a seed at least 0"):
         compare(*planted("half")[:2], seed=-1)

@@ -61,6 +61,8 @@ class SideAdapter:
 
     def apply(self, vectors: NDArray[np.floating]) -> NDArray[np.float32]:
         """Map rows in float64 and keep them in float32."""
+        if vectors.ndim != 2:  # noqa: PLR2004
+            raise VectorError(f"vectors of shape {vectors.shape}: give rows, for one vector x write x[None]")
         if self.matrix is not None and vectors.shape[1] != len(self.matrix):
             raise VectorError(
                 f"vectors have {vectors.shape[1]} dimensions, the adapter was trained on {len(self.matrix)}: "
@@ -138,6 +140,8 @@ class Adapter:
 
     def apply(self, vectors: NDArray[np.floating], side: Side = "document") -> NDArray[np.float32]:
         """What it makes of vectors of a side."""
+        if side not in ("query", "document"):
+            raise ParameterError(f"side {side!r}: say 'query' or 'document'")
         return (self.query if side == "query" else self.document).apply(vectors)
 
     def moments(self, moments: Moments) -> Moments:

@@ -25,7 +25,7 @@ from offsphere.similarity import COSINE
 from offsphere.tasks.info import describe_task, units_of
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
-from offsphere.tasks.vectors import PairVectors, RankingVectors
+from offsphere.tasks.vectors import PairVectors, RankingVectors, check_fit
 from offsphere.tuning import Tuned, assign_folds
 
 Array = NDArray[np.float64]
@@ -57,6 +57,7 @@ def compare(
     if folds < 2 or seed < 0:  # noqa: PLR2004
         raise ParameterError(f"folds = {folds}, seed = {seed}: cross-validation needs at least 2, a seed at least 0")
     chosen = metric_for(task, metric)
+    check_fit(task, vectors)
     moments, normalized = _looked_at(vectors)
     measuring = measuring_of(task, vectors, chosen, assign_folds(units_of(task), folds, seed), progress, memo)
     given = _given(scorers, moments) if scorers is not None else None
@@ -68,11 +69,31 @@ def compare(
     notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
     if given is not None:
         notes.append(NAMED_BEFORE)
+        notes += _learned_from(given, vectors)
     if moments.count <= len(moments.mean) and given is None:
         notes.append(f"{moments.count} vectors in {len(moments.mean)} dimensions are too few to whiten by")
     if isinstance(task, RankingTask) and task.made is not None:
         notes.append(f"the judgments are made, not human: {task.made}")
     return _told(task, chosen, measuring.evaluation, results, notes, (folds, seed, permutations))
+
+
+def _learned_from(rows: Sequence[Candidate], vectors: RankingVectors | PairVectors) -> list[str]:
+    """Warn of adapters that have seen some of these queries or pairs."""
+    from offsphere.adapter import Adapter
+    from offsphere.contents import keys_of_units
+
+    found = []
+    for row in rows:
+        for transform in row.options[0].transforms:
+            record = transform.record if isinstance(transform, Adapter) else None
+            if record is None or not len(record.learned):
+                continue
+            own = keys_of_units(vectors)
+            count = int(np.isin(own, record.learned).sum())
+            if count:
+                seen = f"{count:,} of these {len(own):,}"
+                found.append(f"{row.name} was trained or stopped by {seen}: on them its value is no evidence")
+    return found
 
 
 def metric_for(task: RankingTask | PairTask, metric: str | None) -> Metric:
@@ -131,6 +152,7 @@ def measuring_of(
     memo: Memo | None = None,
 ) -> Measuring:
     """How scorers are measured on this task."""
+    check_fit(task, vectors)
     if isinstance(task, PairTask) and isinstance(vectors, PairVectors):
         return PairMeasuring(task, vectors, metric, folds)
     if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):

@@ -86,6 +86,8 @@ class Scorer:
 
     def transform(self, vectors: Vectors, side: Side = "document") -> NDArray[np.float32]:
         """What the transforms make of vectors of a side."""
+        if np.ndim(vectors) != 2:  # noqa: PLR2004
+            raise VectorError(f"vectors of shape {np.shape(vectors)}: give rows, for one vector x write x[None]")
         if not self.transforms:
             return np.asarray(vectors, dtype=np.float32)
         if self.map is None:

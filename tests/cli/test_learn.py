@@ -45,13 +45,18 @@ def test_adapt_learns_from_train_judges_by_test_and_says_what_is_new(folder, tmp
     out = tmp_path / "adapter"
     said = run("adapt", folder, "--out", out, "--batch", 64, "--rate", 0.03, "--normalize", "query")
     assert "learned from" in said
-    assert "(train), stopped by 30 held-out ones" in said
+    assert "(train), stopped by 30 held-out queries" in said
     assert "adapter(untied) + query-normalized" in said
     assert "with a relevant document that was learned from" in said
     assert osp.Adapter.load(out).similarity == osp.Polar(1, 0)
     again = run("compare", folder, "--scorer", out, "--json")
     names = [row["name"] for row in json.loads(again)["scorers"]]
     assert "adapter(untied) + query-normalized" in names
+    assert not any("no evidence" in note for note in json.loads(again)["notes"])
+    leaked = json.loads(run("compare", folder, "--split", "train", "--scorer", out, "--json"))
+    assert any("was trained or stopped by 200 of these 200" in note for note in leaked["notes"])
+    with pytest.raises(OffsphereError, match="no folder with a saved scorer"):
+        run("compare", folder, "--scorer", tmp_path / "nowhere")
 
 
 def test_adapt_prints_json_alone(folder, tmp_path):
@@ -179,7 +184,7 @@ def test_ablate_trains_the_grid_tells_what_holds_and_goes_on_where_it_stopped(fo
     for name in ("cosine", "dot", "query", "document", "half", "learn"):
         for more in ("", ", tied", ", vrns", ", head"):
             assert f"\n{name}{more} " in said, (name, more)
-    assert "cosine trains as cosine, input query, cosine, input document, cosine, input both" in said
+    assert "cosine trains as: cosine, input query; cosine, input document; cosine, input both" in said
     assert "learn learned the exponents" in said
     found = Ablation.load(out)
     assert len(found.rows) == 35

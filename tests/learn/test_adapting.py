@@ -316,6 +316,28 @@ def test_a_first_value_that_is_no_number_does_not_stop_the_others(hidden_map):
     assert found.run.best == 0.3
 
 
+def test_vectors_of_another_part_are_refused(hidden_map):
+    task, vectors = hidden_map
+    for call in (osp.adapt, osp.compare):
+        with pytest.raises(OffsphereError, match="vectors of 240 queries, task has 100"):
+            call(task.only(np.arange(100)), vectors)
+
+
+def test_a_side_is_named_and_vectors_are_rows(hidden_map):
+    adapter = osp.adapt(*hidden_map, **SHORT)
+    with pytest.raises(OffsphereError, match="'query' or 'document'"):
+        adapter.apply(hidden_map[1].queries, "queries")
+    for call in (adapter.apply, adapter.scorer.transform, adapter.scorer.lower().queries, osp.Scorer().lower().queries):
+        with pytest.raises(OffsphereError, match=r"write x\[None\]"):
+            call(hidden_map[1].queries[0])
+
+
+def test_comparing_an_adapter_on_what_it_learned_from_is_warned_of(hidden_map):
+    adapter = osp.adapt(*hidden_map, **SHORT)
+    table = osp.compare(*hidden_map, [adapter.scorer])
+    assert any("240 of these 240" in note for note in table.notes)
+
+
 def test_what_one_judges_by_is_not_learned_from(hidden_map):
     task, vectors = hidden_map
     rows = np.arange(60)

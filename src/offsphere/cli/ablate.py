@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from offsphere.cli.adapt import load_parts
+from offsphere.cli.adapt import load_parts, vectors_option
 from offsphere.cli.loading import check_writable, load_all
 from offsphere.cli.options import (
     AsJson,
@@ -111,7 +111,8 @@ def ablate_command(
         from offsphere.cli.ablation_table import print_ablation
 
         print_ablation(found)
-        typer.echo(f"The table and the dynamics are in {out}; in a report: offsphere audit {data} --ablation {out}")
+        where = f"{data}{vectors_option((test or train)[0], model, vectors)}"
+        typer.echo(f"The table and the dynamics are in {out}; in a report: offsphere audit {where} --ablation {out}")
 
 
 def _other(text: str, model: str | None, *, ignore_missing: bool) -> Held:

@@ -24,7 +24,7 @@ def print_ablation(found: Ablation) -> None:
     for cells in rows:
         table.add_row(*map(Text, cells))
     console.print(table)
-    for line in footnotes(found):
+    for line in found.footnotes:
         console.print(line, style="dim")
     for note in found.notes:
         console.print(f"note: {note}")
@@ -41,24 +41,6 @@ def ablation_cells(found: Ablation) -> tuple[list[str], list[list[str]]]:
     for task in found.tasks[1:]:
         heads += [str(task["name"]), f"- {base}", "p"]
     return heads, [_cells(row) for row in found.ranked]
-
-
-def footnotes(found: Ablation) -> list[str]:
-    """What the columns are."""
-    without = ", ".join(f"{task['name']} {value:.4f}" for task, value in zip(found.tasks, found.untouched, strict=True))
-    corrected = f"p is corrected for {len(found.rows) - 1} variants, task by task"
-    return [
-        f"cosine without an adapter: {without}",
-        f"values are means of {found.seeds} seeds, 'seeds' is their standard deviation",
-        f"t (temperature) and rate were chosen among {found.trials}, on held-out queries",
-        f"intervals are over queries, each for its row alone; {corrected}",
-        *(f"{row.name} trains as {', '.join(row.same)}" for row in found.rows if row.same),
-        *(
-            f"{row.name} learned the exponents {row.exponents[0]:.2f} (query) and {row.exponents[1]:.2f} (document)"
-            for row in found.rows
-            if row.name.startswith("learn")
-        ),
-    ]
 
 
 def _title(found: Ablation) -> str:

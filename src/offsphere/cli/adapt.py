@@ -33,6 +33,7 @@ from offsphere.errors import DataError, NoSuchSplitError
 if TYPE_CHECKING:
     from offsphere.learn.learning import Learned
     from offsphere.learn.pairs import Held
+    from offsphere.tasks import PairTask, RankingTask
 
 NORMALIZE = "both (cosine), none (dot), query, document, half, learn, or two exponents such as 1,0.5."
 
@@ -72,7 +73,6 @@ def adapt_command(
     as_json: AsJson = False,
 ) -> None:
     """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
-    from offsphere.encode.embedding import default_folder
     from offsphere.learn.learning import learn
     from offsphere.learn.normalize import read_normalize
     from offsphere.learn.recipe import Recipe, read_options
@@ -114,8 +114,7 @@ def adapt_command(
     if as_json:
         typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
     else:
-        place = vectors or (default_folder(train[0].name, model) if model is not None else None)
-        _tell(found, f"{data}{f' --vectors {place}' if place is not None else ''}", out)
+        _tell(found, out, None if test is None else f"{data}{vectors_option(test[0], model, vectors)}")
 
 
 def load_parts(
@@ -166,7 +165,15 @@ def _known_items(data: str, model: str | None, vectors: Path | None) -> Held:
     return task, load_vectors(place, task)
 
 
-def _tell(found: Learned, data: str, out: Path) -> None:
+def vectors_option(task: RankingTask | PairTask, model: str | None, vectors: Path | None) -> str:
+    """How to say where the vectors of a task are."""
+    from offsphere.encode.embedding import default_folder
+
+    place = vectors or (default_folder(task.name, model) if model is not None else None)
+    return f" --vectors {place}" if place is not None else ""
+
+
+def _tell(found: Learned, out: Path, judged: str | None) -> None:
     from offsphere.cli.table import print_comparison
 
     record = found.adapters[0].record
@@ -174,10 +181,11 @@ def _tell(found: Learned, data: str, out: Path) -> None:
     counts, run = record.counts, record.run
     for note in found.notes:
         typer.echo(f"note: {note}")
+    what = "pairs" if found.table.task["kind"] == "pairs" else "queries"
     values = f"{record.metric} {run.start:.4f} -> {run.best:.4f} at step {run.best_step} of {run.steps}"
     typer.echo(
-        f"learned from {counts['pairs']:,} pairs of {_named(found)}, stopped by {counts['held_out']:,} held-out ones: "
-        f"{values} ({run.seconds:.1f} s)"
+        f"learned from {counts['pairs']:,} pairs of {_named(found)}, stopped by {counts['held_out']:,} held-out "
+        f"{what}: {values} ({run.seconds:.1f} s)"
     )
     if counts["negatives_masked"]:
         masked = counts["negatives_masked"] / max(run.steps, 1)
@@ -189,7 +197,8 @@ def _tell(found: Learned, data: str, out: Path) -> None:
         typer.echo(f"{split.sentence}.")
         if split.warning is not None:
             typer.echo(f"Mind: {split.warning}.")
-    typer.echo(f"The adapter is in {out}; compare it anywhere: offsphere compare {data} --scorer {out}")
+    again = f"offsphere compare {judged} --scorer {out}" if judged is not None else "judge it by other queries only"
+    typer.echo(f"The adapter is in {out}; {again}")
 
 
 def _named(found: Learned) -> str:

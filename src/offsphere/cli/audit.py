@@ -117,6 +117,8 @@ def _tell(found: Audit, target: Path, save: Path | None) -> None:
         typer.echo("If you train an adapter on these vectors:")
         for sentence in found.learned.sentences:
             typer.echo(f"  {sentence}")
+    if found.ablation is not None:
+        typer.echo(f"Of {len(found.ablation.rows)} ways to train one: {found.ablation.conclusion}")
     if save is not None:
         typer.echo(f"The scorer is in {save}.")
     typer.echo(f"The report is {target} ({target.stat().st_size / 1e6:.1f} MB).")

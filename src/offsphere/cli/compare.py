@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from offsphere.cli.embed import MODEL_HELP
+from offsphere.cli.loading import load_all
 from offsphere.cli.progress import progress_bar
+from offsphere.errors import DataError
 
 if TYPE_CHECKING:
+    from offsphere.scorer import Scorer
     from offsphere.tasks import PairTask, PairVectors, RankingTask, RankingVectors
 
 NAMED_AT_MOST = 5  # empty vectors in a warning
@@ -27,6 +31,7 @@ def compare_command(
         Path | None,
         typer.Option(help="Folder with queries.* and documents.* (pairs: left.*, right.*). Default: DATA itself."),
     ] = None,
+    model: Annotated[str | None, typer.Option(help=f"Embed with this model. {MODEL_HELP}")] = None,
     metric: Annotated[
         str | None,
         typer.Option(help="ndcg@10, mrr@10, recall@100, map@100, pooled-ap@100, spearman, ... [ndcg@10 or spearman]"),
@@ -50,17 +55,12 @@ def compare_command(
     """Compare every similarity, exactly and with held-out values, intervals and corrected tests."""
     from offsphere.comparing import compare
     from offsphere.metrics import parse_metric
-    from offsphere.naming import parse_scorer
-    from offsphere.scorer import Scorer
-    from offsphere.tasks import load_task, load_vectors
 
     # what can be wrong in the command itself is said before any file is read
     if metric is not None:
         parse_metric(metric)
-    scorers = [Scorer.load(name) if Path(name).is_dir() else parse_scorer(name) for name in scorer] if scorer else None
-    place = vectors or (Path(data).parent if Path(data).is_file() else Path(data))
-    task = load_task(data, split, ignore_missing=ignore_missing, vectors=place)
-    held = load_vectors(place, task)
+    scorers = [_scorer(name) for name in scorer] if scorer else None
+    task, held, _ = load_all(data, model, vectors, split, ignore_missing=ignore_missing)
     warn_left_out(task, held)
     with progress_bar("comparing") as progress:
         result = compare(task, held, scorers, metric=metric, folds=folds, seed=seed, progress=progress)
@@ -70,6 +70,21 @@ def compare_command(
         from offsphere.cli.table import print_comparison
 
         print_comparison(result, every_row=every_row)
+
+
+def _scorer(name: str) -> Scorer:
+    """A scorer by its name, or by the folder it was saved in."""
+    from offsphere.adapter import Adapter
+    from offsphere.naming import parse_scorer
+    from offsphere.scorer import Scorer
+
+    folder = Path(name)
+    if not folder.is_dir():
+        if "/" in name:
+            raise DataError(f"{name} is no folder with a saved scorer")
+        return parse_scorer(name)
+    # with its record an adapter knows which queries it was trained by
+    return Adapter.load(folder).scorer if (folder / "training.json").is_file() else Scorer.load(folder)
 
 
 def warn_left_out(task: RankingTask | PairTask, held: RankingVectors | PairVectors) -> None:

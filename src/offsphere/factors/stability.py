@@ -69,12 +69,13 @@ class Stability:
             return (
                 f"Cosine is determined: under the worst of {len(self.changes)} admissible changes of the factors "
                 f"({self.freedom}) {self.worst.overlap:.0%} of an item's {self.neighbours} nearest neighbours stay on "
-                "average."
+                f"average{', provided that training penalised each factor' if self.freedom == 'rotation' else ''}."
             )
         return (
             f"Cosine is an accident of training: under {self.worst.name}, which changes no score of the model, only "
             f"{self.worst.overlap:.0%} of an item's {self.neighbours} nearest neighbours stay on average (rank "
-            f"correlation of all cosines {self.worst.rank_correlation:+.2f}). Use the dot product, or a remedy."
+            f"correlation of all cosines {self.worst.rank_correlation:+.2f}). Rank items for users by the dot product, "
+            "and compare items in the original space (osp.original_space)."
         )
 
     def __repr__(self) -> str:

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from offsphere.comparing import measuring_of, metric_for
+from offsphere.contents import keys_of
 from offsphere.errors import DataError, ParameterError
 from offsphere.evaluation import MeanOverQueries
 from offsphere.learn.ablation import Ablation
 from offsphere.learn.apart import part_of, rows_apart
 from offsphere.learn.claims import Contrast, findings_of
-from offsphere.learn.learning import TEST_SHARE
-from offsphere.learn.pairs import Held, keys_of
+from offsphere.learn.learning import FEWEST_NEW, TEST_SHARE
+from offsphere.learn.pairs import Held
 from offsphere.learn.recipe import Recipe
 from offsphere.learn.study import Study
 from offsphere.learn.variant_runs import VariantRun, kept_run
@@ -30,7 +31,7 @@ from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import PairVectors, RankingVectors
 
-FEWEST_NEW = 20  # queries whose relevant documents were not learned from, for a column of their own
+FEW = 100  # steps
 
 Progress = Callable[[int, int, str], None]
 
@@ -102,7 +103,7 @@ def ablate(
         findings_of(names, titles, contrast, pairs=pairs),
         {"pairs": study.pairs.distinct, "held_out": units_of(study.held_out[0])},
         [{"variant": variant.name, **row} for variant, run in zip(chosen, runs, strict=True) for row in run.dynamics],
-        [*notes, *_noted(chosen, runs)],
+        [*notes, *_noted(chosen, runs), *_too_little(runs, seeds)],
     )
 
 
@@ -119,6 +120,17 @@ def _columns(study: Study, judged: Sequence[Measuring], tasks: Sequence[Held]) -
             part = describe_task(task.only(new))
             part["name"] = f"{task.name}, new documents"
             found.insert(1, Column(part, MeanOverQueries(len(new)), 0, new))
+    return found
+
+
+def _too_little(runs: Sequence[VariantRun], seeds: int) -> list[str]:
+    """What a claim should not be judged by."""
+    steps = max((run.dynamics[-1]["step"] for run in runs if run.dynamics), default=0.0)
+    found = []
+    if steps < FEW:
+        found.append(f"no variant was trained for more than {steps:.0f} steps: too few to judge claims by")
+    if seeds == 1:
+        found.append("one seed shows no spread: train several before you believe a claim")
     return found
 
 

@@ -99,6 +99,28 @@ class Ablation:
         sure = "" if result.verdict == "better" else ", which may be luck"
         return f"{said} (p = {result.p:.2g}, corrected for {len(self.rows) - 1} variants{sure})."
 
+    @property
+    def footnotes(self) -> list[str]:
+        """What the columns are, and what the rows cannot say."""
+        values = zip(self.tasks, self.untouched, strict=True)
+        without = "; ".join(f"{task['name']} {value:.4f}" for task, value in values)
+        counted = [f"{task['name']}: {task['queries']:,} queries" for task in self.tasks if "queries" in task]
+        spread = f"means of {self.seeds} seeds, 'seeds' is their deviation" if self.seeds > 1 else "of one seed"
+        corrected = f"p is corrected for {len(self.rows) - 1} variants, task by task"
+        return [
+            f"cosine without an adapter: {without}",
+            *(["; ".join(counted)] if counted else []),
+            f"values are {spread}; t (temperature) and rate were chosen among {self.trials}, on held-out queries",
+            f"intervals are over queries, each for its row alone; {corrected}",
+            "a variant is named by its output, its input and what is added; head is a learned length (--magnitude)",
+            *(f"{row.name} trains as: {'; '.join(row.same)}" for row in self.rows if row.same),
+            *(
+                f"{row.name} learned the exponents {row.exponents[0]:.2f} (query) and {row.exponents[1]:.2f} (document)"
+                for row in self.rows
+                if row.name.startswith("learn")
+            ),
+        ]
+
     def to_json(self) -> dict[str, Any]:
         """Plain values, without the dynamics."""
         names = ("tasks", "metric", "rows", "untouched", "seeds", "trials", "findings", "counts", "notes")

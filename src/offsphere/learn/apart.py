@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from offsphere.contents import keys_of_units
 from offsphere.errors import DataError, ParameterError
-from offsphere.learn.pairs import Held, keys_of
+from offsphere.learn.pairs import Held
 from offsphere.tasks.info import units_of
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
@@ -57,14 +58,6 @@ def part_of(held: Held, rows: Index) -> Held:
 
 def in_none_of(held: Held, rows: Index, judged: Sequence[Held]) -> Index:
     """Those rows whose query (or pair) stands in none of the tasks one judges by, under whatever id."""
-    own = _asked(held)[rows]
-    others = [_asked(other) for other in judged]
+    own = keys_of_units(held[1])[rows]
+    others = [keys_of_units(other[1]) for other in judged]
     return rows[~np.isin(own, np.concatenate(others))] if others else rows
-
-
-def _asked(held: Held) -> Index:
-    """A number for each query, or for each pair in its order."""
-    _, vectors = held
-    if isinstance(vectors, PairVectors):
-        return keys_of(np.concatenate([vectors.left, vectors.right], axis=1))
-    return keys_of(vectors.queries)

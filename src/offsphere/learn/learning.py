@@ -26,6 +26,7 @@ from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import RankingVectors
 
 ADAPTERS = (Recipe(), Recipe(normalize="query"))  # what an audit tries: cosine, and length kept on the document
+FEWEST_NEW = 20  # queries below which nothing is said of new documents
 TEST_SHARE = 0.3  # of the queries, where no other data is there to judge by
 
 
@@ -41,6 +42,7 @@ class Split(NamedTuple):
     new_after: float
     new_low: float  # of the difference
     new_high: float
+    apart_low: float  # of how much larger the gain is on what was learned from
 
     @property
     def sentence(self) -> str:
@@ -54,12 +56,13 @@ class Split(NamedTuple):
         if not self.new:
             return f"{said}; there are no others"
         gain = f"{self.new_after - self.new_before:+.4f} [{self.new_low:+.4f}, {self.new_high:+.4f}]"
-        return f"{said}, {self.new_before:.4f} -> {self.new_after:.4f} on the other {self.new} ({gain})"
+        few = "; so few say little" if self.new < FEWEST_NEW else ""
+        return f"{said}, {self.new_before:.4f} -> {self.new_after:.4f} on the other {self.new} ({gain}{few})"
 
     @property
     def warning(self) -> str | None:
-        """Where the gain does not reach what is new."""
-        if not (self.seen and self.new) or self.new_low > 0 or self.seen_after <= self.seen_before:
+        """Where the gain is larger on what was learned from, and does not reach what is new."""
+        if not self.apart_low > 0 or self.new_low > 0 or self.new < FEWEST_NEW:
             return None
         what = "it loses" if self.new_high < 0 else "no gain was found"
         return f"it has learned these documents rather than the task: {what} where the relevant documents are new"
@@ -152,8 +155,13 @@ def _split(row: Row, baseline: Row, seen: NDArray[np.bool_]) -> list[Split]:
     if row.values is None or baseline.values is None or not row.scorer.transforms:
         return []
     before, after = baseline.values, row.values
-    gained = (after - before)[~seen]
-    low, high = interval(bootstrap_means(gained[:, None], RESAMPLES)) if len(gained) else (np.array([nan]),) * 2
+    gained = after - before
+    nothing = np.full(RESAMPLES, nan)
+    known, other = (
+        bootstrap_means(gained[flags][:, None], RESAMPLES)[:, 0] if flags.any() else nothing for flags in (seen, ~seen)
+    )
+    low, high = interval(other)
+    apart = interval(known - other).low
     return [
         Split(
             row.scorer.name,
@@ -163,8 +171,9 @@ def _split(row: Row, baseline: Row, seen: NDArray[np.bool_]) -> list[Split]:
             int((~seen).sum()),
             _mean(before[~seen]),
             _mean(after[~seen]),
-            float(low[0]),
-            float(high[0]),
+            float(low),
+            float(high),
+            float(apart),
         )
     ]
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.blocks import Blocks
+from offsphere.contents import keys_of
 from offsphere.errors import DataError, ParameterError
 from offsphere.geometry.positives import positives_of
 from offsphere.learn.spans import spans
@@ -129,17 +128,6 @@ class TrainingPairs:
         """Row and document number of everything known to be relevant to these queries."""
         which, places = spans(self.known[:, 0], query_keys)
         return which, self.known[places, 1]
-
-
-def keys_of(vectors: Vectors) -> Index:
-    """A number for each vector that depends on nothing but its contents."""
-    found = np.empty(len(vectors), np.int64)
-    place = 0
-    for block in Blocks.of(vectors) if len(vectors) else ():
-        for row in block:
-            found[place] = int.from_bytes(hashlib.blake2b(row.data, digest_size=8).digest(), "little", signed=True)
-            place += 1
-    return found
 
 
 def _excluded(task: RankingTask | PairTask, source: Source) -> Index:

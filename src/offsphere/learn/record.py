@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from offsphere.errors import DataError
 from offsphere.files import write_whole
 from offsphere.plain import plain
@@ -43,6 +46,7 @@ class Training:
     chosen: int  # place of the run whose adapter this is
     dynamics: Sequence[Row] = field(default=())
     notes: Sequence[str] = field(default=())
+    learned: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # contents that were seen
 
     @property
     def run(self) -> Run:
@@ -59,7 +63,10 @@ class Training:
         return {name: plain(getattr(self, name)) for name in names}
 
     def save(self, folder: Path) -> None:
-        """``training.json``, and the dynamics as ``dynamics.parquet``."""
+        """``training.json``, the dynamics as ``dynamics.parquet``, and by which queries to know again what was seen."""
+        buffer = io.BytesIO()
+        np.save(buffer, self.learned)
+        write_whole(folder / "learned.npy", buffer.getvalue())
         write_whole(folder / "dynamics.parquet", parquet_of(self.dynamics))
         write_whole(folder / "training.json", json.dumps(self.to_json(), indent=2, allow_nan=False).encode())
 
@@ -75,7 +82,8 @@ class Training:
             found = json.loads(path.read_bytes())
             runs = [Run(**{**run, "history": [tuple(row) for row in run["history"]]}) for run in found.pop("runs")]
             rows = parquet.read_table(folder / "dynamics.parquet").to_pylist()
-            return cls(**found, runs=runs, dynamics=rows)
+            learned = np.load(folder / "learned.npy", allow_pickle=False)
+            return cls(**found, runs=runs, dynamics=rows, learned=learned)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path} is not the record of a training ({error})") from error
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from offsphere.adapter import Adapter
 from offsphere.comparing import measuring_of, metric_for
+from offsphere.contents import keys_of_units
 from offsphere.errors import DataError, MissingExtraError, ParameterError
 from offsphere.learn.apart import in_none_of, part_of, rows_apart
 from offsphere.learn.pairs import Held, TrainingPairs
@@ -18,6 +19,7 @@ from offsphere.measuring import value_of
 from offsphere.tasks.info import units_of
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
+from offsphere.tasks.vectors import check_fit
 
 Progress = Callable[[int, int, str], None]
 
@@ -50,6 +52,7 @@ class Study:
             raise MissingExtraError("torch", "learn") from error
         if seed < 0:
             raise ParameterError(f"seed = {seed}: a seed is at least 0")
+        check_fit(*task)
         _check_dimensions(task, [*also, *judged, *([held_out] if held_out is not None else [])])
         self.metric = metric_for(task[0], metric).name
         rows = np.arange(units_of(task[0]))
@@ -60,6 +63,7 @@ class Study:
         learned = in_none_of(task, rows, judged)
         self.judged_too = len(rows) - len(learned)
         self.held_out = held_out
+        self.seen = np.union1d(keys_of_units(task[1])[learned], keys_of_units(held_out[1]))
         self.pairs = TrainingPairs.of(task, also, repeat, learned)
         folds = np.zeros(units_of(held_out[0]), np.int64)
         self._measuring = measuring_of(*held_out, metric_for(held_out[0], self.metric), folds)
@@ -107,7 +111,7 @@ class Study:
         }
         config = objective_of(recipe, self.pairs.distinct).config()
         dynamics = [row for trained in found for row in trained.dynamics]
-        record = Training(recipe.config(), config, self.metric, counts, runs, best, dynamics, notes)
+        record = Training(recipe.config(), config, self.metric, counts, runs, best, dynamics, notes, self.seen)
         return replace(adapter, record=record)
 
     def _notes(self, recipe: Recipe) -> list[str]:

@@ -96,8 +96,8 @@ def grid_forest(found: Ablation) -> Figure:
     chart = interval_marks(data, "variant", found.metric, base.results[0].value, colours)
     caption = (
         f"Mean {found.metric} of {found.seeds} seeds on queries that no training saw, with the interval over queries; "
-        f"the dashed line is {base.name}. Every variant chose temperature and rate among {found.trials} on held-out "
-        f"queries. p is corrected for {len(found.rows) - 1} variants. {found.conclusion}"
+        f"the dashed line is the adapter {base.name}. Every variant chose temperature and rate among {found.trials} on "
+        f"held-out queries. p is corrected for {len(found.rows) - 1} variants. {found.conclusion}"
     )
     heads, rows = grid_cells(found)
     return Figure("grid", "The grid", caption, spec_of(chart, 18 * len(data) + 20), heads, rows)
@@ -107,7 +107,7 @@ def grid_cells(found: Ablation) -> tuple[list[str], list[list[str]]]:
     """The table behind it, all tasks."""
     heads = ["variant", "temperature", "rate", "held out"]
     for task in found.tasks:
-        heads += [f"{task['name']}: {found.metric}", "95 % interval", "over seeds", "less the first", "p"]
+        heads += [f"{task['name']}: {found.metric}", "95 % interval", "over seeds", f"less {found.rows[0].name}", "p"]
     return heads, [_grid_row(row) for row in found.ranked]
 
 

@@ -37,7 +37,9 @@ def split_task(
     parts = np.array([part_of[group] for group in groups])
     missing = [part for part in shares if not (parts == part).any()]
     if missing:
-        raise ParameterError(f"{task.name}: too few queries that can be kept apart for a part {missing[0]!r}")
+        tied = f", since {counts.max()} of {len(groups)} hang together by relevant documents that they share"
+        why = tied if by_document else ""
+        raise ParameterError(f"{task.name}: its queries cannot be divided into {', '.join(shares)}{why}")
     return {part: task.only(np.flatnonzero(parts == part), part) for part in shares}
 
 

@@ -79,6 +79,25 @@ def side_names(task: RankingTask | PairTask) -> tuple[str, str]:
     return of_split("queries", task.split), "documents"
 
 
+def check_fit(task: RankingTask | PairTask, vectors: RankingVectors | PairVectors) -> None:
+    """Refuse vectors of another task, or of more or fewer queries than the task has."""
+    if isinstance(task, PairTask) and isinstance(vectors, PairVectors):
+        sides = [("pairs", len(task.gold), len(vectors.left))]
+    elif isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
+        sides = [
+            ("queries", len(task.query_ids), len(vectors.queries)),
+            ("documents", len(task.document_ids), len(vectors.documents)),
+        ]
+    else:
+        raise VectorError(f"{task.name} is not a task for {type(vectors).__name__}")
+    for name, wanted, there in sides:
+        if wanted != there:
+            raise VectorError(
+                f"there are vectors of {there} {name}, {task.name} has {wanted}: a part of a task needs the vectors of "
+                "that part, in its order"
+            )
+
+
 def load_vectors(folder: str | Path, task: RankingTask | PairTask) -> RankingVectors | PairVectors:
     """Read ``queries.*`` and ``documents.*`` (pairs: ``left.*`` and ``right.*``) and put them into the task's order.
 
