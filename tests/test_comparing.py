@@ -7,7 +7,7 @@ from scipy import stats
 
 from offsphere.candidates import EXPONENTS
 from offsphere.comparing import compare
-from offsphere.errors import ParameterError, UnknownNameError
+from offsphere.errors import ParameterError, UnknownNameError, VectorError
 from offsphere.tasks import PairTask, PairVectors, RankingTask, RankingVectors
 from offsphere.tuning import assign_folds
 from tests.oracles import top, values
