@@ -52,7 +52,7 @@ CLAIMS: Sequence[Claim] = (
         pairs=False,
     ),
     Claim(
-        "beyond what was learned from the document's length helps", FENG, "query", "cosine", beyond=True, pairs=False
+        "beyond what was learned from, the document's length helps", FENG, "query", "cosine", beyond=True, pairs=False
     ),
     Claim("on symmetric tasks normalising one side only is below cosine", FENG, "cosine", "query", pairs=True),
     Claim("on symmetric tasks the dot product is not above cosine", FENG, "dot", "cosine", "not above", pairs=True),
