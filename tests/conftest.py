@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # the workers share the cores; torch reads it when it is imported
 
 # kernels are compiled on first use, which is no property of an example
 settings.register_profile("offsphere", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])

@@ -93,7 +93,9 @@ def test_an_audit_of_real_data_is_whole_and_is_json(name, real_data, tmp_path):
     assert found.examples
     assert all(len(example.first) == 5 for example in found.examples)
     again = json.loads(json.dumps(found.to_json(), allow_nan=False))
-    assert set(again) == {"advice", "comparison", "geometry", "sweeps", "examples", "provenance"}
+    whole = {"advice", "comparison", "geometry", "sweeps", "examples", "provenance", "learned", "ablation"}
+    assert set(again) == whole
+    assert again["learned"] is None
     page = to_html(found)
     assert len(page) < 3_000_000
     assert all(

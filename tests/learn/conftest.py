@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
-import torch
 
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import RankingVectors
-
-if "PYTEST_XDIST_WORKER" in os.environ:
-    torch.set_num_threads(1)  # the workers share the cores
 
 
 def hidden(queries=240, documents=400, dimension=16, seed=0):
