@@ -55,6 +55,12 @@ def test_adapt_learns_from_train_judges_by_test_and_says_what_is_new(folder, tmp
     assert not any("no evidence" in note for note in json.loads(again)["notes"])
     leaked = json.loads(run("compare", folder, "--split", "train", "--scorer", out, "--json"))
     assert any("was trained or stopped by 200 of these 200" in note for note in leaked["notes"])
+    # what was saved is what is compared, also where another scorer was saved beside the record
+    adapter = osp.Adapter.load(out)
+    vectors = np.load(folder / "documents.npy")
+    osp.Scorer(osp.Polar(0, 1), (osp.Center(), adapter)).fit(osp.Moments.of(vectors)).save(out)
+    again = json.loads(run("compare", folder, "--scorer", out, "--json"))
+    assert "center + adapter(untied) + document-normalized" in [row["name"] for row in again["scorers"]]
     with pytest.raises(OffsphereError, match="no folder with a saved scorer"):
         run("compare", folder, "--scorer", tmp_path / "nowhere")
 

@@ -143,3 +143,22 @@ def test_markdown_from_the_data_is_no_link_no_image_and_no_mention():
     from offsphere.report.markdown import _plain
 
     assert _plain("![x](http://a/b.png) @bob <b>") == "\\!\\[x\\](http://a/b.png) &#64;bob &lt;b>"
+
+
+def test_the_page_of_factors_shows_its_pictures_and_asks_nobody(browser, tmp_path):
+    from offsphere.factors.experiment import experiment
+    from offsphere.report.factor_page import factors_to_html
+
+    path = tmp_path / "factors.html"
+    path.write_text(factors_to_html(experiment(osp.simulate(500, 120, most_items=40, seed=0), 20)), "utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    requests, said = [], []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(path.as_uri())
+    widths = page.evaluate("[...document.images].map(image => image.naturalWidth)")
+    assert widths == [120] * 6
+    assert [url for url in requests if not url.startswith("data:")] == [path.as_uri()]
+    assert said == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.close()

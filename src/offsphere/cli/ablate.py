@@ -9,25 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from offsphere.cli import options
 from offsphere.cli.adapt import load_parts, vectors_option
 from offsphere.cli.loading import check_writable, load_all
-from offsphere.cli.options import (
-    AsJson,
-    Batch,
-    Data,
-    Epochs,
-    HardNegatives,
-    IgnoreMissing,
-    KnownItems,
-    Metric,
-    Model,
-    NewDocuments,
-    Seed,
-    Set,
-    Split,
-    TrainSplit,
-    Vectors,
-)
 from offsphere.cli.progress import progress_bar
 from offsphere.errors import ParameterError
 
@@ -36,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def ablate_command(
-    data: Data,
-    vectors: Vectors = None,
-    model: Model = None,
+    data: options.Data,
+    vectors: options.Vectors = None,
+    model: options.Model = None,
     out: Annotated[Path, typer.Option(help="Folder for the table and the dynamics.")] = Path("ablation"),
     full: Annotated[bool, typer.Option("--full", help="Cross all switches: 136 variants instead of 35.")] = False,
     sweep: Annotated[
@@ -56,19 +40,19 @@ def ablate_command(
     rate: Annotated[
         list[float] | None, typer.Option(help="Each variant chooses among these. [0.0003, 0.001, 0.003] Repeatable.")
     ] = None,
-    batch: Batch = 256,
-    epochs: Epochs = None,
-    hard_negatives: HardNegatives = 2,
-    split: Split = None,
-    train_split: TrainSplit = None,
-    known_items: KnownItems = False,
-    new_documents: NewDocuments = False,
-    metric: Metric = None,
+    batch: options.Batch = 256,
+    epochs: options.Epochs = None,
+    hard_negatives: options.HardNegatives = 2,
+    split: options.Split = None,
+    train_split: options.TrainSplit = None,
+    known_items: options.KnownItems = False,
+    new_documents: options.NewDocuments = False,
+    metric: options.Metric = None,
     seeds: Annotated[int, typer.Option(help="Trainings of each variant.")] = 3,
-    seed: Seed = 0,
-    more: Set = None,
-    ignore_missing: IgnoreMissing = False,
-    as_json: AsJson = False,
+    seed: options.Seed = 0,
+    more: options.Set = None,
+    ignore_missing: options.IgnoreMissing = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
     from offsphere.learn import variants as making

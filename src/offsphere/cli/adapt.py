@@ -8,25 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from offsphere.cli import options
 from offsphere.cli.compare import warn_left_out
 from offsphere.cli.loading import check_writable, load_only, vectors_of
-from offsphere.cli.options import (
-    AsJson,
-    Batch,
-    Data,
-    Epochs,
-    HardNegatives,
-    IgnoreMissing,
-    KnownItems,
-    Metric,
-    Model,
-    NewDocuments,
-    Seed,
-    Set,
-    Split,
-    TrainSplit,
-    Vectors,
-)
 from offsphere.cli.progress import progress_bar
 from offsphere.errors import DataError, NoSuchSplitError
 
@@ -39,9 +23,9 @@ NORMALIZE = "both (cosine), none (dot), query, document, half, learn, or two exp
 
 
 def adapt_command(
-    data: Data,
-    vectors: Vectors = None,
-    model: Model = None,
+    data: options.Data,
+    vectors: options.Vectors = None,
+    model: options.Model = None,
     out: Annotated[Path, typer.Option(help="Folder for the adapter and the record of its training.")] = Path("adapter"),
     normalize: Annotated[str, typer.Option(help=f"The output, which is scored: {NORMALIZE}")] = "both",
     normalize_input: Annotated[str, typer.Option(help="The input of the adapter; the same values.")] = "none",
@@ -57,20 +41,20 @@ def adapt_command(
     ] = None,
     margin: Annotated[float | None, typer.Option(help="Mask negatives that far above their positive.")] = None,
     vrns: Annotated[float, typer.Option(help="Weight of VRNS, for small batches; 30 is typical.")] = 0.0,
-    batch: Batch = 256,
-    epochs: Epochs = None,
+    batch: options.Batch = 256,
+    epochs: options.Epochs = None,
     rate: Annotated[float, typer.Option(help="Learning rate.")] = 1e-3,
-    hard_negatives: HardNegatives = 2,
-    split: Split = None,
-    train_split: TrainSplit = None,
-    known_items: KnownItems = False,
-    new_documents: NewDocuments = False,
-    metric: Metric = None,
+    hard_negatives: options.HardNegatives = 2,
+    split: options.Split = None,
+    train_split: options.TrainSplit = None,
+    known_items: options.KnownItems = False,
+    new_documents: options.NewDocuments = False,
+    metric: options.Metric = None,
     seeds: Annotated[int, typer.Option(help="How many; the best by held-out value is kept.")] = 1,
-    seed: Seed = 0,
-    more: Set = None,
-    ignore_missing: IgnoreMissing = False,
-    as_json: AsJson = False,
+    seed: options.Seed = 0,
+    more: options.Set = None,
+    ignore_missing: options.IgnoreMissing = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
     from offsphere.learn.learning import learn

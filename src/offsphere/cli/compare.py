@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,6 +76,7 @@ def compare_command(
 def _scorer(name: str) -> Scorer:
     """A scorer by its name, or by the folder it was saved in."""
     from offsphere.adapter import Adapter
+    from offsphere.learn.record import Training
     from offsphere.naming import parse_scorer
     from offsphere.scorer import Scorer
 
@@ -83,8 +85,10 @@ def _scorer(name: str) -> Scorer:
         if "/" in name:
             raise DataError(f"{name} is no folder with a saved scorer")
         return parse_scorer(name)
+    scorer, record = Scorer.load(folder), Training.load(folder)
     # with its record an adapter knows which queries it was trained by
-    return Adapter.load(folder).scorer if (folder / "training.json").is_file() else Scorer.load(folder)
+    known = [replace(part, record=record) if isinstance(part, Adapter) else part for part in scorer.transforms]
+    return replace(scorer, transforms=tuple(known))
 
 
 def warn_left_out(task: RankingTask | PairTask, held: RankingVectors | PairVectors) -> None:

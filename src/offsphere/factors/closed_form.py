@@ -46,7 +46,7 @@ class Factors:
     @property
     def shrinkage(self) -> Array:
         """``1 / (1 + lambda / s^2)``: what objective 1 leaves of each direction."""
-        return np.asarray(1 / (1 + self.regularization / self.singular_values**2))
+        return _shrinkage(self.singular_values, self.regularization)
 
     @property
     def used(self) -> int:
@@ -141,9 +141,9 @@ def factorize(
     has ``A = B = V diag(1 / (1 + lambda / s^2))^(1/2)``; objective 2, ``|X - X A B^T|^2 + lambda (|X A|^2 + |B|^2)``,
     has ``A = V diag((1 - lambda/s)_+ / s)^(1/2)`` and ``B = V diag(s (1 - lambda/s)_+)^(1/2)``.
 
-    The matrix is never made dense. ``weighting`` standardises each item, or divides it by a power of its popularity,
-    before. A user or an item without interactions is kept, as zero. With more items than users and all of the singular
-    values wanted, the answer is as large as the matrix, and only then it is made dense.
+    The matrix stays sparse, unless there are more items than users and all singular values are wanted: then the answer
+    is as large as the dense matrix. ``weighting`` standardises each item, or divides it by a power of its popularity,
+    before. A user or an item without interactions is kept, as zero.
     """
     matrix = checked(interactions)
     if isinstance(k, bool) or not isinstance(k, int | np.integer):
@@ -155,7 +155,7 @@ def factorize(
     weights = Weighting.of(matrix, weighting, power)
     values, vectors = truncated_svd(matrix, weights, k, seed)
     if objective == PRODUCT:
-        root = np.sqrt(1 / (1 + regularization / values**2))
+        root = np.sqrt(_shrinkage(values, regularization))
         a, b = vectors * root, vectors * root
     else:
         left = np.maximum(1 - regularization / values, 0)
@@ -210,6 +210,10 @@ def _all(matrix: sparse.csr_array, weights: Weighting) -> tuple[Array, Array]:
             triangle = np.asarray(np.linalg.qr(np.concatenate([triangle, block]), mode="r"))
     _, values, right = np.linalg.svd(triangle, full_matrices=False)
     return values, right
+
+
+def _shrinkage(values: Array, regularization: float) -> Array:
+    return np.asarray(1 / (1 + regularization / values**2))
 
 
 def similarities(left: Array, right: Array, similarity: Similarity) -> Array:

@@ -12,9 +12,9 @@ from offsphere.contents import keys_of
 from offsphere.errors import DataError, ParameterError
 from offsphere.evaluation import MeanOverQueries
 from offsphere.learn.ablation import Ablation
-from offsphere.learn.apart import part_of, rows_apart
+from offsphere.learn.apart import divided
 from offsphere.learn.claims import Contrast, findings_of
-from offsphere.learn.learning import FEWEST_NEW, TEST_SHARE
+from offsphere.learn.learning import FEWEST_NEW
 from offsphere.learn.pairs import Held
 from offsphere.learn.recipe import Recipe
 from offsphere.learn.study import Study
@@ -64,9 +64,8 @@ def ablate(
         raise ParameterError(f"seeds = {seeds}: give at least one")
     notes = []
     if test is None:
-        rows, kept = rows_apart(train[0], TEST_SHARE, seed, by_document=new_documents)
-        train, test = part_of(train, rows), part_of(train, kept)
-        notes.append(f"there is no other split: the values are of {TEST_SHARE:.0%} of the queries, kept from training")
+        train, test, note = divided(train, seed, by_document=new_documents)
+        notes.append(note)
     metric = metric_for(train[0], metric).name
     judged = [_measuring(held, metric, train) for held in (test, *also)]
     study = Study(train, also=known, judged=[test, *also], new_documents=new_documents, metric=metric, seed=seed)

@@ -19,6 +19,7 @@ from offsphere.tasks.vectors import PairVectors, RankingVectors
 
 Index = NDArray[np.int64]
 
+TEST_SHARE = 0.3  # of the queries, where no other data is there to judge by
 FEWEST = 8  # queries to learn from and stop by
 
 
@@ -54,6 +55,15 @@ def part_of(held: Held, rows: Index) -> Held:
     assert isinstance(task, RankingTask)
     assert isinstance(vectors, RankingVectors)
     return task.only(rows), replace(vectors, queries=vectors.queries[rows], query_tokens=None)
+
+
+def divided(held: Held, seed: int, *, by_document: bool = False) -> tuple[Held, Held, str]:
+    """What to learn from and what to judge by, where the data has one split only, and how to say so."""
+    rows, kept = rows_apart(held[0], TEST_SHARE, seed, by_document=by_document)
+    what = "pairs" if isinstance(held[0], PairTask) else "queries"
+    kept_back = f"{TEST_SHARE:.0%} of the {what} were kept from training, and the values are of those"
+    note = f"there is no other split to judge by: {kept_back}"
+    return part_of(held, rows), part_of(held, kept), note
 
 
 def in_none_of(held: Held, rows: Index, judged: Sequence[Held]) -> Index:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from offsphere.adapter import Adapter
 from offsphere.comparing import NAMED_BEFORE, RESAMPLES, compare
 from offsphere.comparison import Comparison, Row
-from offsphere.learn.apart import part_of, rows_apart
+from offsphere.learn.apart import divided
 from offsphere.learn.pairs import Held
 from offsphere.learn.recipe import Recipe
 from offsphere.learn.study import Progress, Study
@@ -27,7 +27,6 @@ from offsphere.tasks.vectors import RankingVectors
 
 ADAPTERS = (Recipe(), Recipe(normalize="query"))  # what an audit tries: cosine, and length kept on the document
 FEWEST_NEW = 20  # queries below which nothing is said of new documents
-TEST_SHARE = 0.3  # of the queries, where no other data is there to judge by
 
 
 class Split(NamedTuple):
@@ -123,12 +122,8 @@ def learn(
     """
     notes = []
     if test is None:
-        rows, kept = rows_apart(train[0], TEST_SHARE, seed, by_document=new_documents)
-        train, test = part_of(train, rows), part_of(train, kept)
-        notes.append(
-            f"there is no other split to judge by: {TEST_SHARE:.0%} of the queries were kept from training, and the "
-            "values are of those"
-        )
+        train, test, note = divided(train, seed, by_document=new_documents)
+        notes.append(note)
     study = Study(train, also=also, judged=[test], new_documents=new_documents, metric=metric, seed=seed)
     adapters = []
     for place, recipe in enumerate(recipes):
