@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from offsphere.encode import load_encoder
-from offsphere.encode.sentence import SentenceEncoder, remove_normalize
+from offsphere.encode.sentence import SentenceEncoder
+from offsphere.encode.stages import remove_output_stages
 from offsphere.errors import OffsphereError
 from offsphere.tasks import load_task
 from tests.encode.conftest import TEXTS
@@ -67,7 +68,7 @@ def test_normalize_is_removed_inside_routes_and_sides_are_kept(tmp_path):
         raw = encoder.encode(["wing flow"], side)
         assert not np.isclose(np.linalg.norm(raw), 1)
         assert np.allclose(raw / np.linalg.norm(raw), own, atol=1e-6)
-    assert remove_normalize(encoder.model) == []
+    assert remove_output_stages(encoder.model) == []
 
 
 def test_prompts_are_put_before_the_texts_of_their_side(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from scipy.stats import bootstrap
@@ -126,7 +128,7 @@ def test_values_are_means_over_seeds_with_intervals_over_queries(found):
 
 
 def vars_of(recipe):
-    return {name: getattr(recipe, name) for name in recipe.__slots__}
+    return {field.name: getattr(recipe, field.name) for field in fields(recipe)}
 
 
 def test_a_variant_that_breaks_is_told():

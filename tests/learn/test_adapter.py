@@ -12,8 +12,8 @@ import offsphere as osp
 from offsphere.adapter import Adapter
 from offsphere.errors import OffsphereError
 from offsphere.learn.modules import AdapterModule
+from offsphere.learn.objective import objective_of
 from offsphere.learn.recipe import Recipe
-from offsphere.learn.training import objective_of
 from offsphere.moments import Moments
 from offsphere.similarity import COSINE, DOT, Polar
 
@@ -34,7 +34,10 @@ RECIPES = {
 
 def disturbed(recipe, dimension=6, seed=0):
     """A module as training may leave it: every number moved."""
-    module, objective = AdapterModule(dimension, recipe), objective_of(recipe, 100)
+    module, objective = (
+        AdapterModule(dimension, recipe),
+        objective_of(recipe, 100, combine=recipe.magnitude or "multiplied"),
+    )
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in [*module.parameters(), *objective.parameters()]:
@@ -71,7 +74,7 @@ def test_it_lowers_to_an_inner_product_that_ranks_the_same(name):
 @pytest.mark.parametrize("name", RECIPES)
 def test_zero_steps_are_the_original(name):
     recipe = Recipe(**RECIPES[name])
-    adapter = AdapterModule(6, recipe).adapter(objective_of(recipe, 100))
+    adapter = AdapterModule(6, recipe).adapter(objective_of(recipe, 100, combine=recipe.magnitude or "multiplied"))
     rng = np.random.default_rng(3)
     q, d = (rng.standard_normal((count, 6)).astype(np.float32) for count in (5, 30))
     entering = d / np.linalg.norm(d, axis=1, keepdims=True) ** adapter.document.input

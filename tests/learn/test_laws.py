@@ -9,9 +9,10 @@ import torch
 from offsphere.geometry.negatives import minibatch_bounds
 from offsphere.learn.batch import Batch
 from offsphere.learn.gradients import cut_initialize, grad_scale
-from offsphere.learn.normalization import Normalization, powered
+from offsphere.learn.normalization import Normalization
 from offsphere.learn.objective import Objective
 from offsphere.learn.regularizers import VRNS
+from offsphere.powered import powered
 
 
 def random(*shape, seed=0):

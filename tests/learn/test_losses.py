@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from offsphere.errors import OffsphereError
-from offsphere.learn import recipe
+from offsphere.learn import contrast
 from offsphere.learn.batch import Batch, FalseNegatives
 from offsphere.learn.losses import LOSSES
 from offsphere.learn.objective import Objective
@@ -276,7 +276,7 @@ def test_an_anchor_whose_negatives_are_all_masked_gives_nothing_and_no_nan():
 
 
 def test_a_recipe_knows_all_losses():
-    assert set(recipe.LOSSES) == set(LOSSES)
+    assert set(contrast.LOSSES) == set(LOSSES)
 
 
 def test_a_loss_says_what_it_is():

@@ -57,11 +57,12 @@ def ablate_command(
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
     from offsphere.learn import variants as making
     from offsphere.learn.ablating import ablate
-    from offsphere.learn.recipe import Recipe, read_options
+    from offsphere.learn.contrast import read_options
+    from offsphere.learn.recipe import Recipe
 
     if sweep is not None and (full or len(temperature or []) > 1 or len(rate or []) > 1):
         raise ParameterError("a sweep varies one parameter: give one --temperature and one --rate at most, no --full")
-    base = Recipe(batch=batch, epochs=epochs, hard_negatives=hard_negatives, **read_options(more))
+    base = replace(Recipe(batch=batch, epochs=epochs, hard_negatives=hard_negatives), **read_options(more, Recipe))
     if sweep is not None:
         base = replace(base, temperature=temperature[0] if temperature else None, rate=rate[0] if rate else base.rate)
     budget = making.budget_of(temperature or making.TEMPERATURES, rate or making.RATES)

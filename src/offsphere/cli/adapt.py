@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -57,9 +58,10 @@ def adapt_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
+    from offsphere.learn.contrast import read_options
     from offsphere.learn.learning import learn
     from offsphere.learn.normalize import read_normalize
-    from offsphere.learn.recipe import Recipe, read_options
+    from offsphere.learn.recipe import Recipe
 
     recipe = Recipe(
         normalize=read_normalize(normalize),
@@ -76,8 +78,8 @@ def adapt_command(
         epochs=epochs,
         rate=rate,
         hard_negatives=hard_negatives,
-        **read_options(more),
     )
+    recipe = replace(recipe, **read_options(more, Recipe))
     check_writable(out / "scorer.json")
     train, test, also = load_parts(
         data, model, vectors, (train_split, split), known_items=known_items, ignore_missing=ignore_missing

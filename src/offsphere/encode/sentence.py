@@ -21,17 +21,13 @@ class SentenceEncoder:
 
     pads = True
 
-    def __init__(self, source: str, name: str, *, keep_normalize: bool = False) -> None:
-        """Load the model; remote code is never run."""
-        try:
-            from sentence_transformers import SentenceTransformer
-            from transformers.utils import logging
-        except ImportError as error:
-            raise MissingExtraError("sentence-transformers", "models") from error
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]  # there is one bar, ours
-        self.model: Any = SentenceTransformer(source, trust_remote_code=False)
+    def __init__(self, source: str, name: str, *, keep_normalize: bool = False, model: Any = None) -> None:
+        """Load the model, or take one that is in memory; remote code is never run."""
+        from offsphere.encode.stages import remove_output_stages
+
+        self.model: Any = model if model is not None else load_sentence_transformer(source)
         self.model.eval()
-        removed = [] if keep_normalize else remove_normalize(self.model)
+        removed = [] if keep_normalize else remove_output_stages(self.model)
         self.description = Description(
             model=name,
             revision=_revision(self.model, Path(source)),
@@ -82,23 +78,18 @@ class SentenceEncoder:
         return found
 
 
-def remove_normalize(model: Any) -> list[str]:
-    """Take every stage out that scales sentence embeddings to length one, also inside routes; name what was taken."""
-    from sentence_transformers.base.modules import Normalize, Router
+def load_sentence_transformer(source: str) -> Any:
+    """A model by folder or hub name. No code but sentence-transformers' and ours is run, whatever the model names."""
+    try:
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
+    except ImportError as error:
+        raise MissingExtraError("sentence-transformers", "models") from error
+    from offsphere.encode.stages import OUR_STAGES
 
-    removed = []
-
-    def clean(stages: Any, path: str) -> None:
-        for name, stage in list(stages.named_children()):
-            if isinstance(stage, Normalize) and stage.module_output_name == "sentence_embedding":
-                removed.append(f"Normalize (stage {path}{name})")
-                delattr(stages, name)
-            elif isinstance(stage, Router):
-                for route, inner in stage.sub_modules.items():
-                    clean(inner, f"{path}{name}/{route}/")
-
-    clean(model, "")
-    return removed
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]  # there is one bar, ours
+    # the public way would import a stage of ours only where all remote code is trusted
+    return SentenceTransformer._load_with_module_classes(source, OUR_STAGES, trust_remote_code=False)  # noqa: SLF001
 
 
 def _revision(model: Any, folder: Path) -> str:

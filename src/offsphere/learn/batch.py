@@ -39,6 +39,15 @@ class FalseNegatives(NamedTuple):
         hard = _places(rows, relevant, hard_ids) if hard_ids is not None else pairs[:, :0]
         return cls(torch.from_numpy(pairs), torch.from_numpy(hard))
 
+    def beyond(self, documents: int) -> Tensor:
+        """Both kinds as places among candidates where hard negatives stand after the documents."""
+        shift = torch.tensor([[0], [documents]], device=self.hard.device)
+        return torch.cat([self.pairs, self.hard + shift], dim=1)
+
+    def to(self, device: torch.device) -> FalseNegatives:
+        """On another device."""
+        return FalseNegatives(self.pairs.to(device), self.hard.to(device))
+
     def __len__(self) -> int:
         """How many there are."""
         return self.pairs.shape[1] + self.hard.shape[1]
@@ -56,6 +65,11 @@ class Batch(NamedTuple):
     hard: Tensor | None = None  # (hard negatives, dimension)
     ignored: FalseNegatives | None = None
     heads: tuple[Tensor, Tensor, Tensor | None] | None = None
+
+    def cut(self, width: int) -> Batch:
+        """The first dimensions of all vectors, their lengths as they come out."""
+        hard = self.hard[:, :width] if self.hard is not None else None
+        return self._replace(queries=self.queries[:, :width], documents=self.documents[:, :width], hard=hard)
 
 
 def _places(rows: Index, wanted: Index, columns: Index) -> Index:

@@ -13,10 +13,10 @@ from offsphere.geometry.directions import Directions
 from offsphere.geometry.effect import cohen_d_value
 from offsphere.geometry.positives import positives_of
 from offsphere.learn.modules import AdapterModule
-from offsphere.learn.normalization import powered
 from offsphere.learn.objective import Objective
 from offsphere.learn.pairs import Held
 from offsphere.learn.regularizers import uniformity
+from offsphere.powered import powered
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import RankingVectors
 

@@ -10,9 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from offsphere.adapter import Adapter, MagnitudeHead, SideAdapter
-from offsphere.learn.normalization import LEAST, Normalization, powered
+from offsphere.learn.normalization import Normalization
 from offsphere.learn.objective import Objective
 from offsphere.learn.recipe import Recipe
+from offsphere.powered import LEAST, powered
 from offsphere.similarity import Polar
 from offsphere.transforms import Side
 

@@ -4,27 +4,10 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from offsphere.learn.normalize import Exponents, Normalize
+from offsphere.powered import powered
 from offsphere.transforms import Side
-
-LEAST = 1e-12  # a length to divide by where there is none
-
-
-def powered(vectors: Tensor, exponent: Tensor | float) -> Tensor:
-    """``x / |x| ** exponent``, row by row.
-
-    With exponent 1 the gradient passes through ``(I - x^ x^T) / |x|``: nothing of it points along x.
-    """
-    if isinstance(exponent, float):
-        if exponent == 0:
-            return vectors
-        if exponent == 1:
-            return functional.normalize(vectors, dim=-1, eps=LEAST)
-    lengths = vectors.norm(dim=-1, keepdim=True).clamp_min(LEAST)
-    found: Tensor = vectors * lengths ** (-exponent)
-    return found
 
 
 class Normalization(nn.Module):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -17,13 +17,17 @@ from torch import Tensor, nn
 from offsphere.adapter import Combine
 from offsphere.errors import ParameterError
 from offsphere.learn.batch import Batch, FalseNegatives
+from offsphere.learn.contrast import Contrast
 from offsphere.learn.gradients import grad_scale
 from offsphere.learn.losses import Loss, loss_of
-from offsphere.learn.normalization import Normalization, powered
+from offsphere.learn.normalization import Normalization
 from offsphere.learn.normalize import Normalize, written_normalize
-from offsphere.learn.regularizers import Regularizer, Seen, config_of
+from offsphere.learn.regularizers import VRNS, LengthTarget, LengthVariance, Regularizer, Seen, Uniformity, config_of
 from offsphere.learn.scale import Scale
+from offsphere.powered import powered
 from offsphere.transforms import Side
+
+Span = tuple[int, int]  # rows from the first, below the second
 
 
 class Sides(NamedTuple):
@@ -40,7 +44,8 @@ class Objective(nn.Module):
     ``normalize`` says by which power of its length each side is divided; ``temperature`` is one over the scale, and
     ``scale`` says what becomes of it (fixed, learn, calibrated; else as the loss has it). ``margin`` masks negatives
     that score above their positive by more than that: they are likely to be relevant too. ``grad_scale`` is the power
-    of the length by which gradients are multiplied.
+    of the length by which gradients are multiplied. Vectors may be cut to fewer dimensions, each of the ``widths`` that
+    are named here with a calibrated scale of its own.
     """
 
     bias: Tensor | None
@@ -58,6 +63,7 @@ class Objective(nn.Module):
         regularizers: Sequence[Regularizer] = (),
         grad_scale: float = 0.0,
         combine: Combine = "multiplied",
+        widths: Sequence[int] = (),
     ) -> None:
         super().__init__()
         self.loss = loss_of(loss)
@@ -71,6 +77,8 @@ class Objective(nn.Module):
         self.normalize = normalize
         self.normalization = Normalization(normalize)
         self.scale = Scale(1 / temperature if temperature is not None else alpha, scale or self.loss.scaling)
+        narrow = widths if self.scale.mode == "calibrated" else ()
+        self.scales = nn.ModuleDict({str(width): Scale(self.scale.alpha, self.scale.mode) for width in narrow})
         self.both_directions = self.loss.both_directions if both_directions is None else both_directions
         self.margin = margin
         self.regularizers = tuple(regularizers)
@@ -79,26 +87,39 @@ class Objective(nn.Module):
         learned = nn.Parameter(torch.tensor(float(bias))) if bias is not None else None
         self.register_parameter("bias", learned)
 
-    def forward(self, batch: Batch) -> Tensor:
-        """The loss of a batch."""
+    def forward(self, batch: Batch, span: Span | None = None) -> Tensor:
+        """The loss of a batch; or, with the pairs of a span as the only anchors, what these contribute to its mean."""
+        self.observe(batch)
+        return self.part(batch, span or (0, len(batch.queries))) + self.added(batch)
+
+    def observe(self, batch: Batch) -> None:
+        """Calibrate the scale by the lengths of the first batches."""
         if len(batch.queries) < 2 and batch.hard is None:  # noqa: PLR2004
             raise ParameterError("a batch needs at least two pairs, or hard negatives: there is nothing to contrast")
-        self.scale.observe(batch.queries, batch.documents)
+        self._scale_of(batch.queries.shape[1]).observe(batch.queries, batch.documents)
+
+    def part(self, batch: Batch, span: Span) -> Tensor:
+        """The mean loss of some anchors, the pairs of a span, against all candidates of the batch."""
         sides = self.sides(batch)
         ignored = batch.ignored or FalseNegatives.none()
-        targets = torch.arange(len(sides.queries), device=sides.queries.device)
+        rows = slice(*span)
+        targets = torch.arange(*span, device=sides.queries.device)
         candidates, across = sides.documents, ignored.pairs
         if len(sides.hard):
             candidates = torch.cat([sides.documents, sides.hard])
-            beyond = ignored.hard + torch.tensor([[0], [len(sides.documents)]])
-            across = torch.cat([ignored.pairs, beyond], dim=1)
+            across = ignored.beyond(len(sides.documents))
         within = torch.cat([ignored.pairs, ignored.pairs.flip(0)], dim=1)
-        found = self.contrast(sides.queries, candidates, sides.queries, targets, across, within)
+
+        def mine(places: Tensor) -> Tensor:
+            return places if span == (0, len(sides.queries)) else of_rows(places, span)
+
+        own = mine(within)
+        found = self.contrast(sides.queries[rows], candidates, sides.queries, targets, mine(across), own)
         if self.both_directions:
-            turned = ignored.pairs.flip(0)
-            other = self.contrast(sides.documents, sides.queries, sides.documents, targets, turned, within)
+            turned = mine(ignored.pairs.flip(0))
+            other = self.contrast(sides.documents[rows], sides.queries, sides.documents, targets, turned, own)
             found = (found + other) / 2
-        return found + self._added(batch, across) if self.regularizers else found
+        return found
 
     def contrast(
         self,
@@ -118,7 +139,7 @@ class Objective(nn.Module):
         scores = masked(self.scores(anchors, candidates), across)
         if self.margin is not None:
             positive = scores.detach().gather(1, targets[:, None])
-            likely = scores.detach() > positive + self.margin * self.current_scale
+            likely = scores.detach() > positive + self.margin * float(self._scale(anchors.shape[1]))
             scores = scores.masked_fill(likely.scatter(1, targets[:, None], value=False), -inf)
         own = None
         if self.loss.within:
@@ -149,7 +170,7 @@ class Objective(nn.Module):
 
     def scores(self, anchors: Tensor, candidates: Tensor) -> Tensor:
         """Scaled scores of scored vectors, plus the bias where there is one: (anchors, candidates)."""
-        found: Tensor = (anchors * self._scale()) @ candidates.T
+        found: Tensor = (anchors * self._scale(anchors.shape[1])) @ candidates.T
         return found + self.bias if self.bias is not None else found
 
     @property
@@ -158,10 +179,14 @@ class Objective(nn.Module):
         found = self._scale()
         return float(found.detach()) if isinstance(found, Tensor) else float(found)
 
-    def _scale(self) -> Tensor | float:
+    def _scale(self, width: int | None = None) -> Tensor | float:
         exponent = self.normalization.exponent
-        found: Tensor | float = self.scale(exponent("query"), exponent("document"))
+        found: Tensor | float = self._scale_of(width)(exponent("query"), exponent("document"))
         return found
+
+    def _scale_of(self, width: int | None) -> Scale:
+        name = str(width)
+        return cast("Scale", self.scales[name]) if name in self.scales else self.scale
 
     def parameter_groups(self, rate: float) -> list[dict[str, Any]]:
         """Exponents, scale and bias with a rate of their own and no weight decay.
@@ -187,13 +212,54 @@ class Objective(nn.Module):
             "paper": self.loss.paper,
         }
 
-    def _added(self, batch: Batch, across: Tensor) -> Tensor:
+    def added(self, batch: Batch) -> Tensor:
+        """The weighted regularisers of a batch."""
+        if not self.regularizers:
+            return batch.queries.new_zeros(())
         queries, candidates = powered(batch.queries, 1.0), powered(batch.documents, 1.0)
+        ignored = batch.ignored or FalseNegatives.none()
+        across = ignored.pairs
         if batch.hard is not None:
             candidates = torch.cat([candidates, powered(batch.hard, 1.0)])
+            across = ignored.beyond(len(batch.documents))
         own = torch.arange(len(queries), device=queries.device).expand(2, -1)
         seen = Seen(batch.queries, batch.documents, masked(queries @ candidates.T, torch.cat([across, own], dim=1)))
         return torch.stack([regularizer.weight * regularizer(seen) for regularizer in self.regularizers]).sum()
+
+
+def objective_of(
+    options: Contrast, training_size: int, *, combine: Combine = "multiplied", widths: Sequence[int] = ()
+) -> Objective:
+    """The objective that options ask for, for a training set of so many pairs."""
+    added: list[Regularizer] = []
+    if options.vrns:
+        added.append(VRNS(training_size, options.vrns))
+    if options.length_target is not None:
+        added.append(LengthTarget(*options.length_target))
+    if options.length_variance:
+        added.append(LengthVariance(options.length_variance))
+    if options.uniformity:
+        added.append(Uniformity(options.uniformity))
+    return Objective(
+        options.normalize,
+        options.loss,
+        temperature=options.temperature,
+        scale=options.scale,
+        within=options.within,
+        both_directions=options.both_directions,
+        margin=options.margin,
+        regularizers=added,
+        grad_scale=options.grad_scale,
+        combine=combine,
+        widths=widths,
+    )
+
+
+def of_rows(places: Tensor, span: Span) -> Tensor:
+    """Those places (row, column) whose row is in a span, counted from its start."""
+    first, last = span
+    inside = (places[0] >= first) & (places[0] < last)
+    return places[:, inside] - torch.tensor([[first], [0]], device=places.device)
 
 
 def masked(scores: Tensor, places: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from offsphere.errors import ParameterError
-from offsphere.learn.normalization import powered
+from offsphere.powered import powered
 
 
 class Seen(NamedTuple):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from offsphere.errors import ParameterError
-from offsphere.learn.recipe import SCALES
+from offsphere.learn.contrast import SCALES
 
 LEAST, MOST = 0.01, 100.0  # a learned scale stays between them (Radford et al. 2021, arXiv:2103.00020, for the upper)
 FIRST_BATCHES = 8  # whose lengths calibrate

@@ -81,7 +81,8 @@ class Study:
 
     def adapt(self, recipe: Recipe, seeds: Sequence[int], progress: Progress | None = None) -> Adapter:
         """Train with each seed, and keep the best."""
-        from offsphere.learn.training import Trainer, objective_of
+        from offsphere.learn.objective import objective_of
+        from offsphere.learn.training import Trainer
 
         if not len(seeds):
             raise ParameterError("seeds = 0: give at least one")
@@ -109,7 +110,7 @@ class Study:
             "judged_too": self.judged_too,
             "negatives_masked": found[best].masked,
         }
-        config = objective_of(recipe, self.pairs.distinct).config()
+        config = objective_of(recipe, self.pairs.distinct, combine=recipe.magnitude or "multiplied").config()
         dynamics = [row for trained in found for row in trained.dynamics]
         record = Training(recipe.config(), config, self.metric, counts, runs, best, dynamics, notes, self.seen)
         return replace(adapter, record=record)

@@ -17,11 +17,10 @@ from offsphere.learn.batch import Batch, FalseNegatives
 from offsphere.learn.dynamics import Probe
 from offsphere.learn.mining import Mined
 from offsphere.learn.modules import AdapterModule
-from offsphere.learn.objective import Objective
+from offsphere.learn.objective import objective_of
 from offsphere.learn.pairs import TrainingPairs
 from offsphere.learn.recipe import BETAS, Recipe
 from offsphere.learn.record import Run
-from offsphere.learn.regularizers import VRNS, LengthTarget, LengthVariance, Regularizer, Uniformity
 
 Index = NDArray[np.int64]
 Progress = Callable[[int, int, str], None]  # steps done, steps in all, what to say
@@ -29,31 +28,6 @@ Evaluate = Callable[[Adapter], float]
 
 EPOCHS, LEAST_STEPS = 10, 500  # without a number of epochs
 EVALUATE_EVERY = 25  # steps at least; else once an epoch
-
-
-def objective_of(recipe: Recipe, training_size: int) -> Objective:
-    """The objective a recipe asks for."""
-    added: list[Regularizer] = []
-    if recipe.vrns:
-        added.append(VRNS(training_size, recipe.vrns))
-    if recipe.length_target is not None:
-        added.append(LengthTarget(*recipe.length_target))
-    if recipe.length_variance:
-        added.append(LengthVariance(recipe.length_variance))
-    if recipe.uniformity:
-        added.append(Uniformity(recipe.uniformity))
-    return Objective(
-        recipe.normalize,
-        recipe.loss,
-        temperature=recipe.temperature,
-        scale=recipe.scale,
-        within=recipe.within,
-        both_directions=recipe.both_directions,
-        margin=recipe.margin,
-        regularizers=added,
-        grad_scale=recipe.grad_scale,
-        combine=recipe.magnitude or "multiplied",
-    )
 
 
 @dataclass(slots=True)
@@ -83,7 +57,7 @@ class Trainer:
         self.size = min(recipe.batch, len(pairs))
         self.order, self.drawing = (np.random.default_rng([seed, stream]) for stream in (0, 1))
         self.module = AdapterModule(pairs.sources[0].queries.shape[1], recipe, seed)
-        self.objective = objective_of(recipe, pairs.distinct)
+        self.objective = objective_of(recipe, pairs.distinct, combine=recipe.magnitude or "multiplied")
         groups = [*self.module.parameter_groups(), *self.objective.parameter_groups(recipe.own_rate)]
         self.optimizer = torch.optim.AdamW(groups, betas=BETAS, fused=True)
         self.mined: Mined | None = None

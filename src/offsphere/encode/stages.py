@@ -1,0 +1,148 @@
+"""The last stages of an encoder: what of a vector's length leaves the model, side by side.
+
+A saved model must score as it was trained. So each side ends in what its exponent asks for: nothing (0), Normalize (1),
+or a power of the length. While it is trained these stages let vectors pass as they are, so that the loss sees lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+from sentence_transformers.base.modules import Normalize as NormalizeStage
+from sentence_transformers.base.modules import Router
+from sentence_transformers.base.modules.module import Module
+from torch import Tensor, nn
+
+from offsphere.powered import powered
+from offsphere.transforms import Side
+
+DIGITS = 4  # of learned exponents: what is written is what is used
+EMBEDDING = "sentence_embedding"
+
+
+class Power(Module):
+    """``x / |x| ** exponent`` as a stage of a model, for exponents other than 0 and 1.
+
+    sentence-transformers has no such stage: a model that ends in one needs offsphere to be loaded.
+    """
+
+    config_keys = ["exponent"]  # noqa: RUF012  # as its base class has it
+
+    def __init__(self, exponent: float) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._exponent = float(exponent)
+        self._followed: Callable[[], float] | None = None
+
+    @property
+    def exponent(self) -> float:
+        """As it is now; a learned one is that of the training it follows."""
+        return self._exponent if self._followed is None else round(self._followed(), DIGITS)
+
+    def follow(self, learned: Callable[[], float]) -> None:
+        """Take the exponent from where it is learned."""
+        self._followed = learned
+
+    def settle(self) -> None:
+        """Keep the exponent as it is now."""
+        self._exponent, self._followed = self.exponent, None
+
+    def forward(self, features: dict[str, Tensor], **_: Any) -> dict[str, Tensor]:
+        """The embedding over a power of its length."""
+        features[EMBEDDING] = powered(features[EMBEDDING], self.exponent)
+        return features
+
+    def save(self, output_path: str, *_: Any, **__: Any) -> None:
+        """Its exponent."""
+        self.save_config(output_path)
+
+    @classmethod
+    def load(cls, model_name_or_path: str, subfolder: str = "", **options: Any) -> Self:  # type: ignore[override]
+        """From where it was saved."""
+        known = ("token", "cache_folder", "revision", "local_files_only")
+        hub = {name: options[name] for name in known if name in options}
+        return cls(**cls.load_config(model_name_or_path=model_name_or_path, subfolder=subfolder, **hub))
+
+
+OUR_STAGES = {f"{Power.__module__}.Power": Power}
+
+
+def is_output_stage(stage: nn.Module) -> bool:
+    """Whether a stage takes away length from sentence embeddings."""
+    return isinstance(stage, Power) or (isinstance(stage, NormalizeStage) and stage.module_output_name == EMBEDDING)
+
+
+def remove_output_stages(model: Any) -> list[str]:
+    """Take every stage out that changes the length of sentence embeddings, also inside routes; name what was taken."""
+    removed = []
+
+    def clean(stages: Any, path: str) -> None:
+        for name, stage in list(stages.named_children()):
+            if is_output_stage(stage):
+                removed.append(f"{type(stage).__name__} (stage {path}{name})")
+                delattr(stages, name)
+            elif isinstance(stage, Router):
+                for route, inner in stage.sub_modules.items():
+                    clean(inner, f"{path}{name}/{route}/")
+                if not any(list(inner.children()) for inner in stage.sub_modules.values()):
+                    delattr(stages, name)
+
+    clean(model, "")
+    return removed
+
+
+def add_output_stages(model: Any, query: float, document: float, *, learned: bool = False) -> list[str]:
+    """End each side in what its exponent asks for; name what was added."""
+    stages = {"query": _stage(query, learned=learned), "document": _stage(document, learned=learned)}
+    if query == document and not learned:
+        stage = stages["query"]
+        if stage is None:
+            return []
+        model.append(stage)
+        return [type(stage).__name__]
+    parts = {side: [stage] if stage is not None else [] for side, stage in stages.items()}
+    model.append(Router.for_query_document(parts["query"], parts["document"], default_route="document"))
+    return [f"{type(stage).__name__} for the {side}" for side, stage in stages.items() if stage is not None]
+
+
+def output_stages(model: Any) -> Iterator[tuple[Side | None, nn.Module]]:
+    """Every stage that changes lengths, and the side it is for; no side where it is for both."""
+    for stage in model.children():
+        if is_output_stage(stage):
+            yield None, stage
+        elif isinstance(stage, Router):
+            for route, inner in stage.sub_modules.items():
+                for part in inner.children():
+                    if is_output_stage(part):
+                        yield ("query" if route == "query" else "document" if route == "document" else None), part
+
+
+def exponent_of(stage: nn.Module) -> float:
+    """By which power of the length a stage divides."""
+    return stage.exponent if isinstance(stage, Power) else 1.0
+
+
+def let_lengths_pass(stage: nn.Module) -> None:
+    """While it is trained, a stage hands vectors on as they came. Nothing of this is saved."""
+    if getattr(stage, "_lets_lengths_pass", False):
+        return
+    held: list[Tensor] = []
+
+    def before(module: nn.Module, arguments: tuple[Any, ...]) -> None:
+        if module.training:
+            held.append(arguments[0][EMBEDDING])
+
+    def after(module: nn.Module, _: tuple[Any, ...], features: dict[str, Tensor]) -> dict[str, Tensor]:
+        if module.training:
+            features[EMBEDDING] = held.pop()
+        return features
+
+    stage.register_forward_pre_hook(before)
+    stage.register_forward_hook(after)
+    stage._lets_lengths_pass = True  # type: ignore[assignment]  # noqa: SLF001
+
+
+def _stage(exponent: float, *, learned: bool) -> Module | None:
+    if not learned and exponent in (0.0, 1.0):
+        return NormalizeStage() if exponent == 1 else None
+    return Power(exponent)

@@ -1,0 +1,115 @@
+"""The input site of an encoder: its token vectors, each over a power of its length before anything else sees it.
+
+While it is trained the table of token vectors stays as it is and is divided on the way. ``settle_inputs`` writes the
+divided table into the model, so that what is saved needs nothing of ours.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import torch
+from sentence_transformers.base.modules import Router, Transformer
+from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+from torch import Tensor, nn
+from torch.nn import functional
+
+from offsphere.errors import ParameterError
+from offsphere.learn.normalize import Exponents
+from offsphere.powered import powered
+
+HELD = "_offsphere_input"  # where a first stage remembers its exponents
+
+
+class InputPowers:
+    """Divides the token vectors of one first stage, by the exponent of the side that is being encoded."""
+
+    def __init__(self, model: nn.Module, stage: nn.Module, exponents: Exponents) -> None:
+        self.exponents = exponents
+        self.side = "document"
+        # on the model, since a stage is not told the task
+        self.handles = [model.register_forward_pre_hook(self.note_side, with_kwargs=True)]
+        if isinstance(stage, StaticEmbedding):
+            self.handles.append(stage.register_forward_hook(self.static))
+        else:
+            self.handles.append(table_of(stage).register_forward_hook(self.tokens))
+
+    def note_side(self, _: nn.Module, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+        """Which side the features are of; what has none is treated as a document."""
+        self.side = options.get("task") or arguments[0].get("task") or "document"
+
+    def exponent(self) -> float:
+        """Of the side that is being encoded."""
+        return self.exponents.query if self.side == "query" else self.exponents.document
+
+    def tokens(self, _: nn.Module, __: tuple[Any, ...], vectors: Tensor) -> Tensor:
+        """The vectors that the table gave."""
+        return powered(vectors, self.exponent())
+
+    def static(self, stage: nn.Module, _: tuple[Any, ...], features: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The mean of divided vectors in place of the mean of the vectors as they are."""
+        if self.exponent() != 0:
+            table = powered(table_of(stage).weight, self.exponent())  # type: ignore[arg-type]
+            features["sentence_embedding"] = functional.embedding_bag(
+                features["input_ids"], table, features["offsets"], mode="mean"
+            )
+        return features
+
+
+def normalize_inputs(model: Any, exponents: Exponents) -> None:
+    """Divide token vectors on the way in, side by side."""
+    if exponents.learned:
+        raise ParameterError("normalize_input = learn: exponents of an encoder's token vectors are given, not learned")
+    if exponents.query == exponents.document == 0:
+        return
+    for stage in first_stages(model):
+        setattr(stage, HELD, InputPowers(model, stage, exponents))
+
+
+def settle_inputs(model: Any) -> None:
+    """Write divided tables into the model. Sides that differ become two routes with an encoder each."""
+    for stage in first_stages(model):
+        held: InputPowers | None = getattr(stage, HELD, None)
+        if held is None:
+            continue
+        delattr(stage, HELD)
+        for handle in held.handles:
+            handle.remove()
+        exponents = held.exponents
+        if not exponents.one_sided:
+            _divide(stage, exponents.document)
+            continue
+        if stage is not model[0]:
+            raise ParameterError("normalize_input differs by side, and the model has routes of its own already")
+        query = deepcopy(stage)
+        _divide(query, exponents.query)
+        _divide(stage, exponents.document)
+        model[0] = Router.for_query_document([query], [stage], default_route="document")
+
+
+def first_stages(model: Any) -> list[nn.Module]:
+    """Where tokens enter: one stage, or the first of every route."""
+    first = model[0]
+    routes: Any = first.sub_modules.values() if isinstance(first, Router) else [[first]]
+    found = [route[0] for route in routes]
+    distinct = list({id(stage): stage for stage in found}.values())
+    for stage in distinct:
+        if not isinstance(stage, Transformer | StaticEmbedding):
+            raise ParameterError(
+                f"normalize_input: the model begins with {type(stage).__name__}, which has no table of token vectors"
+            )
+    return distinct
+
+
+def table_of(stage: Any) -> nn.Module:
+    """The table of token vectors of a first stage."""
+    found: nn.Module = stage.embedding if isinstance(stage, StaticEmbedding) else stage.model.get_input_embeddings()
+    return found
+
+
+@torch.no_grad()
+def _divide(stage: nn.Module, exponent: float) -> None:
+    table = table_of(stage)
+    weight: Any = table.weight
+    weight.copy_(powered(weight, exponent))
