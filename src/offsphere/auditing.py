@@ -23,6 +23,7 @@ from offsphere.geometry.measurement import measure
 from offsphere.geometry.shape import Geometry
 from offsphere.learn.ablation import Ablation
 from offsphere.learn.learning import Learned
+from offsphere.learn.record import Training
 from offsphere.lengths import lengths
 from offsphere.memo import Memo, cache_home, code_version, digest_of, offsphere_version
 from offsphere.metrics import parse_metric
@@ -57,6 +58,7 @@ class Audit:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     learned: Learned | None = None
     ablation: Ablation | None = None
+    training: Training | None = None  # of the model that made the vectors
 
     def __repr__(self) -> str:
         """The verdict."""
@@ -73,6 +75,7 @@ class Audit:
             "provenance": plain(dict(self.provenance)),
             "learned": self.learned.to_json() if self.learned is not None else None,
             "ablation": self.ablation.to_json() if self.ablation is not None else None,
+            "training": self.training.to_json() if self.training is not None else None,
         }
 
 
@@ -90,12 +93,13 @@ def audit(
     watch: Progress | None = None,
     learned: Learned | None = None,
     ablation: Ablation | None = None,
+    training: Training | None = None,
 ) -> Audit:
     """Measure, compare and advise. What was searched is kept in the user's cache, so that a killed audit goes on.
 
     ``declared`` is the similarity the model says it is to be scored with, ``model`` what is known of what made the
-    vectors; ``watch`` gives a progress function for the name of a step. What was ``learned`` and an ``ablation`` become
-    part of the report.
+    vectors; ``watch`` gives a progress function for the name of a step. What was ``learned``, an ``ablation`` and the
+    ``training`` of the model become part of the report.
     """
     show = watch or (lambda _: None)
     clock = _Clock()
@@ -140,6 +144,7 @@ def audit(
         },
         learned,
         ablation,
+        training,
     )
 
 

@@ -15,6 +15,9 @@ from offsphere.cli.demo import demo_command
 from offsphere.cli.embed import embed_command
 from offsphere.cli.factorize import factorize_app
 from offsphere.cli.measure import measure_command
+from offsphere.cli.recipes import recipes_command
+from offsphere.cli.sweep import sweep_command
+from offsphere.cli.train import train_command
 from offsphere.errors import OffsphereError
 
 app = typer.Typer(
@@ -30,6 +33,9 @@ app.command("measure")(measure_command)
 app.command("embed")(embed_command)
 app.command("adapt")(adapt_command)
 app.command("ablate")(ablate_command)
+app.command("train")(train_command)
+app.command("recipes")(recipes_command)
+app.command("sweep")(sweep_command)
 app.add_typer(factorize_app, name="factorize")
 app.add_typer(data_app, name="data")
 app.command("demo")(demo_command)

@@ -13,9 +13,12 @@ from offsphere.cli import options
 from offsphere.cli.adapt import load_parts, vectors_option
 from offsphere.cli.loading import check_writable, load_all
 from offsphere.cli.progress import progress_bar
+from offsphere.cli.train import FROM_SCRATCH, HELD_OUT, MAX_TOKENS, RECIPE, STEPS, chosen_recipe, text_parts
 from offsphere.errors import ParameterError
 
 if TYPE_CHECKING:
+    from offsphere.learn.ablation import Ablation
+    from offsphere.learn.encoders.recipe import EncoderRecipe
     from offsphere.learn.pairs import Held
 
 
@@ -25,6 +28,17 @@ def ablate_command(
     model: options.Model = None,
     out: Annotated[Path, typer.Option(help="Folder for the table and the dynamics.")] = Path("ablation"),
     full: Annotated[bool, typer.Option("--full", help="Cross all switches: 136 variants instead of 35.")] = False,
+    encoder: Annotated[
+        bool, typer.Option("--encoder", help="Train the model itself (--model), not an adapter on its vectors.")
+    ] = False,
+    only: Annotated[
+        str | None, typer.Option(help="Of an encoder's grid these variants alone, joined by semicolons.")
+    ] = None,
+    recipe: RECIPE = None,
+    held_out: HELD_OUT = None,
+    steps: STEPS = None,
+    max_tokens: MAX_TOKENS = None,
+    from_scratch: FROM_SCRATCH = False,
     sweep: Annotated[
         str | None, typer.Option(help="Instead of the grid: temperature (powers of two) or batch (16 to 1,024).")
     ] = None,
@@ -40,21 +54,53 @@ def ablate_command(
     rate: Annotated[
         list[float] | None, typer.Option(help="Each variant chooses among these. [0.0003, 0.001, 0.003] Repeatable.")
     ] = None,
-    batch: options.Batch = 256,
+    batch: Annotated[int | None, typer.Option(help="Pairs in a batch. [256; for an encoder 32]")] = None,
     epochs: options.Epochs = None,
-    hard_negatives: options.HardNegatives = 2,
+    hard_negatives: Annotated[
+        int | None, typer.Option(help="Mined for each query by the scorer in training. [2; for an encoder 0]")
+    ] = None,
     split: options.Split = None,
     train_split: options.TrainSplit = None,
     known_items: options.KnownItems = False,
     new_documents: options.NewDocuments = False,
     metric: options.Metric = None,
-    seeds: Annotated[int, typer.Option(help="Trainings of each variant.")] = 3,
+    seeds: Annotated[int | None, typer.Option(help="Trainings of each variant. [3; for an encoder 1]")] = None,
     seed: options.Seed = 0,
     more: options.Set = None,
     ignore_missing: options.IgnoreMissing = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
+    if encoder:
+        if model is None:
+            raise ParameterError("--encoder trains a model: name it with --model")
+        typed = {
+            "batch": batch,
+            "epochs": epochs,
+            "hard_negatives": hard_negatives,
+            "steps": steps,
+            "max_tokens": max_tokens,
+            "from_scratch": from_scratch or None,
+        }
+        found = _encoders(
+            data,
+            model,
+            out,
+            chosen_recipe(recipe, None, typed, more),
+            also=also or [],
+            held_out=held_out,
+            budget=(temperature, rate),
+            only=only,
+            full=full,
+            splits=(train_split, split),
+            metric=metric,
+            seeds=seeds or 1,
+            seed=seed,
+            new_documents=new_documents,
+            ignore_missing=ignore_missing,
+        )
+        _tell(found, out, data if as_json is False else None)
+        return
     from offsphere.learn import variants as making
     from offsphere.learn.ablating import ablate
     from offsphere.learn.contrast import read_options
@@ -62,7 +108,8 @@ def ablate_command(
 
     if sweep is not None and (full or len(temperature or []) > 1 or len(rate or []) > 1):
         raise ParameterError("a sweep varies one parameter: give one --temperature and one --rate at most, no --full")
-    base = replace(Recipe(batch=batch, epochs=epochs, hard_negatives=hard_negatives), **read_options(more, Recipe))
+    base = Recipe(batch=batch or 256, epochs=epochs, hard_negatives=2 if hard_negatives is None else hard_negatives)
+    base = replace(base, **read_options(more, Recipe))
     if sweep is not None:
         base = replace(base, temperature=temperature[0] if temperature else None, rate=rate[0] if rate else base.rate)
     budget = making.budget_of(temperature or making.TEMPERATURES, rate or making.RATES)
@@ -83,6 +130,67 @@ def ablate_command(
             budget=budget,
             full=full,
             metric=metric,
+            seeds=3 if seeds is None else seeds,
+            seed=seed,
+            new_documents=new_documents,
+            keep=out / "parts",
+            progress=progress,
+        )
+    found.save(out)
+    _tell(found, out, None if as_json else f"{data}{vectors_option((test or train)[0], model, vectors)}")
+
+
+def _tell(found: Ablation, out: Path, where: str | None) -> None:
+    """The table, and how to get it into a report; JSON alone where nothing is to be said."""
+    if where is None:
+        typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
+        return
+    from offsphere.cli.ablation_table import print_ablation
+
+    print_ablation(found)
+    typer.echo(f"The table and the dynamics are in {out}; in a report: offsphere audit {where} --ablation {out}")
+
+
+def _encoders(
+    data: str,
+    model: str,
+    out: Path,
+    recipe: EncoderRecipe,
+    *,
+    also: list[str],
+    held_out: str | None,
+    budget: tuple[list[float] | None, list[float] | None],
+    only: str | None,
+    full: bool,
+    splits: tuple[str | None, str | None],
+    metric: str | None,
+    seeds: int,
+    seed: int,
+    new_documents: bool,
+    ignore_missing: bool,
+) -> Ablation:
+    """The grid over the training of a model."""
+    from offsphere.learn.encoders import variants as making
+    from offsphere.learn.encoders.ablating import ablate_encoder
+    from offsphere.learn.variants import budget_of
+    from offsphere.tasks import load_task
+
+    trials = budget_of(budget[0] or making.TEMPERATURES, budget[1] or making.RATES)
+    chosen = making.encoder_grid(recipe, trials, full=full)
+    if only is not None:
+        chosen = making.only(chosen, [name.strip() for name in only.split(";")])
+    check_writable(out / "ablation.json")
+    learned, judged = text_parts(data, splits, ignore_missing=ignore_missing)
+    with progress_bar("training") as progress:
+        found = ablate_encoder(
+            learned,
+            model,
+            judged,
+            also=[load_task(other) for other in also],
+            held_out=load_task(held_out) if held_out is not None else None,
+            recipe=recipe,
+            variants=chosen,
+            metric=metric,
             seeds=seeds,
             seed=seed,
             new_documents=new_documents,
@@ -90,14 +198,7 @@ def ablate_command(
             progress=progress,
         )
     found.save(out)
-    if as_json:
-        typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
-    else:
-        from offsphere.cli.ablation_table import print_ablation
-
-        print_ablation(found)
-        where = f"{data}{vectors_option((test or train)[0], model, vectors)}"
-        typer.echo(f"The table and the dynamics are in {out}; in a report: offsphere audit {where} --ablation {out}")
+    return found
 
 
 def _other(text: str, model: str | None, *, ignore_missing: bool) -> Held:

@@ -10,6 +10,17 @@ from rich.text import Text
 
 from offsphere.learn.ablation import Ablation, Result, VariantRow
 
+DYNAMICS = {
+    "document_length": "length",
+    "document_anisotropy": "anisotropy",
+    "document_uniformity": "uniformity",
+    "alignment": "alignment",
+    "negative_variance": "var(neg)",
+    "token_anisotropy": "token anis.",
+    "token_length": "token length",
+    "token_self_adjusted": "self adj.",
+    "token_intra_adjusted": "intra adj.",
+}
 NARROW, ANOTHER = 124, 32  # columns the table needs, and for each task out of the domain
 
 
@@ -32,6 +43,21 @@ def print_ablation(found: Ablation) -> None:
     for claim in found.findings:
         console.print(f"{claim.verdict}: {claim.claim} ({claim.paper}). {claim.evidence}", soft_wrap=True)
     console.print(found.conclusion, soft_wrap=True)
+
+
+def print_dynamics(found: Ablation) -> None:
+    """What each variant did to the probe: the last row of its dynamics."""
+    last = {row["variant"]: row for row in found.dynamics}
+    shown = {name: head for name, head in DYNAMICS.items() if any(row.get(name) is not None for row in last.values())}
+    table = Table(title=Text("The probe at the end", style="bold"), title_justify="left", box=None, pad_edge=False)
+    for place, head in enumerate(["variant", *shown.values()]):
+        table.add_column(head, justify="left" if place == 0 else "right", no_wrap=True)
+    start = next(iter(found.dynamics), None)
+    if start is not None:
+        table.add_row(Text("before"), *(Text(f"{start[name]:.3f}") for name in shown))
+    for name, row in last.items():
+        table.add_row(Text(name), *(Text(f"{row[column]:.3f}") for column in shown))
+    Console(width=NARROW, highlight=False, markup=False).print(table)
 
 
 def ablation_cells(found: Ablation) -> tuple[list[str], list[list[str]]]:

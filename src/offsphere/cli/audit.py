@@ -66,6 +66,7 @@ def audit_command(
     from offsphere.cli.compare import warn_left_out
     from offsphere.learn.ablation import Ablation
     from offsphere.learn.learning import ADAPTERS, learn
+    from offsphere.learn.record import Training
     from offsphere.metrics import parse_metric
 
     if metric is not None:
@@ -94,6 +95,7 @@ def audit_command(
             watch=lambda _: progress,
             learned=learned,
             ablation=grid,
+            training=Training.load(Path(model)) if model is not None and Path(model).is_dir() else None,
         )
     if not as_json:
         _write(found, target, form)

@@ -26,11 +26,19 @@ def load_encoder(name: str, *, keep_normalize: bool = False) -> Encoder:
         return load_wordllama()
     if name.startswith("callable:"):
         return FunctionEncoder(_function(name), name)
+    source = model_source(name)
+    if Path(source).is_dir():
+        return _from_folder(Path(source), name, keep_normalize=keep_normalize)
+    return _from_hub(source, name, keep_normalize=keep_normalize)
+
+
+def model_source(name: str) -> str:
+    """The folder that a name stands for, or its full name on the hub."""
     if name.startswith("package:"):
-        return _from_folder(_inside(name.removeprefix("package:")), name, keep_normalize=keep_normalize)
+        return str(_inside(name.removeprefix("package:")))
     if Path(name).is_dir():
-        return _from_folder(Path(name), str(Path(name)), keep_normalize=keep_normalize)
-    return _from_hub(name, keep_normalize=keep_normalize)
+        return str(Path(name))
+    return name if "/" in name else f"sentence-transformers/{name}"
 
 
 def _from_folder(folder: Path, name: str, *, keep_normalize: bool) -> Encoder:
@@ -47,14 +55,13 @@ def _from_folder(folder: Path, name: str, *, keep_normalize: bool) -> Encoder:
         raise OffsphereError(f"{folder} holds a model that cannot be used: {reason}") from error
 
 
-def _from_hub(name: str, *, keep_normalize: bool) -> Encoder:
+def _from_hub(full: str, name: str, *, keep_normalize: bool) -> Encoder:
     """A model2vec model if its configuration says so, else a sentence-transformers model."""
     try:
         from huggingface_hub import hf_hub_download, snapshot_download
     except ImportError as error:
         raise MissingExtraError("huggingface_hub", "models") from error
     try:
-        full = name if "/" in name else f"sentence-transformers/{name}"
         config = Path(hf_hub_download(full, "config.json"))
         if may_be_model2vec(config):
             files = ["config.json", "tokenizer.json", "model.safetensors"]

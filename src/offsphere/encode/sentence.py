@@ -39,10 +39,14 @@ class SentenceEncoder:
 
     def prompt(self, side: Side) -> str:
         """The prompt the model's own query and document methods put before a text."""
+        return self.prompt_of(self.model, side)
+
+    @staticmethod
+    def prompt_of(model: Any, side: str) -> str:
+        """Of a model in memory."""
         names = {"query": ("query",), "document": ("document", "passage", "corpus")}.get(side, ())
-        default = self.model.default_prompt_name
-        chosen = next((name for name in names if name in self.model.prompts), default)
-        return str(self.model.prompts[chosen]) if chosen is not None else ""
+        chosen = next((name for name in names if name in model.prompts), model.default_prompt_name)
+        return str(model.prompts[chosen]) if chosen is not None else ""
 
     def encode(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:
         """By the model's method for the side; pairs have no sides and use the plain one."""

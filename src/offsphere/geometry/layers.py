@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,10 +89,49 @@ class Layers:
         )
 
 
+class LayerSummary(NamedTuple):
+    """The few numbers that one follows while a model is trained."""
+
+    anisotropy: float
+    length: float
+    self_similarity: float
+    self_adjusted: float
+    intra_similarity: float
+    intra_adjusted: float
+
+
 def measure_layers(
     encoder: Encoder, texts: Sequence[str], side: Side = "document", *, seed: int = 0, progress: Progress | None = None
 ) -> Layers:
     """Run the model over the texts once; sums are taken as layers come, and no token vector is kept but some probes."""
+    states, special = _states(encoder, texts, side, seed, progress)
+    return _told(encoder, side, len(texts), states, special)
+
+
+def layer_summaries(encoder: Encoder, texts: Sequence[str], side: Side = "document") -> list[LayerSummary]:
+    """Every layer in short."""
+    states, special = _states(encoder, texts, side, 0, None)
+    found = []
+    for state in states:
+        own, similar = state.ordinary, state.tokens.self_similarity
+        mean = _mean(similar[~np.isin(state.tokens.ids, special) & np.isfinite(similar)])
+        found.append(
+            LayerSummary(
+                own.anisotropy,
+                own.mean_length,
+                mean,
+                mean - own.anisotropy,
+                own.intra_similarity,
+                own.intra_similarity - own.anisotropy,
+            )
+        )
+    return found
+
+
+def _states(
+    encoder: Encoder, texts: Sequence[str], side: Side, seed: int, progress: Progress | None
+) -> tuple[list[LayerState], list[int]]:
+    """The state of every layer over all texts, and which tokens stand for no word."""
     merging: list[Merging[LayerState]] = []
     done = 0
     special: dict[int, None] = {}
@@ -108,7 +148,7 @@ def measure_layers(
     states = [state for state in (layer.result() for layer in merging) if state is not None]
     if not states or states[0].ordinary.directions.count < 2:  # noqa: PLR2004
         raise OffsphereError("the layers need at least two texts with a word in them")
-    return _told(encoder, side, len(texts), states, list(special))
+    return states, list(special)
 
 
 def _told(encoder: Encoder, side: Side, texts: int, states: Sequence[LayerState], special: list[int]) -> Layers:

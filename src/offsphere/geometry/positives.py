@@ -44,8 +44,13 @@ def positives_of(task: RankingTask | PairTask, vectors: RankingVectors | PairVec
         )
     assert isinstance(task, PairTask)
     assert isinstance(vectors, PairVectors)
-    alike = np.flatnonzero(task.gold >= task.gold.min() + ALIKE * np.ptp(task.gold))
-    return _measured(vectors.left, vectors.right, alike, alike)
+    rows = alike(task)
+    return _measured(vectors.left, vectors.right, rows, rows)
+
+
+def alike(task: PairTask) -> Index:
+    """Which pairs people call alike."""
+    return np.flatnonzero(task.gold >= task.gold.min() + ALIKE * np.ptp(task.gold))
 
 
 def _measured(one: Rows, other: Rows, left: Index, right: Index) -> Positives:

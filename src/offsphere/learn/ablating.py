@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from offsphere.comparing import measuring_of, metric_for
 from offsphere.contents import keys_of
@@ -18,7 +19,7 @@ from offsphere.learn.learning import FEWEST_NEW
 from offsphere.learn.pairs import Held
 from offsphere.learn.recipe import Recipe
 from offsphere.learn.study import Study
-from offsphere.learn.variant_runs import VariantRun, kept_run
+from offsphere.learn.variant_runs import VariantRun, adapters_of, kept_run
 from offsphere.learn.variant_values import Column, VariantValues
 from offsphere.learn.variants import Trial, Variant, budget_of, grid
 from offsphere.measuring import Measuring
@@ -30,6 +31,8 @@ from offsphere.tasks.info import describe_task, units_of
 from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.ranking import RankingTask
 from offsphere.tasks.vectors import PairVectors, RankingVectors
+
+Array = NDArray[np.float64]
 
 FEW = 100  # steps
 
@@ -72,7 +75,8 @@ def ablate(
     pairs = isinstance(train[0], PairTask)
     chosen = variants or grid(recipe or Recipe(), budget or budget_of(), full=full, pairs=pairs)
     parts = [part for held in (study.held_out, test, *also) for part in _data(held)]
-    data = digest_of([study.pairs.known.tobytes(), *parts])
+    data = digest_of([study.pairs.known.tobytes(), study.metric.encode(), *parts])
+    fit = adapters_of(study, judged)
     runs = []
     total, done = sum(len(variant.budget) + seeds - 1 for variant in chosen), 0
     for variant in chosen:
@@ -81,28 +85,50 @@ def ablate(
             if progress is not None:
                 progress(before + trainings, total, variant.name)
 
-        runs.append(kept_run(Memo(keep), data, study, judged, variant, range(seed, seed + seeds), show))
+        runs.append(kept_run(Memo(keep), data, fit, variant, range(seed, seed + seeds), show))
         done += len(variant.budget) + seeds - 1
+    cosine = [measuring.values([Scorer(COSINE)])[0] for measuring in judged]
+    counts = {"pairs": study.pairs.distinct, "held_out": units_of(study.held_out[0])}
     columns = _columns(study, judged, [test, *also])
+    return put_together(
+        chosen, runs, columns, cosine, metric=study.metric, pairs=pairs, seed=seed, counts=counts, notes=notes
+    )
+
+
+def put_together(
+    chosen: Sequence[Variant],
+    runs: Sequence[VariantRun],
+    columns: Sequence[Column],
+    cosine: Sequence[Array],
+    *,
+    metric: str,
+    pairs: bool,
+    seed: int,
+    counts: Mapping[str, int],
+    notes: Sequence[str],
+    trained: str = "adapter",
+) -> Ablation:
+    """All runs in one table; ``cosine`` holds the measurements before any training, task by task."""
     values = VariantValues(columns, runs, seed)
     names = [variant.name for variant in chosen]
+    seeds = len(runs[0].held_out)
 
     def contrast(one: str, other: str, task: int) -> Contrast:
         return values.contrast(names.index(one), names.index(other), task)
 
     titles = [str(column.task["name"]) for column in columns]
-    cosine = [measuring.values([Scorer(COSINE)])[0] for measuring in judged]
     return Ablation(
         [column.task for column in columns],
-        study.metric,
+        metric,
         [values.row(place, variant) for place, variant in enumerate(chosen)],
         [column.value(cosine[column.place][column.rows if column.rows is not None else ...]) for column in columns],
         seeds,
         max(len(variant.budget) for variant in chosen),
         findings_of(names, titles, contrast, pairs=pairs),
-        {"pairs": study.pairs.distinct, "held_out": units_of(study.held_out[0])},
+        counts,
         [{"variant": variant.name, **row} for variant, run in zip(chosen, runs, strict=True) for row in run.dynamics],
         [*notes, *_noted(chosen, runs), *_too_little(runs, seeds)],
+        trained,
     )
 
 

@@ -76,6 +76,7 @@ class Ablation:
     counts: Mapping[str, int]
     dynamics: Sequence[Mapping[str, Any]] = field(default=())  # of each variant's first seed
     notes: Sequence[str] = field(default=())
+    trained: str = "adapter"  # or encoder
 
     def __repr__(self) -> str:
         """The first row."""
@@ -108,7 +109,7 @@ class Ablation:
         spread = f"means of {self.seeds} seeds, 'seeds' is their deviation" if self.seeds > 1 else "of one seed"
         corrected = f"p is corrected for {len(self.rows) - 1} variants, task by task"
         return [
-            f"cosine without an adapter: {without}",
+            f"cosine without {'an adapter' if self.trained == 'adapter' else 'this training'}: {without}",
             *(["; ".join(counted)] if counted else []),
             f"values are {spread}; t (temperature) and rate were chosen among {self.trials}, on held-out queries",
             f"intervals are over queries, each for its row alone; {corrected}",
@@ -123,7 +124,7 @@ class Ablation:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, without the dynamics."""
-        names = ("tasks", "metric", "rows", "untouched", "seeds", "trials", "findings", "counts", "notes")
+        names = ("tasks", "metric", "rows", "untouched", "seeds", "trials", "findings", "counts", "notes", "trained")
         return {name: plain(getattr(self, name)) for name in names} | {"conclusion": self.conclusion}
 
     def save(self, folder: Path) -> None:

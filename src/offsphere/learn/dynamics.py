@@ -55,32 +55,37 @@ class Probe:
 
     @torch.no_grad()
     def measure(self, module: AdapterModule, objective: Objective) -> dict[str, float]:
-        """Lengths, anisotropy, positive and negative cosines, alignment, uniformity, effect, exponents, scale."""
+        """Of the vectors as the adapter maps them."""
         queries, documents = module(self.queries, "query")[0], module(self.documents, "document")[0]
-        cosines = powered(queries, 1.0) @ powered(documents, 1.0).T
-        apart = cosines[~torch.eye(len(cosines), dtype=torch.bool)]
-        positive = cosines.diagonal()
-        exponents = objective.normalization.exponents
-        found = {
-            "query_length": float(queries.norm(dim=-1).mean()),
-            "document_length": float(documents.norm(dim=-1).mean()),
-            "query_anisotropy": Directions.of(queries.numpy())[0].mean_cosine,
-            "document_anisotropy": Directions.of(documents.numpy())[0].mean_cosine,
-            "positive_mean": float(positive.mean()),
-            "positive_variance": float(positive.var(correction=0)),
-            "negative_mean": float(apart.mean()),
-            "negative_variance": float(apart.var(correction=0)),
-            "alignment": float(2 - 2 * positive.mean()),
-            "query_uniformity": float(uniformity(queries)),
-            "document_uniformity": float(uniformity(documents)),
-            "query_exponent": exponents.query,
-            "document_exponent": exponents.document,
-            "scale": objective.current_scale,
-        }
-        if len(self.others) > 1:
-            others = module(self.others, "document")[0]
-            found["cohen_d"] = cohen_d_value(_lengths(documents), _lengths(others))
-        return found
+        return probed(queries, documents, module(self.others, "document")[0], objective)
+
+
+@torch.no_grad()
+def probed(queries: Tensor, documents: Tensor, others: Tensor, objective: Objective) -> dict[str, float]:
+    """Lengths, anisotropy, positive and negative cosines, alignment, uniformity, effect, exponents, scale."""
+    cosines = powered(queries, 1.0) @ powered(documents, 1.0).T
+    apart = cosines[~torch.eye(len(cosines), dtype=torch.bool)]
+    positive = cosines.diagonal()
+    exponents = objective.normalization.exponents
+    found = {
+        "query_length": float(queries.norm(dim=-1).mean()),
+        "document_length": float(documents.norm(dim=-1).mean()),
+        "query_anisotropy": Directions.of(queries.numpy())[0].mean_cosine,
+        "document_anisotropy": Directions.of(documents.numpy())[0].mean_cosine,
+        "positive_mean": float(positive.mean()),
+        "positive_variance": float(positive.var(correction=0)),
+        "negative_mean": float(apart.mean()),
+        "negative_variance": float(apart.var(correction=0)),
+        "alignment": float(2 - 2 * positive.mean()),
+        "query_uniformity": float(uniformity(queries)),
+        "document_uniformity": float(uniformity(documents)),
+        "query_exponent": exponents.query,
+        "document_exponent": exponents.document,
+        "scale": objective.current_scale,
+    }
+    if len(others) > 1:
+        found["cohen_d"] = cohen_d_value(_lengths(documents), _lengths(others))
+    return found
 
 
 def _lengths(vectors: Tensor) -> NDArray[np.float64]:

@@ -32,6 +32,7 @@ class Run:
     history: Sequence[tuple[int, float, float]]  # (step, mean loss since the last one, held-out value)
     stopped: str  # why
     broke: bool = False  # whether the loss was no number any more
+    cosine: Sequence[float] = ()  # of an encoder: the same held-out values by cosine
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.adapter import Adapter
+from offsphere.learn.contrast import Contrast
+from offsphere.learn.recipe import Recipe
 from offsphere.learn.study import Study
 from offsphere.learn.variants import Variant
 from offsphere.measuring import Measuring
@@ -33,22 +35,30 @@ class VariantRun:
     notes: Sequence[str]  # what went wrong, or is to be minded
 
 
+class Fitted(NamedTuple):
+    """One training of a variant, adapter or encoder."""
+
+    held_out: float
+    exponents: tuple[float, float]
+    measured: Callable[[], Sequence[Array]]  # on every task it is judged by; asked only of the best trial
+    dynamics: Sequence[Mapping[str, Any]]
+    notes: Sequence[str]
+
+
+FitOne = Callable[[Contrast, int], Fitted]  # a recipe and a seed
+
+
 def kept_run(
-    memo: Memo,
-    data: str,
-    study: Study,
-    judged: Sequence[Measuring],
-    variant: Variant,
-    seeds: Sequence[int],
-    show: Callable[[int], None],
+    memo: Memo, data: str, fit: FitOne, variant: Variant, seeds: Sequence[int], show: Callable[[int], None]
 ) -> VariantRun:
-    """A variant's run, from the folder where it was finished before."""
-    said = json.dumps([variant.recipe.config(), list(variant.budget), list(seeds), study.metric], default=str)
+    """A variant's run, from the folder where it was finished before; ``data`` says what else it depends on."""
+    said = json.dumps([variant.recipe.config(), list(variant.budget), list(seeds)], default=str)
     name = f"variant-{digest_of([data.encode(), said.encode(), code_version()])}"
 
     def make() -> dict[str, NDArray[Any]]:
-        run = _trained(study, judged, variant, seeds, show)
-        columns = list(run.dynamics[0]) if run.dynamics else []
+        run = _trained(fit, variant, seeds, show)
+        columns = [name for name in (run.dynamics[0] if run.dynamics else {}) if name != "layer"]
+        rows = [row for row in run.dynamics if row.get("layer") is None]
         return {
             "trials": run.trials,
             "held_out": run.held_out,
@@ -56,17 +66,18 @@ def kept_run(
             "seconds": np.array([run.seconds]),
             "columns": np.array(columns, dtype=str),
             "notes": np.array(run.notes, dtype=str),
-            "dynamics": np.array([[row[name] for name in columns] for row in run.dynamics]),
+            "dynamics": np.array([[row[name] for name in columns] for row in rows], np.float64),
             **{f"measured-{place}": part for place, part in enumerate(run.measured)},
         }
 
     found = memo.arrays(name, make)
     numbers = cast("dict[str, Array]", found)
     rows = [dict(zip(found["columns"].tolist(), row, strict=True)) for row in numbers["dynamics"].tolist()]
+    places = [place for place in numbers if place.startswith("measured-")]
     return VariantRun(
         numbers["trials"],
         numbers["held_out"],
-        [numbers[f"measured-{place}"] for place in range(len(judged))],
+        [numbers[f"measured-{place}"] for place in range(len(places))],
         numbers["exponents"],
         float(numbers["seconds"][0]),
         rows,
@@ -74,45 +85,61 @@ def kept_run(
     )
 
 
-def _trained(
-    study: Study, judged: Sequence[Measuring], variant: Variant, seeds: Sequence[int], show: Callable[[int], None]
-) -> VariantRun:
+def _trained(fit: FitOne, variant: Variant, seeds: Sequence[int], show: Callable[[int], None]) -> VariantRun:
     """Choose temperature and rate on held-out queries with the first seed, then train with every seed."""
     started = time.monotonic()
-    tried = []
+    trials, best = [], -1
+    notes: list[str] = []
+    chosen: list[Fitted] = []
     for place, (temperature, rate) in enumerate(variant.budget):
-        tried.append(study.adapt(replace(variant.recipe, temperature=temperature, rate=rate), seeds[:1]))
+        tried = fit(replace(variant.recipe, temperature=temperature, rate=rate), seeds[0])
+        trials.append([temperature, rate, tried.held_out])
+        notes += tried.notes
+        if best_trial(np.array(trials)) != best:
+            best, chosen = place, [tried]  # one that is not the best is not kept: an encoder is large
         show(place + 1)
-    trials = np.array([[*trial, _best(adapter)] for trial, adapter in zip(variant.budget, tried, strict=True)])
-    best = best_trial(trials)
     temperature, rate = variant.budget[best]
-    recipe = replace(variant.recipe, temperature=temperature, rate=rate)
-    adapters = [tried[best]]
+    measured = [chosen[0].measured()]
+    exponents, held_out = [chosen[0].exponents], [chosen[0].held_out]
     for place, seed in enumerate(seeds[1:]):
-        adapters.append(study.adapt(recipe, [seed]))
+        other = fit(replace(variant.recipe, temperature=temperature, rate=rate), seed)
+        measured.append(other.measured())
+        exponents.append(other.exponents)
+        held_out.append(other.held_out)
+        notes += other.notes
         show(len(variant.budget) + place + 1)
-    scorers = [adapter.scorer for adapter in adapters]
-    exponents = [_exponents(adapter) for adapter in adapters]
-    record = adapters[0].record
     return VariantRun(
-        trials,
-        np.array([_best(adapter) for adapter in adapters]),
-        [np.stack(measuring.values(scorers)) for measuring in judged],
+        np.array(trials),
+        np.array(held_out),
+        [np.stack(parts) for parts in zip(*measured, strict=True)],
         np.array(exponents),
         time.monotonic() - started,
-        [dict(row) for row in record.dynamics] if record is not None else [],
-        list(dict.fromkeys(note for adapter in (*tried, *adapters) if adapter.record for note in adapter.record.notes)),
+        [dict(row) for row in chosen[0].dynamics],
+        list(dict.fromkeys(notes)),
     )
+
+
+def adapters_of(study: Study, judged: Sequence[Measuring]) -> FitOne:
+    """Trainings of adapters on frozen vectors."""
+
+    def fit(recipe: Contrast, seed: int) -> Fitted:
+        adapter = study.adapt(cast("Recipe", recipe), [seed])
+        record = adapter.record
+        assert record is not None
+        return Fitted(
+            record.run.best,
+            _exponents(adapter),
+            lambda: [measuring.values([adapter.scorer])[0] for measuring in judged],
+            record.dynamics,
+            record.notes,
+        )
+
+    return fit
 
 
 def best_trial(trials: Array) -> int:
     """The place of the highest held-out value; one that is no number is below all."""
     return int(np.argmax(np.nan_to_num(trials[:, 2], nan=-np.inf)))
-
-
-def _best(adapter: Adapter) -> float:
-    assert adapter.record is not None
-    return adapter.record.run.best
 
 
 def _exponents(adapter: Adapter) -> tuple[float, float]:

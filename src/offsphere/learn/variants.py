@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from offsphere.errors import UnknownNameError
+from offsphere.learn.contrast import Contrast
 from offsphere.learn.normalize import Exponents
 from offsphere.learn.recipe import Recipe
 
@@ -31,7 +32,7 @@ class Variant:
     """A recipe, what it is called, and between which temperatures and rates it may choose."""
 
     name: str
-    recipe: Recipe
+    recipe: Contrast
     budget: Sequence[Trial]
     same: tuple[str, ...] = ()  # others that train alike
 
@@ -70,7 +71,7 @@ def _merged(variants: Sequence[Variant]) -> list[Variant]:
     Under a normalised output the map of a side gives the same scores for x and for any multiple of it, whatever the
     map: loss and gradients do not see the length of that side's input at all.
     """
-    kept: dict[Recipe, Variant] = {}
+    kept: dict[Contrast, Variant] = {}
     for variant in variants:
         output, entering = variant.recipe.exponents, Exponents.of(variant.recipe.normalize_input)
         seen = (

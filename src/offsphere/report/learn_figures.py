@@ -10,6 +10,7 @@ import altair as alt
 
 from offsphere.learn.ablation import Ablation, VariantRow
 from offsphere.learn.learning import Learned
+from offsphere.learn.record import Training
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, drawn, interval_marks, spec_of
 from offsphere.report.scorer_figures import comparison_cells, interval_chart
 
@@ -38,6 +39,23 @@ TRACKS = (  # name, title, columns by their label, what to see
         {"queries": "query_anisotropy", "documents": "document_anisotropy"},
         "Contrastive training opens a narrow cone (Xiao et al. 2023). Opening it further need not rank better.",
     ),
+    (
+        "tokens",
+        "Tokens of the last layer: mean cosine, raw similarities",
+        {
+            "anisotropy": "token_anisotropy",
+            "self-similarity": "token_self_similarity",
+            "within a sentence": "token_intra_similarity",
+        },
+        "The lower the temperature, the more a sentence's tokens move together (Xiao et al. 2023).",
+    ),
+    (
+        "tokens-adjusted",
+        "Tokens of the last layer, less their mean cosine",
+        {"self-similarity": "token_self_adjusted", "within a sentence": "token_intra_adjusted"},
+        "What is left when the cone is taken away.",
+    ),
+    ("token-lengths", "Mean length of tokens, last layer", {"": "token_length"}, "Before pooling."),
     (
         "effect",
         "Length of relevant documents against others (Cohen's d)",
@@ -96,7 +114,7 @@ def grid_forest(found: Ablation) -> Figure:
     chart = interval_marks(data, "variant", found.metric, base.results[0].value, colours)
     caption = (
         f"Mean {found.metric} of {found.seeds} seeds on queries that no training saw, with the interval over queries; "
-        f"the dashed line is the adapter {base.name}. Every variant chose temperature and rate among {found.trials} on "
+        f"the dashed line is {base.name}. Every variant chose temperature and rate among {found.trials} on "
         f"held-out queries. p is corrected for {len(found.rows) - 1} variants. {found.conclusion}"
     )
     heads, rows = grid_cells(found)
@@ -136,6 +154,11 @@ def grid_tracks(found: Ablation) -> list[Figure]:
     """The dynamics of the first variants: of a sweep all of them, of a grid the plain outputs."""
     shown = [row.name for row in found.rows if "," not in row.name][:TRACKED]
     return _tracks([row for row in found.dynamics if row["variant"] in shown], "grid-")
+
+
+def training_tracks(found: Training) -> list[Figure]:
+    """The dynamics of an encoder's training."""
+    return _tracks([{"variant": "training", **row} for row in found.dynamics if row.get("layer") is None], "train-")
 
 
 def _tracks(rows: Sequence[Mapping[str, Any]], prefix: str) -> list[Figure]:

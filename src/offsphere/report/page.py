@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -15,26 +15,37 @@ from offsphere.report.figure import Figure
 
 def to_html(found: Audit) -> str:
     """The whole report. All text from the data is escaped."""
+    return rendered(
+        "page.html",
+        figures_of(found),
+        found=found,
+        task=found.table.task,
+        wrong=found.advice.about("wrong"),
+        training=found.advice.about("training"),
+        more=found.advice.about("scorer")[1:],
+        provenance=found.provenance,
+    )
+
+
+def rendered(name: str, figures: Sequence[Figure], **values: Any) -> str:
+    """A page with its figures, style and scripts inside."""
     import jinja2
 
     environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        loader=jinja2.FunctionLoader(_read),
     )
-    template = environment.from_string(_read("page.html"))
-    figures = figures_of(found)
-    return template.render(
-        found=found,
-        task=found.table.task,
+    return environment.get_template(name).render(
         figures={figure.name: figure for figure in figures},
         specs={figure.name: _inside_script(figure.spec) for figure in figures},
         style=_safe(_read("page.css")),
         script=_safe(_read("page.js")),
         bundle=_safe(_bundle()),
-        wrong=found.advice.about("wrong"),
-        training=found.advice.about("training"),
-        more=found.advice.about("scorer")[1:],
-        provenance=found.provenance,
         tracks=[track[0] for track in (*learn_figures.TRACKS, *learn_figures.MORE)],
+        **values,
     )
 
 
@@ -54,6 +65,8 @@ def figures_of(found: Audit) -> list[Figure]:
         made += [learn_figures.learned_forest(found.learned), *learn_figures.learned_tracks(found.learned)]
     if found.ablation is not None:
         made += [learn_figures.grid_forest(found.ablation), *learn_figures.grid_tracks(found.ablation)]
+    if found.training is not None:
+        made += learn_figures.training_tracks(found.training)
     return [figure for figure in made if figure is not None]
 
 

@@ -11,6 +11,7 @@ from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.qrels import find_qrels, read_qrels
 from offsphere.tasks.ranking import Listed, RankingTask
 from offsphere.tasks.sts import find_table, is_sts, load_sts
+from offsphere.tasks.text_pairs import SUFFIXES, find_pairs, first_row, is_pairs, load_pairs
 from offsphere.tasks.trec import find_topics, load_trec
 from offsphere.tasks.vector_files import find_file, of_split, read_ids, read_vectors
 
@@ -18,7 +19,8 @@ LONGEST_NAME = 255  # what file systems allow
 
 EXPECTED = (
     "a BEIR folder (corpus.jsonl, queries.jsonl, qrels/), documents alone (corpus.jsonl), TREC files (topics, qrels), "
-    "an STS table (score, sentence1, sentence2), or judgments with vectors (qrels.tsv, queries.*, documents.*)"
+    "an STS table (score, sentence1, sentence2), text pairs (anchor, positive, as .jsonl, .csv or .tsv), or judgments "
+    "with vectors (qrels.tsv, queries.*, documents.*)"
 )
 
 
@@ -59,17 +61,22 @@ def _from_folder(
     table = find_table(folder, split)
     if table is not None:
         return load_sts(table)
+    pairs = find_pairs(folder, split)
+    if pairs is not None:
+        return load_pairs(pairs, pairs.stem)
     if (folder / "qrels").is_dir() or any(path.is_file() for path in folder.glob("qrels*")):
         qrels, chosen = find_qrels(folder, split)
         return _judgments_alone(qrels, (folder, vectors), chosen, ignore_missing=ignore_missing)
-    tables = [path.name for path in sorted(folder.iterdir()) if path.suffix.lower() in (".tsv", ".csv")]
-    seen = f" ({', '.join(tables)}: the header does not name score, sentence1 and sentence2)" if tables else ""
+    tables = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES]
+    seen = f" ({tables[0].name} begins with {first_row(tables[0])})" if tables else ""
     raise DataError(f"{folder} is none of the layouts offsphere reads{seen}: {EXPECTED}")
 
 
 def _from_file(path: Path, vectors: str | Path | None, *, ignore_missing: bool) -> RankingTask | PairTask:
     if is_sts(path):
         return load_sts(path)
+    if path.suffix.lower() in SUFFIXES and (path.suffix.lower() == ".jsonl" or is_pairs(path)):
+        return load_pairs(path)
     return _judgments_alone(path, (path.parent, vectors), None, ignore_missing=ignore_missing)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-WORDS = (
-    "red green blue small large old new cat dog bird house tree river city runs sleeps sings falls grows waits near "
-    "under above the a in of and what who"
-).split()
+WORDS = [
+    "red", "green", "blue", "small", "large", "old", "new", "cat", "dog", "bird", "house", "tree", "river", "city",
+    "runs", "sleeps", "sings", "falls", "grows", "waits", "near", "under", "above", "the", "a", "in", "of", "and",
+    "what", "who",
+]  # fmt: skip
 
 
 def tokenizer():

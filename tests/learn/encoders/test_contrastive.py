@@ -261,7 +261,7 @@ def test_a_momentum_encoder_follows_and_its_queue_gives_negatives(transformer):
             parameter.add_(1.0)
     loss(features(transformer, NEGATIVES[:4], DOCUMENTS[:4]), None)
     for slow, before in zip(loss.momentum.copy.parameters(), start, strict=True):
-        torch.testing.assert_close(slow, before + 0.5)
+        torch.testing.assert_close(slow, before.double() + 0.5)
     assert int(loss.momentum.filled) == 10
     queue, _ = loss.momentum.queue
     assert queue.shape == (8, 32)

@@ -1,0 +1,24 @@
+"""What a training came to, as a table for people."""
+
+from __future__ import annotations
+
+from rich.table import Table
+from rich.text import Text
+
+from offsphere.learn.encoders.outcome import Outcome
+
+
+def outcome_table(found: Outcome) -> Table:
+    """Before and after, as trained and by cosine."""
+    split = f" ({found.task['split']})" if found.task.get("split") else ""
+    title = Text(f"{found.task['name']}{split}", style="bold")
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for place, head in enumerate(["", found.metric, "95 % interval", "difference", "95 % interval", "p"]):
+        table.add_column(head, justify="left" if place == 0 else "right", no_wrap=True)
+    for row in found.rows:
+        cells = [row.name, f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]
+        if row.p is not None:
+            around = f"{row.difference_low:+.4f} {row.difference_high:+.4f}"
+            cells += [f"{row.difference:+.4f}", around, f"{row.p:.2g}"]
+        table.add_row(*map(Text, cells))
+    return table

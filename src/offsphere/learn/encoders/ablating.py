@@ -1,0 +1,177 @@
+"""``ablate_encoder``: many variants of an encoder's training, each on the same data with the same budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from offsphere.errors import DataError
+from offsphere.evaluation import MeanOverQueries
+from offsphere.learn.ablating import put_together
+from offsphere.learn.ablation import Ablation
+from offsphere.learn.apart import TEST_SHARE, rows_apart
+from offsphere.learn.contrast import Contrast
+from offsphere.learn.encoders.dynamics import TextProbe
+from offsphere.learn.encoders.judging import Array, Judge
+from offsphere.learn.encoders.models import load_model
+from offsphere.learn.encoders.prepare import prepare
+from offsphere.learn.encoders.recipe import EncoderRecipe
+from offsphere.learn.encoders.setup import Material, Setup
+from offsphere.learn.encoders.texts import Index, Task, text_part, texts_of
+from offsphere.learn.encoders.training import fit
+from offsphere.learn.encoders.variants import RATES, TEMPERATURES, encoder_grid
+from offsphere.learn.learning import FEWEST_NEW
+from offsphere.learn.variant_runs import Fitted, VariantRun, kept_run
+from offsphere.learn.variant_values import Column
+from offsphere.learn.variants import Trial, Variant, budget_of
+from offsphere.measuring import Measuring
+from offsphere.memo import Memo, digest_of
+from offsphere.plain import plain
+from offsphere.tasks.info import describe_task, units_of
+from offsphere.tasks.pairs import PairTask
+from offsphere.tasks.ranking import RankingTask
+
+Progress = Callable[[int, int, str], None]
+
+
+def ablate_encoder(
+    task: Task,
+    model: str,
+    test: Task | None = None,
+    *,
+    also: Sequence[Task] = (),
+    held_out: Task | None = None,
+    recipe: EncoderRecipe | None = None,
+    variants: Sequence[Variant] | None = None,
+    budget: Sequence[Trial] | None = None,
+    full: bool = False,
+    metric: str | None = None,
+    seeds: int = 1,
+    seed: int = 0,
+    new_documents: bool = False,
+    keep: Path | None = None,
+    progress: Progress | None = None,
+) -> Ablation:
+    """Train every variant, each with the temperature and rate that suit it best on held-out queries.
+
+    As ``ablate`` does for adapters: the same pairs in the same order, equally many settings, and nothing about the test
+    queries decides anything. What is finished is kept in the folder ``keep``, and a killed run goes on from there.
+    """
+    notes = []
+    if test is None:
+        rows, aside = rows_apart(task, TEST_SHARE, seed, by_document=new_documents)
+        task, test = text_part(task, rows), text_part(task, aside)
+        notes.append(f"there is no other split to judge by: {TEST_SHARE:.0%} were kept from training for it")
+    for other in (test, *also):
+        if isinstance(other, PairTask) != isinstance(test, PairTask):
+            raise DataError(f"{other.name} is not a task of the kind of {test.name}: their metrics differ")
+    material = Material.of(
+        task,
+        held_out=held_out,
+        judged=[test, *also],
+        new_documents=new_documents,
+        metric=metric,
+        seed=seed,
+    )
+    base = recipe or EncoderRecipe()
+    chosen = list(variants or encoder_grid(base, budget or budget_of(TEMPERATURES, RATES), full=full))
+    judges = [Judge(one, material.judge.metric) for one in (test, *also)]
+    probe = TextProbe.of(material.judge.task, seed)
+
+    def train_one(options: Contrast, number: int) -> Fitted:
+        setup = Setup.of(model, material, cast("EncoderRecipe", options), number).with_negatives()
+        found = fit(setup.model, setup.recipe, setup.pairs, material.judge, number, probe=probe)
+        exponents = found.loss.objective.normalization.exponents
+        return Fitted(
+            found.run.best,
+            (exponents.query, exponents.document),
+            lambda: [judge.measured(setup.model)[1][0] for judge in judges],
+            found.dynamics,
+            [*setup.notes, *([found.run.stopped] if found.run.broke else [])],
+        )
+
+    data = _digest(model, material, [test, *also])
+    measuring, before = _untouched(Memo(keep), data, model, judges)
+    runs: list[VariantRun] = []
+    total, done = sum(len(variant.budget) + seeds - 1 for variant in chosen), 0
+    for variant in chosen:
+
+        def show(trainings: int, variant: Variant = variant, start: int = done) -> None:
+            if progress is not None:
+                progress(start + trainings, total, variant.name)
+
+        runs.append(kept_run(Memo(keep), data, train_one, variant, range(seed, seed + seeds), show))
+        done += len(variant.budget) + seeds - 1
+    return put_together(
+        chosen,
+        runs,
+        _columns(material, measuring, [test, *also]),
+        before,
+        metric=material.judge.metric,
+        pairs=isinstance(test, PairTask),
+        seed=seed,
+        counts={"pairs": len(material.pairs(base, seed)), "held_out": units_of(material.judge.task)},
+        notes=notes,
+        trained="encoder",
+    )
+
+
+def _untouched(memo: Memo, data: str, model: str, judges: Sequence[Judge]) -> tuple[list[Measuring], list[Array]]:
+    """What measures each task, and the measurements of the model before any training, by cosine."""
+    measuring: list[Measuring] = []
+
+    def make() -> dict[str, Array]:
+        loaded = load_model(model)
+        prepare(loaded, "both")
+        found = {}
+        for place, judge in enumerate(judges):
+            how, (_, cosine) = judge.measured(loaded)
+            measuring.append(how)
+            found[str(place)] = cosine
+        return found
+
+    found = memo.arrays(f"before-{data}", make)
+    evaluations = measuring or [judge.without_vectors() for judge in judges]
+    return evaluations, [cast("Array", found[str(place)]) for place in range(len(judges))]
+
+
+def _columns(material: Material, measuring: Sequence[Measuring], tasks: Sequence[Task]) -> list[Column]:
+    """Every task; and of the first one apart, where there are some of both, queries whose documents are new."""
+    found = [
+        Column(describe_task(task), how.evaluation, place)
+        for place, (how, task) in enumerate(zip(measuring, tasks, strict=True))
+    ]
+    first = tasks[0]
+    if isinstance(first, RankingTask) and isinstance(material.task, RankingTask):
+        new = _new(material.task, material.rows, first)
+        if FEWEST_NEW <= len(new) < len(first.query_ids):
+            part = describe_task(first.only(new))
+            part["name"] = f"{first.name}, new documents"
+            found.insert(1, Column(part, MeanOverQueries(len(new)), 0, new))
+    return found
+
+
+def _new(learned: RankingTask, rows: Index, task: RankingTask) -> Index:
+    """Queries of a task none of whose relevant documents was learned from."""
+    own = learned.judgments
+    texts = texts_of(learned)[1]
+    positive = (own.grades > 0) & np.isin(own.queries, rows)
+    seen = {texts[row] for row in np.unique(own.documents[positive]).tolist()}
+    others = texts_of(task)[1]
+    relevant = task.judgments.grades > 0
+    pairs = zip(task.judgments.queries[relevant].tolist(), task.judgments.documents[relevant].tolist(), strict=True)
+    known = {query for query, document in pairs if others[document] in seen}
+    return np.array([query for query in range(len(task.query_ids)) if query not in known], np.int64)
+
+
+def _digest(model: str, material: Material, tasks: Sequence[Task]) -> str:
+    """What results depend on besides the variant."""
+    parts = [model.encode(), material.rows.tobytes(), material.judge.metric.encode()]
+    for task in (material.task, material.judge.task, *tasks):
+        parts += [digest_of([text.encode() for text in side]).encode() for side in texts_of(task)]
+        numbers = task.gold if isinstance(task, PairTask) else task.judgments.grades
+        parts += [numbers.tobytes(), str(plain(describe_task(task))).encode()]
+    return digest_of(parts)

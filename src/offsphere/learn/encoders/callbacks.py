@@ -1,0 +1,143 @@
+"""What watches over a training: the best state is kept, checkpoints are whole, the trainer stops in time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import load_file, save
+from torch import Tensor
+from transformers import TrainerCallback
+
+from offsphere.errors import OffsphereError
+from offsphere.files import write_whole
+from offsphere.learn.encoders.contrastive import ContrastiveLoss
+
+MARK = "offsphere.json"  # written last: a checkpoint without it is not whole
+STATE = "loss.safetensors"
+BEST = "best.safetensors"
+
+History = list[tuple[int, float, float, float]]  # step, mean loss since the last one, held-out value, by cosine
+Progress = Callable[[int, int, str], None]
+
+
+class Watch(TrainerCallback):
+    """Held-out values as they come, the best state in memory or in a folder, and the loss's own state in checkpoints.
+
+    Stops after ``patience`` evaluations without a better value. At ``first_cosine`` of the steps the loss goes over
+    from cosine to what it is for.
+    """
+
+    def __init__(
+        self,
+        loss: ContrastiveLoss,
+        metric: str,
+        start: tuple[float, float],
+        patience: int,
+        *,
+        first_cosine: float = 0.0,
+        folder: Path | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.loss, self.metric, self.patience = loss, metric, patience
+        self.first_cosine, self.folder, self.progress = first_cosine, folder, progress
+        self.history: History = [(0, float("nan"), *start)]
+        self.best, self.best_step = start[0], 0
+        self.kept: dict[str, Tensor] | None = None
+        self.losses: list[float] = []
+        self.worn_out = False
+        self.steps = 0
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
+        """Keep the start, which may turn out to be the best."""
+        if state.global_step == 0:
+            self._keep(given["model"])
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+        """Go over from cosine when it is time."""
+        self.loss.begun = self.loss.first is None or state.global_step >= self.first_cosine * state.max_steps
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+        """Show how far it is."""
+        self.steps = state.global_step
+        if self.progress is not None:
+            self.progress(state.global_step, state.max_steps, f"held-out {self.history[-1][2]:.4f}")
+
+    def on_log(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
+        """Collect losses."""
+        value = (given.get("logs") or {}).get("loss")
+        if value is not None:
+            self.losses.append(float(value))
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
+        """A better value than all before is kept; too many that are none, and it stops."""
+        found = given["metrics"]
+        value, cosine = found[f"eval_{self.metric}"], found[f"eval_{self.metric}_cosine"]
+        loss = sum(self.losses) / len(self.losses) if self.losses else float("nan")
+        self.history.append((state.global_step, loss, value, cosine))
+        self.losses = []
+        if isnan(self.best) or value > self.best:
+            self.best, self.best_step = value, state.global_step
+            self._keep(given["model"])
+        since = [step for step, *_ in self.history].index(self.best_step)
+        if self.loss.begun and len(self.history) - 1 - since >= self.patience:
+            self.worn_out = control.should_training_stop = True
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+        """What the trainer does not know of, and last of all the mark that the checkpoint is whole."""
+        place = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        write_whole(place / STATE, save(self.loss.own_state()))
+        write_whole(place / MARK, json.dumps(self.state()).encode())
+
+    def state(self) -> dict[str, Any]:
+        """To go on from."""
+        return {"history": self.history, "best": self.best, "best_step": self.best_step, "losses": self.losses}
+
+    def resume(self, checkpoint: Path) -> None:
+        """Go on from a checkpoint."""
+        found = json.loads((checkpoint / MARK).read_bytes())
+        self.history = [tuple(row) for row in found["history"]]
+        self.best, self.best_step, self.losses = found["best"], found["best_step"], found["losses"]
+        self.loss.load_own_state(load_file(checkpoint / STATE))
+
+    def best_state(self) -> dict[str, Tensor]:
+        """The weights that had the best value."""
+        if self.folder is not None:
+            return load_file(self.folder / BEST)
+        assert self.kept is not None
+        return self.kept
+
+    def _keep(self, model: Any) -> None:
+        model = getattr(model, "module", model)
+        state = {f"model.{name}": value.detach().cpu().clone() for name, value in model.state_dict().items()}
+        state |= {f"loss.{name}": value.cpu() for name, value in self.loss.objective.state_dict().items()}
+        if self.folder is None:
+            self.kept = state
+        else:
+            write_whole(self.folder / BEST, save({name: value.contiguous().clone() for name, value in state.items()}))
+
+
+def restore(model: Any, loss: ContrastiveLoss, state: Mapping[str, Tensor]) -> None:
+    """Put weights back that were kept."""
+    for part, target in (("model.", model), ("loss.", loss.objective)):
+        own = {name.removeprefix(part): value for name, value in state.items() if name.startswith(part)}
+        target.load_state_dict(own)
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The last one that is whole."""
+    found = [path for path in folder.glob("checkpoint-*") if (path / MARK).is_file()]
+    return max(found, key=lambda path: int(path.name.rpartition("-")[2])) if found else None
+
+
+def no_space(error: OSError, folder: Path) -> OffsphereError:
+    """A checkpoint that could not be written: what is left, and what to do."""
+    kept = last_checkpoint(folder)
+    left = f"{kept.name} is whole" if kept is not None else "there is no checkpoint before it"
+    return OffsphereError(
+        f"cannot write a checkpoint into {folder}: {error.strerror or error}; {left}: make room and run the same "
+        "command again, and it goes on from there"
+    )

@@ -1,0 +1,65 @@
+"""What a model card must say about length, besides what sentence-transformers writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from offsphere.files import write_whole
+from offsphere.learn.encoders.outcome import Outcome
+from offsphere.learn.normalize import Exponents
+
+HEAD = "## Length, and how to score"
+
+
+def length_report(
+    exponents: Exponents, plan: Mapping[str, Any], dynamics: Sequence[Mapping[str, Any]], outcome: Outcome | None
+) -> str:
+    """Markdown: how the model is to be scored, what its lengths are like, what it is worth."""
+    sides = [f"- **{side}**: {_said(exponent)}" for side, exponent in _by_side(exponents)]
+    lines = [
+        HEAD,
+        "",
+        f"Encode with `encode_query` and `encode_document`, score by `{plan['similarity']}` (`model.similarity` does).",
+        "The saved model scores as it was trained with offsphere:",
+        "",
+        *sides,
+        "",
+    ]
+    rows = [row for row in dynamics if row.get("layer") is None]
+    if rows:
+        lines += ["| held-out probe, before the last stage | before | after |", "| --- | ---: | ---: |"]
+        for name in ("query_length", "document_length", "query_anisotropy", "document_anisotropy", "cohen_d"):
+            if rows[0].get(name) is not None:
+                lines.append(f"| {name.replace('_', ' ')} | {rows[0][name]:.4f} | {rows[-1][name]:.4f} |")
+        lines.append("")
+    if outcome is not None:
+        lines += [
+            f"| {outcome.task['name']}, {outcome.metric} | value | 95 % interval | difference | p |",
+            "| --- | ---: | --- | --- | ---: |",
+        ]
+        for row in outcome.rows:
+            apart = f"{row.difference:+.4f} [{row.difference_low:+.4f}, {row.difference_high:+.4f}]"
+            tested = [apart, f"{row.p:.2g}"] if row.p is not None else ["", ""]
+            lines.append(f"| {row.name} | {row.value:.4f} | {row.low:.4f} to {row.high:.4f} | {' | '.join(tested)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def add_to_card(folder: Path, report: str) -> None:
+    """Put the report into a saved model's README, before the details of the training."""
+    path = folder / "README.md"
+    text = path.read_text() if path.is_file() else ""
+    before, mark, after = text.partition("\n## Training Details")
+    write_whole(path, f"{before.rstrip()}\n\n{report}{mark}{after}".encode())
+
+
+def _by_side(exponents: Exponents) -> list[tuple[str, float]]:
+    return [("query", exponents.query), ("document", exponents.document)]
+
+
+def _said(exponent: float) -> str:
+    if exponent == 1:
+        return "length is thrown away"
+    return "length is kept" if exponent == 0 else f"divided by its length to the power {exponent:.4g}"

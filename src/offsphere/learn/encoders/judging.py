@@ -1,0 +1,80 @@
+"""Judging a model in training: texts encoded as anybody would, scored as trained and by cosine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sentence_transformers.base.evaluation import BaseEvaluator
+
+from offsphere.comparing import measuring_of, metric_for
+from offsphere.encode.sentence import SentenceEncoder
+from offsphere.learn.encoders.texts import Task, texts_of
+from offsphere.measuring import Measuring, value_of
+from offsphere.scorer import Scorer
+from offsphere.similarity import COSINE, DOT
+from offsphere.tasks.info import units_of
+from offsphere.tasks.pairs import PairTask
+from offsphere.tasks.vectors import PairVectors, RankingVectors
+
+Array = NDArray[np.float64]
+Vectors = RankingVectors | PairVectors
+
+
+def encoded(model: Any, task: Task, name: str = "model") -> Vectors:
+    """A task's vectors with all stages of the model, the left side of pairs as queries."""
+    training = model.training
+    encoder = SentenceEncoder(name, name, keep_normalize=True, model=model)
+    left, right = texts_of(task)
+    queries, documents = encoder.encode(left, "query"), encoder.encode(right, "document")
+    model.train(training)
+    return (
+        PairVectors(queries, documents) if isinstance(task, PairTask) else RankingVectors.of(task, queries, documents)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A task to judge by. The stages of a prepared model have divided already, so its score is the dot product."""
+
+    task: Task
+    metric: str
+
+    def measured(self, model: Any) -> tuple[Measuring, list[Array]]:
+        """Measurements as trained and by cosine, and what measured them."""
+        measuring = self.measuring(encoded(model, self.task))
+        return measuring, measuring.values([Scorer(DOT), Scorer(COSINE)])
+
+    def values(self, model: Any) -> tuple[float, float]:
+        """The value as trained, and by cosine."""
+        measuring, (one, other) = self.measured(model)
+        return value_of(measuring, one), value_of(measuring, other)
+
+    def without_vectors(self) -> Measuring:
+        """Something that sums measurements up, where they are there already."""
+        left, right = (np.zeros((len(side), 1), np.float32) for side in texts_of(self.task))
+        if isinstance(self.task, PairTask):
+            return self.measuring(PairVectors(left, right))
+        return self.measuring(RankingVectors(left, right))
+
+    def measuring(self, vectors: Vectors) -> Measuring:
+        """Of vectors of this task."""
+        folds = np.zeros(units_of(self.task), np.int64)
+        return measuring_of(self.task, vectors, metric_for(self.task, self.metric), folds)
+
+
+class HeldOutEvaluator(BaseEvaluator):
+    """A judge as the trainer asks one."""
+
+    def __init__(self, judge: Judge) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.judge = judge
+        self.primary_metric = judge.metric
+
+    def __call__(self, model: Any, *_: Any, **__: Any) -> Mapping[str, float]:  # type: ignore[override]
+        """The value as trained, and by cosine."""
+        value, cosine = self.judge.values(model)
+        return {self.judge.metric: value, f"{self.judge.metric}_cosine": cosine}
