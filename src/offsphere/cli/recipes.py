@@ -18,7 +18,7 @@ def recipes_command(as_json: options.AsJson = False) -> None:
         {
             "recipe": name,
             "similarity": named.recipe.similarity,
-            "symmetric": named.recipe.symmetric,
+            "symmetry": named.recipe.symmetry,
             "temperature": named.temperature,
             "views": named.recipe.views,
             "negatives": named.negatives,
@@ -36,12 +36,12 @@ def recipes_command(as_json: options.AsJson = False) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    shown = ("recipe", "similarity", "symmetric", "temperature", "views", "negatives", "length")
+    shown = ("recipe", "similarity", "symmetry", "temperature", "views", "negatives", "length")
     for name in shown:
         table.add_column(name, no_wrap=True)
     for row in rows:
-        table.add_row(*(("yes" if row[name] else "no") if name == "symmetric" else str(row[name]) for name in shown))
-    console = Console(width=max(130, Console().width), highlight=False, markup=False)
+        table.add_row(*(str(row[name]) for name in shown))
+    console = Console(width=max(160, Console().width), highlight=False, markup=False)
     console.print(table)
     console.print()
     for row in rows:

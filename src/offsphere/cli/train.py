@@ -203,9 +203,8 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 def _planned(plan: dict[str, Any]) -> list[str]:
     recipe, data, counts = plan["recipe"], plan["data"], plan["counts"]
-    stages = (
-        f"{', '.join(plan['stages_removed']) or 'nothing'} taken out, {', '.join(plan['stages_added']) or 'nothing'}"
-    )
+    removed, added = (", ".join(plan[name]) or "nothing" for name in ("stages_removed", "stages_added"))
+    split = f" ({data['split']})" if data.get("split") else ""
     changed = {name: value for name, value in recipe.items() if value not in (None, 0.0, (), False)}
     return [
         f"model      {plan['model']}: {removed} taken out, {added} put in; scored by {plan['similarity']}",

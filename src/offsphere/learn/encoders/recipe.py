@@ -73,12 +73,15 @@ class EncoderRecipe(Contrast):
         return "learned exponents" if self.exponents.learned else self.exponents.similarity.name
 
     @property
-    def symmetric(self) -> bool:
-        """Whether queries and documents may change places, as anchors and in what becomes of their length."""
+    def symmetry(self) -> str:
+        """Whether queries and documents may change places: as anchors, in what is put before them, in their length."""
         from offsphere.learn.losses import loss_of
 
         directions = loss_of(self.loss).both_directions if self.both_directions is None else self.both_directions
-        return directions and not self.exponents.one_sided and not any(self.prompts)
+        if not directions:
+            return "query to document"
+        apart = self.exponents.one_sided or (self.prompts and self.prompts[0] != self.prompts[1])
+        return "both directions, sides differ" if apart else "both directions"
 
 
 class NamedRecipe(NamedTuple):
