@@ -15,7 +15,10 @@ _HOME = {
     "Audit": "auditing",
     "Center": "transforms",
     "Comparison": "comparison",
+    "ContrastiveLoss": "learn.encoders.contrastive",
     "DropTop": "transforms",
+    "Dynamics": "learn.encoders.dynamics",
+    "EncoderRecipe": "learn.encoders.recipe",
     "Euclidean": "similarity",
     "Factors": "factors.closed_form",
     "Geometry": "geometry",
@@ -28,25 +31,27 @@ _HOME = {
     "PairTask": "tasks",
     "PairVectors": "tasks",
     "Polar": "similarity",
-    "Recipe": "learn.recipe",
     "RadialConfidence": "similarity",
     "RankingTask": "tasks",
     "RankingVectors": "tasks",
+    "Recipe": "learn.recipe",
     "Scorer": "scorer",
     "Standardize": "transforms",
     "Store": "store",
     "Tanh": "similarity",
+    "TextProbe": "learn.encoders.dynamics",
     "TopK": "searching",
     "Whiten": "transforms",
     "ablate": "learn.ablating",
+    "ablate_encoder": "learn.encoders.ablating",
     "adapt": "learn.adapting",
     "advise": "advice",
     "audit": "auditing",
     "compare": "comparing",
+    "csls": "hubs",
     "embed": "encode",
     "factorize": "factors.closed_form",
     "hold_out": "factors.recommending",
-    "csls": "hubs",
     "load_encoder": "encode",
     "load_task": "tasks",
     "load_vectors": "tasks",
@@ -56,12 +61,16 @@ _HOME = {
     "open_store": "store",
     "original_space": "factors.closed_form",
     "parse_scorer": "naming",
+    "prepare": "learn.encoders.prepare",
+    "recipe_with": "learn.encoders.train",
     "recommend": "factors.recommending",
     "search": "searching",
+    "settle": "learn.encoders.prepare",
     "simulate": "factors.simulation",
     "stability": "factors.stability",
-    "train_with_cosine": "factors.recommending",
     "standardize_queries": "calibration",
+    "train": "learn.encoders.train",
+    "train_with_cosine": "factors.recommending",
 }
 
 __all__ = sorted(_HOME)  # noqa: PLE0605
@@ -83,6 +92,12 @@ if TYPE_CHECKING:
     from offsphere.hubs import csls, nnn
     from offsphere.learn.ablating import ablate
     from offsphere.learn.adapting import adapt
+    from offsphere.learn.encoders.ablating import ablate_encoder
+    from offsphere.learn.encoders.contrastive import ContrastiveLoss
+    from offsphere.learn.encoders.dynamics import Dynamics, TextProbe
+    from offsphere.learn.encoders.prepare import prepare, settle
+    from offsphere.learn.encoders.recipe import EncoderRecipe
+    from offsphere.learn.encoders.train import recipe_with, train
     from offsphere.learn.recipe import Recipe
     from offsphere.moments import Moments
     from offsphere.naming import parse_scorer

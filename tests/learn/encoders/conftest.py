@@ -77,3 +77,26 @@ def static():
 
     torch.manual_seed(0)
     return SentenceTransformer(modules=[StaticEmbedding(tokenizer(), embedding_dim=16)], device="cpu")
+
+
+def words_task(queries=80, documents=100, seed=0, name="words"):
+    """Documents are forty draws from five words of their own; a query is three words of its document."""
+    import numpy as np
+
+    from offsphere.tasks.ranking import Judged, Listed, RankingTask
+
+    rng = np.random.default_rng(seed)
+    nouns = WORDS[:23]
+    texts = [" ".join(rng.choice(rng.choice(nouns, 5, replace=False), 40)) for _ in range(documents)]
+    wanted = rng.permutation(documents)[:queries] if queries <= documents else rng.integers(0, documents, queries)
+    asked = [" ".join(rng.choice(texts[number].split(), 3, replace=False)) for number in wanted]
+    ids = [f"d{number}" for number in range(documents)]
+    judged = [Judged(f"q{row}", ids[number], 1.0) for row, number in enumerate(wanted)]
+    return RankingTask.build(
+        name, Listed([f"q{row}" for row in range(queries)], asked), Listed(ids, texts), judged, split="train"
+    )
+
+
+@pytest.fixture(scope="session")
+def words():
+    return words_task()

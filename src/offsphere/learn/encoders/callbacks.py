@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable, Mapping
 from math import isnan
@@ -19,6 +20,7 @@ from offsphere.learn.encoders.contrastive import ContrastiveLoss
 MARK = "offsphere.json"  # written last: a checkpoint without it is not whole
 STATE = "loss.safetensors"
 BEST = "best.safetensors"
+UNWRITTEN = ("no space left", "file too large", "failed writing", "unexpected pos", "disk quota", "cannot write")
 
 History = list[tuple[int, float, float, float]]  # step, mean loss since the last one, held-out value, by cosine
 Progress = Callable[[int, int, str], None]
@@ -49,10 +51,11 @@ class Watch(TrainerCallback):
         self.kept: dict[str, Tensor] | None = None
         self.losses: list[float] = []
         self.worn_out = False
-        self.steps = 0
+        self.writes = True  # of several processes one writes
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
         """Keep the start, which may turn out to be the best."""
+        self.writes = state.is_world_process_zero
         if state.global_step == 0:
             self._keep(given["model"])
 
@@ -62,7 +65,6 @@ class Watch(TrainerCallback):
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
         """Show how far it is."""
-        self.steps = state.global_step
         if self.progress is not None:
             self.progress(state.global_step, state.max_steps, f"held-out {self.history[-1][2]:.4f}")
 
@@ -88,6 +90,8 @@ class Watch(TrainerCallback):
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
         """What the trainer does not know of, and last of all the mark that the checkpoint is whole."""
+        if not self.writes:
+            return
         place = Path(args.output_dir) / f"checkpoint-{state.global_step}"
         write_whole(place / STATE, save(self.loss.own_state()))
         write_whole(place / MARK, json.dumps(self.state()).encode())
@@ -116,7 +120,7 @@ class Watch(TrainerCallback):
         state |= {f"loss.{name}": value.cpu() for name, value in self.loss.objective.state_dict().items()}
         if self.folder is None:
             self.kept = state
-        else:
+        elif self.writes:
             write_whole(self.folder / BEST, save({name: value.contiguous().clone() for name, value in state.items()}))
 
 
@@ -133,11 +137,19 @@ def last_checkpoint(folder: Path) -> Path | None:
     return max(found, key=lambda path: int(path.name.rpartition("-")[2])) if found else None
 
 
-def no_space(error: OSError, folder: Path) -> OffsphereError:
+def cannot_write(error: Exception) -> bool:
+    """Whether an error says that a file could not be written; writers of weights say so in a text only."""
+    known = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS, errno.EACCES)
+    said = str(error).lower()
+    return getattr(error, "errno", None) in known or any(words in said for words in UNWRITTEN)
+
+
+def not_written(error: Exception, folder: Path) -> OffsphereError:
     """A checkpoint that could not be written: what is left, and what to do."""
     kept = last_checkpoint(folder)
     left = f"{kept.name} is whole" if kept is not None else "there is no checkpoint before it"
+    reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
     return OffsphereError(
-        f"cannot write a checkpoint into {folder}: {error.strerror or error}; {left}: make room and run the same "
-        "command again, and it goes on from there"
+        f"cannot write a checkpoint into {folder}: {reason}; {left}: make room and run the same command again, and it "
+        "goes on from there"
     )

@@ -112,6 +112,7 @@ class Setup:
         model.model_card_data.generate_widget_examples = False
         prepared = prepare(model, recipe.normalize, recipe.normalize_input)
         pairs = material.pairs(recipe, seed)
+        model.model_card_data.widget = [{"text": pairs.queries[0]}]  # or the card draws five, with a bar of its own
         return cls(model, name, recipe, pairs, material, prepared, seed, *_noted(model, material, recipe, pairs))
 
     def with_negatives(self) -> Setup:

@@ -17,7 +17,7 @@ from sentence_transformers import SentenceTransformerTrainer, SentenceTransforme
 from transformers import PrinterCallback, TrainerCallback
 
 from offsphere.errors import DataError, OffsphereError
-from offsphere.learn.encoders.callbacks import Progress, Watch, last_checkpoint, no_space, restore
+from offsphere.learn.encoders.callbacks import Progress, Watch, cannot_write, last_checkpoint, not_written, restore
 from offsphere.learn.encoders.contrastive import ContrastiveLoss, NotFiniteError
 from offsphere.learn.encoders.dynamics import Dynamics, Row, TextProbe
 from offsphere.learn.encoders.judging import HeldOutEvaluator, Judge
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 EVALUATIONS = 10  # of a training, where nobody says
-ENOUGH_SPACE = 28  # errno of a full disk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,10 +148,10 @@ def fit(
         except NotFiniteError as error:
             step = trainer.state.global_step + 1
             stopped, broke = f"at step {step} {error}; kept is the state of step {watch.best_step}", True
-        except (OSError, RuntimeError) as error:
-            if folder is None or not _full(error):
+        except Exception as error:
+            if folder is None or not cannot_write(error):
                 raise
-            raise no_space(error if isinstance(error, OSError) else OSError(*error.args), folder) from error
+            raise not_written(error, folder) from error
     if watch.worn_out:
         stopped = f"no better held-out value in {recipe.patience} evaluations"
     restore(model, loss, watch.best_state())
@@ -228,11 +227,6 @@ def _rows(folder: Path) -> list[Row]:
     except (OSError, ValueError) as error:
         raise OffsphereError(f"{folder / 'dynamics.parquet'} cannot be read ({error}): begin anew elsewhere") from error
     return found
-
-
-def _full(error: Exception) -> bool:
-    """Whether a disk is full; writers of weights hide it in a text."""
-    return getattr(error, "errno", None) == ENOUGH_SPACE or "No space left" in str(error)
 
 
 @contextmanager
