@@ -84,8 +84,9 @@ class Watch(TrainerCallback):
         if isnan(self.best) or value > self.best:
             self.best, self.best_step = value, state.global_step
             self._keep(given["model"])
-        since = [step for step, *_ in self.history].index(self.best_step)
-        if self.loss.begun and len(self.history) - 1 - since >= self.patience:
+        begun = self.first_cosine * state.max_steps  # before it, values are of what is not trained yet
+        since = max(place for place, row in enumerate(self.history) if row[0] == self.best_step or row[0] <= begun)
+        if len(self.history) - 1 - since >= self.patience:
             self.worn_out = control.should_training_stop = True
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002

@@ -1,0 +1,172 @@
+"""The commands that train encoders, on small models and data made here."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from offsphere.cli import app
+from offsphere.errors import OffsphereError
+from offsphere.tasks.beir import write_beir
+from tests.learn.encoders.conftest import save_transformer, words_task
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return save_transformer(tmp_path_factory.mktemp("cli"), normalize=True)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A BEIR folder with two splits."""
+    folder = tmp_path_factory.mktemp("beir") / "words"
+    task = words_task(90, 110)
+    own = task.judgments
+    pairs = [(task.query_ids[q], task.document_ids[d]) for q, d in zip(own.queries, own.documents, strict=True)]
+    write_beir(
+        folder,
+        [(name, "", text) for name, text in zip(task.document_ids, task.document_texts, strict=True)],
+        list(zip(task.query_ids, task.query_texts, strict=True)),
+        {"train": pairs[:60], "test": pairs[60:]},
+        "three words of a document",
+    )
+    return folder
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_train_saves_a_model_that_plain_sentence_transformers_loads(data, model, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    out = tmp_path / "m"
+    said = run("train", data, "--model", model, "--normalize", "query", "--steps", 6, "--batch", 16, "--out", out)
+    assert "the same by cosine" in said
+    assert "trained, as trained" in said
+    loaded = SentenceTransformer(str(out))
+    assert loaded.similarity_fn_name == "dot"
+    lengths = np.linalg.norm(loaded.encode_query(["red cat"]), axis=1)
+    np.testing.assert_allclose(lengths, 1, rtol=1e-5)
+    assert abs(np.linalg.norm(loaded.encode_document(["red cat"])) - 1) > 0.01
+    page = tmp_path / "report.html"
+    run("audit", data, "--model", out, "--vectors", tmp_path / "v", "--out", page)
+    text = page.read_text()
+    assert 'id="train-cosines"' in text
+    assert 'id="train-tokens"' in text
+
+
+def test_a_dry_run_prints_the_plan_and_trains_nothing(data, model, tmp_path):
+    options = ["--model", model, "--recipe", "e5", "--batch", 16, "--out", tmp_path / "m", "--dry-run"]
+    said = run("train", data, *options)
+    assert "Normalize (stage 2) taken out, Normalize put in; scored by cosine" in said
+    assert "49 pairs" in said  # of 60, less 9 held out, less 2 whose text is judged by
+    assert "3 of 16 pairs" in said
+    plan = json.loads(run("train", data, *options, "--json"))
+    assert plan["recipe"]["temperature"] == 0.01
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("r.toml", 'recipe = "magnitude"\nbatch = 16\nsteps = 3\nprompts = ["q: ", "d: "]\n'),
+    ("r.yaml", 'recipe: magnitude\nbatch: 16\nsteps: 3\nprompts: ["q: ", "d: "]\n'),
+])  # fmt: skip
+def test_a_file_gives_the_recipe_and_what_is_typed_goes_before_it(data, model, tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    options = ["--model", model, "--config", path, "--dry-run", "--json", "--steps", 2, "--set", "pooling=cls"]
+    recipe = json.loads(run("train", data, *options))["recipe"]
+    assert (recipe["normalize"], recipe["batch"], recipe["steps"]) == ("query", 16, 2)
+    assert recipe["prompts"] == ["q: ", "d: "]
+    assert recipe["pooling"] == "cls"
+
+
+def test_prompts_are_learned_with_and_saved(data, model, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    run("train", data, "--model", model, "--recipe", "e5", "--steps", 2, "--batch", 16, "--out", tmp_path / "m")
+    loaded = SentenceTransformer(str(tmp_path / "m"))
+    assert (loaded.prompts["query"], loaded.prompts["document"]) == ("query: ", "passage: ")
+
+
+def test_text_pairs_are_trained_on_and_strange_columns_are_told(model, tmp_path):
+    rows = [{"anchor": f"red cat {n}", "positive": f"the cat is red {n}", "negative": "a dog"} for n in range(40)]
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    said = run(
+        "train", path, "--model", model, "--steps", 2, "--batch", 8, "--hard-negatives", 1, "--out", tmp_path / "m"
+    )
+    assert "learned from 34 pairs" in said
+    path.write_text("\n".join(json.dumps({"left": "a", "right": "b"}) for _ in range(40)))
+    with pytest.raises(OffsphereError, match=r"expected a query .*the row is {'left': 'a', 'right': 'b'}"):
+        run("train", path, "--model", model)
+
+
+def test_bad_options_are_told(data, model, tmp_path):
+    path = tmp_path / "r.toml"
+    path.write_text("temperatur = 1")
+    for arguments, match in [
+        (["--config", path], "did you mean temperature"),
+        (["--config", tmp_path / "none.toml"], "cannot be read"),
+        (["--recipe", "clop"], "did you mean clip"),
+        (["--set", "pooling=middle"], "mean, cls, max"),
+        (["--normalize", "sideways"], "unknown normalisation"),
+        (["--batch", 400], "a batch has 400"),
+        (["--split", "train"], "judge by it"),
+    ]:
+        with pytest.raises(OffsphereError, match=match):
+            run("train", data, "--model", model, "--out", tmp_path / "m", *arguments)
+    with pytest.raises(OffsphereError, match="whose weights nobody knows"):
+        run("train", data, "--model", "callable:math:sin", "--out", tmp_path / "m")
+
+
+def test_recipes_are_printed(monkeypatch):
+    said = run("recipes")
+    for name in ("simcse", "simclr", "moco", "dpr", "contriever", "e5", "gte", "clip", "magnitude", "pace"):
+        assert f"\n{name}" in said
+    rows = {row["recipe"]: row for row in json.loads(run("recipes", "--json"))}
+    assert rows["dpr"]["similarity"] == "dot"
+    assert rows["magnitude"]["similarity"] == "query-normalized"
+    assert rows["clip"]["symmetry"] == "both directions"
+    assert all(row["length"] and row["temperature"] for row in rows.values())
+
+
+def test_an_encoder_is_ablated_and_goes_on_from_its_parts(data, model, tmp_path):
+    out = tmp_path / "a"
+    options = ["--model", model, "--encoder", "--steps", 4, "--batch", 16, "--rate", 0.001, "--out", out]
+    said = run("ablate", data, *options, "--only", "cosine;dot;learn", "--set", "dynamics_every=2", "--seeds", 2)
+    assert "learn learned the exponents" in said
+    assert "cosine without this training" in said
+    before = {path.name: path.stat().st_mtime_ns for path in (out / "parts").iterdir()}
+    again = run("ablate", data, *options, "--only", "cosine;dot;learn", "--set", "dynamics_every=2", "--seeds", 2)
+    assert again == said
+    assert before == {path.name: path.stat().st_mtime_ns for path in (out / "parts").iterdir()}
+    found = json.loads((out / "ablation.json").read_text())
+    assert found["trained"] == "encoder"
+    run("audit", data, "--model", model, "--vectors", tmp_path / "v", "--ablation", out, "--out", tmp_path / "r.html")
+    with pytest.raises(OffsphereError, match="--model"):
+        run("ablate", data, "--encoder", "--out", out)
+    with pytest.raises(OffsphereError, match="unknown variant"):
+        run("ablate", data, *options, "--only", "sideways")
+
+
+@pytest.mark.parametrize(("over", "values"), [("temperature", "0.05,0.1"), ("pooling", "mean,cls"), ("batch", "8,16")])
+def test_a_sweep_draws_what_it_does(data, model, tmp_path, over, values):
+    out = tmp_path / "s"
+    options = ["--over", over, "--values", values, "--steps", 4, "--set", "dynamics_every=2", "--set", "batch=16"]
+    said = run("sweep", data, "--model", model, *options, "--out", out)
+    for value in values.split(","):
+        assert f"{over} {value}" in said
+    assert "The probe at the end" in said
+    page = (out / "sweep.html").read_text()
+    assert 'id="grid-tokens"' in page
+    assert 'id="grid-anisotropy"' in page
+    with pytest.raises(OffsphereError, match="unknown sweep"):
+        run("sweep", data, "--model", model, "--over", "colour")
