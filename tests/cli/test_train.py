@@ -170,3 +170,32 @@ def test_a_sweep_draws_what_it_does(data, model, tmp_path, over, values):
     assert 'id="grid-anisotropy"' in page
     with pytest.raises(OffsphereError, match="unknown sweep"):
         run("sweep", data, "--model", model, "--over", "colour")
+
+
+def test_the_dynamics_are_shown_live_in_a_terminal(data, model, tmp_path):
+    """In a real one: what is written to it has the head of the table and the last step."""
+    import os
+    import pty
+    import subprocess
+    import sys
+
+    leader, follower = pty.openpty()
+    os.environ["COLUMNS"] = "120"
+    options = ["--steps", "4", "--batch", "16", "--set", "dynamics_every=2", "--out", str(tmp_path / "m")]
+    command = [sys.executable, "-m", "offsphere", "train", str(data), "--model", str(model), *options]
+    with subprocess.Popen(command, stderr=follower, stdout=subprocess.DEVNULL) as process:
+        os.close(follower)
+        said = b""
+        while True:
+            try:
+                part = os.read(leader, 4096)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            said += part
+    os.close(leader)
+    assert process.returncode == 0
+    text = said.decode()
+    assert "anisotropy" in text
+    assert "negatives" in text

@@ -162,3 +162,31 @@ def test_the_page_of_factors_shows_its_pictures_and_asks_nobody(browser, tmp_pat
     assert said == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.close()
+
+
+def test_the_page_of_a_sweep_draws_its_tracks_and_asks_nobody(browser, found, tmp_path):
+    from dataclasses import replace
+
+    from offsphere.report.sweep_page import sweep_to_html
+
+    sweep = found.ablation
+    names = {row.name: f"temperature {place}" for place, row in enumerate(sweep.rows)}
+    dynamics = [
+        {**row, "variant": names[row["variant"]], "token_anisotropy": 0.1, "token_length": 2.0}
+        for row in sweep.dynamics
+    ]
+    rows = [row._replace(name=names[row.name]) for row in sweep.rows]
+    path = tmp_path / "sweep.html"
+    path.write_text(sweep_to_html(replace(sweep, rows=rows, dynamics=dynamics), "Sweep <b>over</b>"), "utf-8")
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    requests, said = [], []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(path.as_uri())
+    page.wait_for_function(DRAWN)
+    drawn = page.evaluate("[...document.querySelectorAll('figure')].map(figure => figure.id)")
+    assert {"grid", "grid-cosines", "grid-anisotropy", "grid-tokens", "grid-token-lengths"} <= set(drawn)
+    assert [url for url in requests if not url.startswith(("data:", "blob:"))] == [path.as_uri()]
+    assert said == []
+    assert page.evaluate("document.querySelector('#verdict b')") is None
+    page.close()

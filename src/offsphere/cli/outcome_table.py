@@ -17,8 +17,8 @@ def outcome_table(found: Outcome) -> Table:
         table.add_column(head, justify="left" if place == 0 else "right", no_wrap=True)
     for row in found.rows:
         cells = [row.name, f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]
-        if row.p is not None:
-            around = f"{row.difference_low:+.4f} {row.difference_high:+.4f}"
-            cells += [f"{row.difference:+.4f}", around, f"{row.p:.2g}"]
+        if row.gain is not None:
+            gain = row.gain
+            cells += [f"{gain.difference:+.4f}", f"{gain.low:+.4f} {gain.high:+.4f}", f"{gain.p:.2g}"]
         table.add_row(*map(Text, cells))
     return table

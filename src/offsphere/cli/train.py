@@ -232,5 +232,6 @@ def _tell(found: TrainedEncoder, out: Path) -> None:
     place = [step for step, _, _ in run.history].index(run.best_step)
     typer.echo(f"the same by cosine: {run.cosine[0]:.4f} -> {run.cosine[place]:.4f}")
     if found.outcome is not None:
-        Console(highlight=False, markup=False).print(outcome_table(found.outcome))
+        Console(highlight=False, markup=False, width=max(100, Console().width)).print(outcome_table(found.outcome))
+        typer.echo(found.outcome.conclusion)
     typer.echo(f"The model is in {out}, scored by {found.plan['similarity']}: SentenceTransformer({str(out)!r})")

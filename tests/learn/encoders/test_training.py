@@ -397,3 +397,53 @@ def test_a_judge_measures_as_compare_does(words, transformer):
     table = osp.compare(words, encoded(transformer, words), [Scorer(Polar(0, 0))], metric="ndcg@10")
     assert one == pytest.approx(table["dot"].value)
     assert other == pytest.approx(table["cosine"].value)
+
+
+def test_in_ones_own_trainer_with_ones_own_data(transformer, words, tmp_path):
+    """The documentation's way: prepare, loss, callback, and the trainer as it is."""
+    from datasets import Dataset
+    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+
+    osp.prepare(transformer, "learn")
+    loss = osp.ContrastiveLoss(transformer, "learn", mini_batch=4)
+    dynamics = osp.Dynamics(osp.TextProbe.of(words), loss, every=2, folder=tmp_path)
+    pairs = TextPairs.of(words, np.arange(40)).dataset().remove_columns("label")
+    trainer = SentenceTransformerTrainer(
+        model=transformer,
+        args=SentenceTransformerTrainingArguments(
+            output_dir=str(tmp_path / "t"),
+            max_steps=5,
+            per_device_train_batch_size=8,
+            save_strategy="no",
+            report_to="none",
+            disable_tqdm=True,
+            dataloader_pin_memory=False,
+            router_mapping={"anchor": "query", "positive": "document"},
+            learning_rate_mapping={r"^objective\.": 0.05},
+        ),
+        train_dataset=Dataset.from_dict(pairs.to_dict()),
+        loss=loss,
+        callbacks=[dynamics],
+    )
+    trainer.train()
+    assert [row["step"] for row in dynamics.rows] == [0, 2, 4, 5]
+    import pyarrow.parquet as pq
+
+    assert pq.read_table(tmp_path / "dynamics.parquet").num_rows == 4
+    exponents = loss.objective.normalization.exponents
+    assert abs(exponents.document - 0.5) > 0.005
+    raw = raw_vectors(transformer, words.query_texts[:3], "query")
+    expected = raw / raw.norm(dim=1, keepdim=True) ** round(exponents.query, 4)
+    np.testing.assert_allclose(transformer.encode_query(words.query_texts[:3]), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_bfloat16_trains(words, transformer):
+    found = osp.train(words, transformer, steps=4, batch=16, precision="bf16", rate=1e-3, dynamics_every=0)
+    assert found.record.run.steps == 4
+    assert not found.record.run.broke
+
+
+def test_nothing_is_pushed_that_cannot_be(words, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(OffsphereError, match="could not be pushed to nobody/nothing"):
+        osp.train(words, load_static(), steps=2, batch=16, push_to_hub="nobody/nothing")

@@ -19,7 +19,7 @@ from offsphere.learn.encoders.judging import Array, Judge
 from offsphere.learn.encoders.models import load_model
 from offsphere.learn.encoders.prepare import prepare
 from offsphere.learn.encoders.recipe import EncoderRecipe
-from offsphere.learn.encoders.setup import Material, Setup
+from offsphere.learn.encoders.setup import Material, Setup, set_reading
 from offsphere.learn.encoders.texts import Index, Task, text_part, texts_of
 from offsphere.learn.encoders.training import fit
 from offsphere.learn.encoders.variants import RATES, TEMPERATURES, encoder_grid
@@ -94,7 +94,7 @@ def ablate_encoder(
         )
 
     data = _digest(model, material, [test, *also])
-    measuring, before = _untouched(Memo(keep), data, model, judges)
+    measuring, before = _untouched(Memo(keep), data, model, base, judges)
     runs: list[VariantRun] = []
     total, done = sum(len(variant.budget) + seeds - 1 for variant in chosen), 0
     for variant in chosen:
@@ -119,12 +119,15 @@ def ablate_encoder(
     )
 
 
-def _untouched(memo: Memo, data: str, model: str, judges: Sequence[Judge]) -> tuple[list[Measuring], list[Array]]:
-    """What measures each task, and the measurements of the model before any training, by cosine."""
+def _untouched(
+    memo: Memo, data: str, model: str, recipe: EncoderRecipe, judges: Sequence[Judge]
+) -> tuple[list[Measuring], list[Array]]:
+    """What measures each task, and the measurements of the model before any training, by cosine; it reads alike."""
     measuring: list[Measuring] = []
 
     def make() -> dict[str, Array]:
         loaded = load_model(model)
+        set_reading(loaded, recipe)
         prepare(loaded, "both")
         found = {}
         for place, judge in enumerate(judges):
@@ -133,7 +136,8 @@ def _untouched(memo: Memo, data: str, model: str, judges: Sequence[Judge]) -> tu
             found[str(place)] = cosine
         return found
 
-    found = memo.arrays(f"before-{data}", make)
+    reads = str((recipe.max_tokens, recipe.prompts, recipe.pooling)).encode()
+    found = memo.arrays(f"before-{digest_of([data.encode(), reads])}", make)
     evaluations = measuring or [judge.without_vectors() for judge in judges]
     return evaluations, [cast("Array", found[str(place)]) for place in range(len(judges))]
 

@@ -40,10 +40,11 @@ def length_report(
             "| --- | ---: | --- | --- | ---: |",
         ]
         for row in outcome.rows:
-            apart = f"{row.difference:+.4f} [{row.difference_low:+.4f}, {row.difference_high:+.4f}]"
-            tested = [apart, f"{row.p:.2g}"] if row.p is not None else ["", ""]
+            gain = row.gain
+            apart = f"{gain.difference:+.4f} [{gain.low:+.4f}, {gain.high:+.4f}]" if gain is not None else ""
+            tested = [apart, f"{gain.p:.2g}" if gain is not None else ""]
             lines.append(f"| {row.name} | {row.value:.4f} | {row.low:.4f} to {row.high:.4f} | {' | '.join(tested)} |")
-        lines.append("")
+        lines += ["", outcome.conclusion, ""]
     return "\n".join(lines)
 
 

@@ -112,15 +112,18 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         whole, (first, last) = self._batch(columns, context)
         step = ROWS if with_backward else last - first
         terms = []
-        for width in self.dimensions or (whole.queries.shape[1],):
-            batch = whole.cut(width)
-            self.current.observe(batch)
-            for start in range(first, last, step):
-                part = (start, min(start + step, last))
-                share = (part[1] - part[0]) / (last - first)
-                terms.append(_done(self.current.part(batch, part) * share, with_backward=with_backward))
-            if self.current.regularizers:
-                terms.append(_done(self.current.added(batch), with_backward=with_backward))
+        with torch.autocast(
+            whole.queries.device.type, enabled=False
+        ):  # scores are exact, whatever the model computes in
+            for width in self.dimensions or (whole.queries.shape[1],):
+                batch = whole.cut(width)
+                self.current.observe(batch)
+                for start in range(first, last, step):
+                    part = (start, min(start + step, last))
+                    share = (part[1] - part[0]) / (last - first)
+                    terms.append(_done(self.current.part(batch, part) * share, with_backward=with_backward))
+                if self.current.regularizers:
+                    terms.append(_done(self.current.added(batch), with_backward=with_backward))
         return torch.stack(terms).sum()
 
     @property
@@ -130,7 +133,7 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
 
     def _batch(self, columns: list[list[Tensor]], context: Context) -> tuple[Batch, Span]:
         """Vectors of all processes, and which of the pairs are this one's own."""
-        sides = [torch.cat(parts) for parts in columns]
+        sides = [_exact(torch.cat(parts)) for parts in columns]
         own = len(sides[0])
         rank = distributed.get_rank() if _many() else 0
         span = (rank * own, (rank + 1) * own)
@@ -154,7 +157,7 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         assert self.momentum is not None
         if self.training and torch.is_grad_enabled():
             self.momentum.follow(self.model)
-        documents, *hard = [self.momentum.encode(features) for features in columns]
+        documents, *hard = [_exact(self.momentum.encode(features)) for features in columns]
         return torch.cat([_gathered(documents), *([_gathered(torch.cat(hard))] if hard else [])])
 
     def _check(self, model: Any) -> None:
@@ -222,6 +225,11 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         _, unknown = self.load_state_dict(state, strict=False)
         if unknown or set(state) != set(self.own_state()):
             raise OffsphereError("the state of a loss is of another configuration")
+
+
+def _exact(rows: Tensor) -> Tensor:
+    """In single precision at least."""
+    return rows.float() if rows.dtype in (torch.bfloat16, torch.float16) else rows
 
 
 def _learned(objective: Objective, side: Side) -> float:

@@ -9,34 +9,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.comparing import RESAMPLES
+from offsphere.comparison import ALPHA
 from offsphere.evaluation import Evaluation
+from offsphere.learn.claims import Contrast
 from offsphere.learn.encoders.judging import Judge
 from offsphere.significance import bootstrap, holm, interval, randomization_test
 from offsphere.tasks.info import describe_task
 
 Array = NDArray[np.float64]
 NAMES = ("before, by cosine", "trained, as trained", "trained, by cosine")
+CONTRASTS = ((1, 0), (2, 0), (2, 1))  # what is tested, one less the other
 
 
 class OutcomeRow(NamedTuple):
-    """One way to score, and how it differs from the model before training by cosine."""
+    """One way to score, and how it differs from the model before training by cosine; the first row does not."""
 
     name: str
     value: float
     low: float
     high: float
-    difference: float
-    difference_low: float
-    difference_high: float
-    p: float | None  # corrected for both; nothing for the first
+    gain: Contrast | None
 
 
 class Outcome(NamedTuple):
-    """A task, and the rows."""
+    """A task, the rows, and how cosine of the trained vectors differs from the score they were trained for.
+
+    Where that score is cosine there are two rows, not three.
+    """
 
     task: Mapping[str, Any]
     metric: str
     rows: Sequence[OutcomeRow]
+    by_cosine: Contrast
+
+    @property
+    def conclusion(self) -> str:
+        """What to make of it, in a sentence or two."""
+        gain = self.rows[1].gain
+        assert gain is not None
+        verb = "gains" if gain.difference > 0 else "loses"
+        sure = "" if gain.p < ALPHA else ", which may be luck"
+        said = f"Scored as it was trained, the model {verb} {_shown(gain)} against cosine before{sure}."
+        other = self.by_cosine
+        if other.p < ALPHA and other.difference > 0:
+            said += f" Cosine of the same vectors is {_shown(other)} above that: train with both sides normalised."
+        if other.p < ALPHA and other.difference < 0:
+            said += f" Cosine of the same vectors is below it ({_shown(other)}): its lengths carry relevance."
+        return said
 
 
 def outcome_of(judge: Judge, evaluation: Evaluation, measured: Sequence[Array], seed: int = 0) -> Outcome:
@@ -44,24 +63,23 @@ def outcome_of(judge: Judge, evaluation: Evaluation, measured: Sequence[Array], 
     samples = bootstrap(lambda weights: evaluation.evaluate_all(measured, weights), evaluation.units, RESAMPLES, seed)
     values = [float(evaluation.evaluate(one, np.ones((1, evaluation.units)))[0]) for one in measured]
     parts = [evaluation.contributions(one) for one in measured]
-    p: list[float | None] = [None, None, None]
-    if parts[0] is not None:
-        apart = np.stack([part - parts[0] for part in parts[1:] if part is not None], axis=1)
-        p[1:] = holm(randomization_test(apart, seed=seed)).tolist()
+    tested = np.ones(len(CONTRASTS))
+    if all(part is not None for part in parts):
+        apart = np.stack([np.asarray(parts[one]) - np.asarray(parts[other]) for one, other in CONTRASTS], axis=1)
+        tested = holm(randomization_test(apart, seed=seed))
+    contrasts = []
+    for (one, other), p in zip(CONTRASTS, tested.tolist(), strict=True):
+        around = interval(samples[:, one] - samples[:, other])
+        contrasts.append(Contrast(values[one] - values[other], float(around.low), float(around.high), p))
     rows = []
     for place, name in enumerate(NAMES):
-        own, gained = interval(samples[:, place]), interval(samples[:, place] - samples[:, 0])
-        gain = values[place] - values[0]
-        rows.append(
-            OutcomeRow(
-                name,
-                values[place],
-                float(own.low),
-                float(own.high),
-                gain,
-                float(gained.low),
-                float(gained.high),
-                p[place],
-            )
-        )
-    return Outcome(describe_task(judge.task), judge.metric, rows)
+        own = interval(samples[:, place])
+        gain = contrasts[place - 1] if place else None
+        rows.append(OutcomeRow(name, values[place], float(own.low), float(own.high), gain))
+    if np.array_equal(measured[1], measured[2]):
+        rows.pop()
+    return Outcome(describe_task(judge.task), judge.metric, rows, contrasts[2])
+
+
+def _shown(contrast: Contrast) -> str:
+    return f"{contrast.difference:+.4f} [{contrast.low:+.4f}, {contrast.high:+.4f}]"

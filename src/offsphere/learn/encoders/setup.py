@@ -103,11 +103,7 @@ class Setup:
             name, model = model, load_model(model)
         if recipe.from_scratch:
             forget(model, seed, recipe.cut)
-        if recipe.pooling is not None:
-            set_pooling(model, recipe.pooling)
-        set_prompts(model, recipe.prompts)
-        if recipe.max_tokens is not None:
-            model.max_seq_length = recipe.max_tokens
+        set_reading(model, recipe)
         model.model_card_data.local_files_only = True  # nobody asked for the network
         model.model_card_data.generate_widget_examples = False
         prepared = prepare(model, recipe.normalize, recipe.normalize_input)
@@ -155,6 +151,15 @@ class Setup:
         weights = [value.detach().cpu().numpy().tobytes() for value in list(self.model.parameters())[:4]]
         said = json.dumps(self.plan() | {"notes": []}, sort_keys=True, default=str).encode()
         return digest_of([said, self.pairs.pairs.tobytes(), digest_of(texts).encode(), *weights])
+
+
+def set_reading(model: Any, recipe: EncoderRecipe) -> None:
+    """How a model reads texts: prompts, tokens it looks at, pooling."""
+    if recipe.pooling is not None:
+        set_pooling(model, recipe.pooling)
+    set_prompts(model, recipe.prompts)
+    if recipe.max_tokens is not None:
+        model.max_seq_length = recipe.max_tokens
 
 
 def _noted(model: Any, material: Material, recipe: EncoderRecipe, pairs: TextPairs) -> tuple[list[str], dict[str, int]]:

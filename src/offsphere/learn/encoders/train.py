@@ -44,7 +44,9 @@ class TrainedEncoder:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for machines."""
-        return {"plan": self.plan, "training": self.record.to_json(), "outcome": plain(self.outcome)}
+        outcome = plain(self.outcome) if self.outcome is not None else None
+        said = self.outcome.conclusion if self.outcome is not None else None
+        return {"plan": self.plan, "training": self.record.to_json(), "outcome": outcome, "conclusion": said}
 
 
 def recipe_with(

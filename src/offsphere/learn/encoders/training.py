@@ -192,6 +192,7 @@ def _arguments(
         lr_scheduler_type=schedule.get(recipe.schedule, recipe.schedule),
         warmup_steps=int(recipe.warmup * total),
         bf16=recipe.precision == "bf16",
+        use_cpu=model.device.type == "cpu",
         eval_strategy="steps" if total else "no",
         eval_steps=every,
         save_strategy="steps" if save and total else "no",
