@@ -199,3 +199,67 @@ def test_the_dynamics_are_shown_live_in_a_terminal(data, model, tmp_path):
     text = said.decode()
     assert "anisotropy" in text
     assert "negatives" in text
+
+
+@pytest.mark.parametrize("name", ["r.yaml", "r.toml"])
+def test_numbers_in_a_file_are_numbers(data, model, tmp_path, name):
+    mark = ": " if name.endswith("yaml") else " = "
+    path = tmp_path / name
+    path.write_text(f"rate{mark}2e-5\nbatch{mark}16\n")
+    plan = json.loads(run("train", data, "--model", model, "--config", path, "--dry-run", "--json"))
+    assert plan["recipe"]["rate"] == 2e-5
+    path.write_text(f"steps{mark}2.5\n")
+    with pytest.raises(OffsphereError, match=r"steps = 2\.5: expected int"):
+        run("train", data, "--model", model, "--config", path, "--dry-run")
+
+
+def test_options_for_something_else_are_told(data, model, tmp_path):
+    for arguments, match in [
+        (["--encoder", "--model", model, "--sweep", "batch"], "--sweep is for training an adapter"),
+        (["--encoder", "--model", model, "--seeds", 0], "at least one"),
+        (["--recipe", "clip"], "add --encoder"),
+        (["--held-out", "nowhere"], "add --encoder"),
+    ]:
+        with pytest.raises(OffsphereError, match=match):
+            run("ablate", data, "--out", tmp_path / "a", *arguments)
+    for arguments, match in [
+        (["--epochs", 0], "at least 1"),
+        (["--steps", 0], "at least 1"),
+        (["--max-tokens", 900], "places for 64"),
+        (["--held-out", "nowhere"], "does not exist"),
+        (["--set", "batch=inf"], "NAME=VALUE"),
+    ]:
+        with pytest.raises(OffsphereError, match=match):
+            run("train", data, "--model", model, "--out", tmp_path / "m", *arguments)
+
+
+def test_held_out_data_may_name_a_split(data, model, tmp_path):
+    with pytest.raises(OffsphereError, match="judged by too"):
+        run("train", data, "--model", model, "--held-out", data, "--dry-run")
+    with pytest.raises(OffsphereError, match="has no split 'dev'"):
+        run("train", data, "--model", model, "--held-out", f"{data}:dev", "--dry-run")
+
+
+def test_a_learned_model_says_how_it_is_loaded(data, model, tmp_path):
+    out = tmp_path / "m"
+    said = run("train", data, "--model", model, "--normalize", "learn", "--steps", 2, "--batch", 16, "--out", out)
+    assert "trust_remote_code=True) with offsphere installed" in said
+    from sentence_transformers import SentenceTransformer
+
+    plain = SentenceTransformer(str(out), trust_remote_code=True)
+    from offsphere.encode.sentence import load_sentence_transformer
+
+    np.testing.assert_array_equal(
+        plain.encode_query(["red cat"]), load_sentence_transformer(str(out)).encode_query(["red cat"])
+    )
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
+def test_files_that_are_no_pairs_show_their_first_row(model, tmp_path, suffix):
+    path = tmp_path / f"data{suffix}"
+    mark = {".csv": ",", ".tsv": "\t"}.get(suffix)
+    rows = [["left", "right"], ["one text", "another"]]
+    lines = [mark.join(row) for row in rows] if mark else [json.dumps({"left": "one text", "right": "another"})]
+    path.write_text("\n".join(lines))
+    with pytest.raises(OffsphereError, match="one text"):
+        run("train", path, "--model", model)

@@ -231,3 +231,30 @@ def test_names_and_folders_that_are_no_files_are_one_line(tmp_path):
     (folder / "qrels" / "test.tsv").mkdir()
     with pytest.raises(DataError, match="cannot be read: Is a directory"):
         load_task(folder)
+
+
+def test_judgments_with_a_header_are_no_text_pairs(tmp_path):
+    (tmp_path / "documents.ids").write_text("a\nb\nc\n")
+    (tmp_path / "qrels.tsv").write_text("query\tdocument\tgrade\nq1\ta\t1\nq1\tb\t0\n")
+    for place in (tmp_path, tmp_path / "qrels.tsv"):
+        task = load_task(place)
+        assert list(task.document_ids) == ["a", "b", "c"]
+        assert task.judgments.grades.tolist() == [1, 0]
+
+
+def test_text_pairs_are_a_ranking(tmp_path):
+    """The same text is the same query or document; negatives are judged; columns have several names."""
+    rows = [
+        '{"query": "q1", "answer": "a", "negative": "b"}',
+        '{"query": "q1", "answer": "c", "negatives": ["a", "d"]}',
+        '{"query": "q2", "answer": "a"}',
+    ]
+    (tmp_path / "train.jsonl").write_text("\n".join(rows))
+    task = load_task(tmp_path, "train")
+    assert task.query_texts == ["q1", "q2"]
+    assert task.document_texts == ["a", "b", "c", "d"]
+    found = {
+        (task.query_texts[q], task.document_texts[d]): grade
+        for q, d, grade in zip(task.judgments.queries, task.judgments.documents, task.judgments.grades, strict=True)
+    }
+    assert found == {("q1", "a"): 1, ("q1", "b"): 0, ("q1", "c"): 1, ("q1", "d"): 0, ("q2", "a"): 1}

@@ -13,7 +13,7 @@ from offsphere.cli import options
 from offsphere.cli.adapt import load_parts, vectors_option
 from offsphere.cli.loading import check_writable, load_all
 from offsphere.cli.progress import progress_bar
-from offsphere.cli.train import FROM_SCRATCH, HELD_OUT, MAX_TOKENS, RECIPE, STEPS, chosen_recipe, text_parts
+from offsphere.cli.train import FROM_SCRATCH, HELD_OUT, MAX_TOKENS, RECIPE, STEPS, chosen_recipe, task_named, text_parts
 from offsphere.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -71,6 +71,21 @@ def ablate_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
+    if seeds is not None and seeds < 1:
+        raise ParameterError(f"seeds = {seeds}: give at least one")
+    adapters_only = {"--vectors": vectors, "--known-items": known_items, "--sweep": sweep}
+    encoders_only = {
+        "--only": only,
+        "--recipe": recipe,
+        "--held-out": held_out,
+        "--steps": steps,
+        "--max-tokens": max_tokens,
+        "--from-scratch": from_scratch,
+    }
+    for name, given in (adapters_only if encoder else encoders_only).items():
+        if given:
+            what = "an adapter, not an encoder" if encoder else "an encoder: add --encoder"
+            raise ParameterError(f"{name} is for training {what}")
     if encoder:
         if model is None:
             raise ParameterError("--encoder trains a model: name it with --model")
@@ -173,9 +188,9 @@ def _encoders(
     from offsphere.learn.encoders import variants as making
     from offsphere.learn.encoders.ablating import ablate_encoder
     from offsphere.learn.variants import budget_of
-    from offsphere.tasks import load_task
 
-    trials = budget_of(budget[0] or making.TEMPERATURES, budget[1] or making.RATES)
+    usual = making.TEMPERATURES if recipe.temperature is None else (recipe.temperature,)
+    trials = budget_of(budget[0] or usual, budget[1] or making.RATES)
     chosen = making.encoder_grid(recipe, trials, full=full)
     if only is not None:
         chosen = making.only(chosen, [name.strip() for name in only.split(";")])
@@ -186,8 +201,8 @@ def _encoders(
             learned,
             model,
             judged,
-            also=[load_task(other) for other in also],
-            held_out=load_task(held_out) if held_out is not None else None,
+            also=[task_named(other) for other in also],
+            held_out=task_named(held_out) if held_out is not None else None,
             recipe=recipe,
             variants=chosen,
             metric=metric,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,9 @@ import typer
 from offsphere.cli import options
 from offsphere.cli.loading import check_writable
 from offsphere.cli.progress import progress_bar
-from offsphere.cli.train import CONFIG, FROM_SCRATCH, HELD_OUT, MAX_TOKENS, RECIPE, STEPS, TRAINED
+from offsphere.cli.train import CONFIG, FROM_SCRATCH, HELD_OUT, MAX_TOKENS, RECIPE, TRAINED
+
+STEPS = 200
 
 
 def sweep_command(
@@ -24,7 +27,7 @@ def sweep_command(
     held_out: HELD_OUT = None,
     recipe: RECIPE = None,
     config: CONFIG = None,
-    steps: STEPS = 200,
+    steps: Annotated[int | None, typer.Option(help="Steps of each training. [200]")] = None,
     max_tokens: MAX_TOKENS = None,
     from_scratch: FROM_SCRATCH = False,
     more: Annotated[list[str] | None, typer.Option("--set", help="Any field of a recipe, as NAME=VALUE.")] = None,
@@ -36,18 +39,19 @@ def sweep_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Train once for each value of a parameter, measure a probe while it learns, and draw what becomes of it."""
-    from offsphere.cli.train import chosen_recipe, text_parts
+    from offsphere.cli.train import chosen_recipe, task_named, text_parts
     from offsphere.learn.encoders.ablating import ablate_encoder
     from offsphere.learn.encoders.variants import encoder_sweep
-    from offsphere.tasks import load_task
 
     typed = {"steps": steps, "max_tokens": max_tokens, "from_scratch": from_scratch or None}
     base = chosen_recipe(recipe, config, typed, more)
+    if base.steps is None:
+        base = replace(base, steps=STEPS)
     chosen = encoder_sweep(base, over, values.split(",") if values is not None else ())
     check_writable(out / "ablation.json")
     learned, judged = text_parts(data, (train_split, split), ignore_missing=False)
-    judged = load_task(judge) if judge is not None else judged
-    stopped_by = load_task(*_named(held_out)) if held_out is not None else None
+    judged = task_named(judge) if judge is not None else judged
+    stopped_by = task_named(held_out) if held_out is not None else None
     with progress_bar("training") as progress:
         found = ablate_encoder(
             learned,
@@ -75,9 +79,3 @@ def sweep_command(
     print_ablation(found)
     print_dynamics(found)
     typer.echo(f"The page is {out / 'sweep.html'}; the table and the dynamics are in {out}")
-
-
-def _named(text: str) -> tuple[str, str | None]:
-    """Data, and a split after a colon where there is one."""
-    data, mark, split = text.rpartition(":")
-    return (data, split) if mark and not Path(text).exists() else (text, None)

@@ -27,7 +27,9 @@ CONFIG = Annotated[
 ]
 STEPS = Annotated[int | None, typer.Option(help="Steps, instead of epochs.")]
 MAX_TOKENS = Annotated[int | None, typer.Option(help="Of a text that the model looks at. [as the model has it]")]
-HELD_OUT = Annotated[str | None, typer.Option(help="Stop by this data, instead of queries put aside.")]
+HELD_OUT = Annotated[
+    str | None, typer.Option(help="Stop by this data (DATA or DATA:SPLIT), instead of queries put aside.")
+]
 FROM_SCRATCH = Annotated[bool, typer.Option("--from-scratch", help="Forget the weights of the model first.")]
 
 
@@ -91,7 +93,7 @@ def train_command(
     }
     chosen = chosen_recipe(recipe, config, typed, more)
     learned, judged = text_parts(data, (train_split, split), ignore_missing=ignore_missing)
-    stopped_by = _task(held_out, ignore_missing=ignore_missing) if held_out is not None else None
+    stopped_by = task_named(held_out, ignore_missing=ignore_missing) if held_out is not None else None
     if dry_run:
         from offsphere.learn.encoders.setup import Material, Setup
 
@@ -167,6 +169,13 @@ def text_parts(data: str, splits: tuple[str | None, str | None], *, ignore_missi
     return judged, None
 
 
+def task_named(text: str, *, ignore_missing: bool = False) -> Task:
+    """Data, with a split after a colon where there is one."""
+    data, mark, split = text.rpartition(":")
+    named = (data, split) if mark and not Path(text).exists() else (text, None)
+    return _task(*named, ignore_missing=ignore_missing)
+
+
 def _task(data: str, split: str | None = None, *, ignore_missing: bool) -> Task:
     from offsphere.tasks import load_task
 
@@ -177,6 +186,7 @@ def _from_file(path: Path) -> dict[str, Any]:
     """Fields of a recipe from TOML or YAML."""
     import tomllib
 
+    from offsphere.learn.contrast import read_field
     from offsphere.learn.encoders.recipe import EncoderRecipe
 
     try:
@@ -198,7 +208,8 @@ def _from_file(path: Path) -> dict[str, Any]:
     for name in found:
         if name not in known:
             raise UnknownNameError("option", name, sorted(known))
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
+    named = {"recipe": found.pop("recipe")} if "recipe" in found else {}
+    return named | {name: read_field(name, value, EncoderRecipe) for name, value in found.items()}
 
 
 def _planned(plan: dict[str, Any]) -> list[str]:
@@ -234,4 +245,6 @@ def _tell(found: TrainedEncoder, out: Path) -> None:
     if found.outcome is not None:
         Console(highlight=False, markup=False, width=max(100, Console().width)).print(outcome_table(found.outcome))
         typer.echo(found.outcome.conclusion)
-    typer.echo(f"The model is in {out}, scored by {found.plan['similarity']}: SentenceTransformer({str(out)!r})")
+    own = any(stage.startswith("Power") for stage in found.plan["stages_added"])
+    how = f"SentenceTransformer({str(out)!r}{', trust_remote_code=True) with offsphere installed' if own else ')'}"
+    typer.echo(f"The model is in {out}, scored by {found.plan['similarity']}: {how}")

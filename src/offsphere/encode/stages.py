@@ -19,6 +19,7 @@ from offsphere.transforms import Side
 
 DIGITS = 4  # of learned exponents: what is written is what is used
 EMBEDDING = "sentence_embedding"
+JOINED = "_offsphere_joined"  # where a stage remembers that it lets lengths pass
 
 
 class Power(Module):
@@ -74,18 +75,21 @@ def is_output_stage(stage: nn.Module) -> bool:
 
 def remove_output_stages(model: Any) -> list[str]:
     """Take every stage out that changes the length of sentence embeddings, also inside routes; name what was taken."""
-    removed = []
+    removed: list[str] = []
 
     def clean(stages: Any, path: str) -> None:
-        for name, stage in list(stages.named_children()):
+        gone = []
+        for place, stage in enumerate(stages):
             if is_output_stage(stage):
-                removed.append(f"{type(stage).__name__} (stage {path}{name})")
-                delattr(stages, name)
+                removed.append(f"{type(stage).__name__} (stage {path}{place})")
+                gone.append(place)
             elif isinstance(stage, Router):
                 for route, inner in stage.sub_modules.items():
-                    clean(inner, f"{path}{name}/{route}/")
+                    clean(inner, f"{path}{place}/{route}/")
                 if not any(list(inner.children()) for inner in stage.sub_modules.values()):
-                    delattr(stages, name)
+                    gone.append(place)
+        for place in reversed(gone):
+            del stages[place]  # which numbers the others anew: a gap would be filled by what is put in later
 
     clean(model, "")
     return removed
@@ -122,24 +126,38 @@ def exponent_of(stage: nn.Module) -> float:
     return stage.exponent if isinstance(stage, Power) else 1.0
 
 
-def let_lengths_pass(stage: nn.Module) -> None:
-    """While it is trained, a stage hands vectors on as they came. Nothing of this is saved."""
-    if getattr(stage, "_lets_lengths_pass", False):
-        return
-    held: list[Tensor] = []
+class LengthPass:
+    """Lets vectors pass a stage as they came while it is trained. Nothing of this is saved."""
 
-    def before(module: nn.Module, arguments: tuple[Any, ...]) -> None:
-        if module.training:
-            held.append(arguments[0][EMBEDDING])
+    def __init__(self, stage: nn.Module) -> None:
+        self.held: list[Tensor] = []
+        self.handles = [stage.register_forward_pre_hook(self.before), stage.register_forward_hook(self.after)]
 
-    def after(module: nn.Module, _: tuple[Any, ...], features: dict[str, Tensor]) -> dict[str, Tensor]:
-        if module.training:
-            features[EMBEDDING] = held.pop()
+    def before(self, stage: nn.Module, arguments: tuple[Any, ...]) -> None:
+        """Remember the vector."""
+        if stage.training:
+            self.held.append(arguments[0][EMBEDDING])
+
+    def after(self, stage: nn.Module, _: tuple[Any, ...], features: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Put it back."""
+        if stage.training:
+            features[EMBEDDING] = self.held.pop()
         return features
 
-    stage.register_forward_pre_hook(before)
-    stage.register_forward_hook(after)
-    stage._lets_lengths_pass = True  # type: ignore[assignment]  # noqa: SLF001
+
+def let_lengths_pass(stage: nn.Module) -> None:
+    """While it is trained, a stage hands vectors on as they came."""
+    if not hasattr(stage, JOINED):
+        setattr(stage, JOINED, LengthPass(stage))
+
+
+def stop_lengths(stage: nn.Module) -> None:
+    """From now on a stage does what it is for, always."""
+    held: LengthPass | None = getattr(stage, JOINED, None)
+    if held is not None:
+        for handle in held.handles:
+            handle.remove()
+        delattr(stage, JOINED)
 
 
 def _stage(exponent: float, *, learned: bool) -> Module | None:

@@ -14,6 +14,9 @@ from offsphere.learn.normalize import Exponents, Normalize, read_normalize, writ
 LOSSES = ("infonce", "clip", "simclr", "dcl", "dhel", "siglip", "spectral")
 SCALES = ("fixed", "learn", "calibrated")
 WEIGHTS = ("vrns", "length_variance", "uniformity", "weight_decay", "grad_scale")  # may be zero
+KINDS: Mapping[str, tuple[type, ...]] = MappingProxyType(
+    {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
+)
 POSITIVE = ("rate", "own_rate", "cut")
 
 
@@ -50,12 +53,22 @@ class Contrast:
 
     def __post_init__(self) -> None:
         """Reject what cannot be trained."""
+        self._check_types()
         Exponents.of(self.normalize)
         Exponents.of(self.normalize_input)
         for kind, name, known in (("loss", self.loss, LOSSES), ("scale", self.scale, SCALES)):
             if name is not None and name not in known:
                 raise UnknownNameError(kind, name, list(known))
         self._check_numbers()
+
+    def _check_types(self) -> None:
+        for field in fields(self):
+            value, kind = getattr(self, field.name), str(field.type)
+            wanted = KINDS.get(kind.partition(" ")[0])
+            if wanted is None or (value is None and "None" in kind):
+                continue
+            if not isinstance(value, wanted) or (isinstance(value, bool) and "bool" not in kind):
+                raise ParameterError(f"{field.name} = {value!r}: expected {kind}")
 
     def _check_numbers(self) -> None:
         for name, least in self.AT_LEAST.items():
@@ -90,11 +103,18 @@ def read_options(texts: Sequence[str] | None, kind: type[Contrast]) -> dict[str,
             raise UnknownNameError("option", name, list(known))
         try:
             found[name] = _read(name, value, known[name])
-        except (ValueError, KeyError) as error:
+        except (ValueError, KeyError, OverflowError) as error:
             raise ParameterError(
                 f"{text!r}: write NAME=VALUE, such as uniformity=0.1 ({name}: {known[name]})"
             ) from error
     return found
+
+
+def read_field(name: str, value: Any, kind: type[Contrast]) -> Any:
+    """A value as a file has it: lists become tuples, and numbers that were read as texts numbers."""
+    if isinstance(value, str):
+        return read_options([f"{name}={value}"], kind)[name]
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _read(name: str, value: str, kind: str) -> Any:

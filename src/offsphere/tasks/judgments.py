@@ -33,6 +33,11 @@ class Judgments:
         return np.bincount(self.queries[self.grades > 0], minlength=self.query_count)
 
     @property
+    def places(self) -> tuple[Index, Index]:
+        """Query and document of every judgment."""
+        return self.queries, self.documents
+
+    @property
     def relevant_to_any(self) -> NDArray[np.bool_]:
         """Which documents are relevant to some query."""
         flags = np.zeros(self.document_count, np.bool_)

@@ -11,10 +11,11 @@ from offsphere.tasks.pairs import PairTask
 from offsphere.tasks.qrels import find_qrels, read_qrels
 from offsphere.tasks.ranking import Listed, RankingTask
 from offsphere.tasks.sts import find_table, is_sts, load_sts
-from offsphere.tasks.text_pairs import SUFFIXES, find_pairs, first_row, is_pairs, load_pairs
+from offsphere.tasks.text_pairs import SUFFIXES, columns_of, find_pairs, first_row, is_pairs, load_pairs
 from offsphere.tasks.trec import find_topics, load_trec
 from offsphere.tasks.vector_files import find_file, of_split, read_ids, read_vectors
 
+FEWEST_COLUMNS = 3  # of judgments
 LONGEST_NAME = 255  # what file systems allow
 
 EXPECTED = (
@@ -77,6 +78,8 @@ def _from_file(path: Path, vectors: str | Path | None, *, ignore_missing: bool) 
         return load_sts(path)
     if path.suffix.lower() in SUFFIXES and (path.suffix.lower() == ".jsonl" or is_pairs(path)):
         return load_pairs(path)
+    if path.suffix.lower() == ".csv" or (path.suffix.lower() == ".tsv" and columns_of(path) < FEWEST_COLUMNS):
+        raise DataError(f"{path} begins with {first_row(path)}: give {EXPECTED}")
     return _judgments_alone(path, (path.parent, vectors), None, ignore_missing=ignore_missing)
 
 

@@ -17,6 +17,7 @@ from offsphere.tasks.tables import json_lines, table_rows
 QUERIES = ("anchor", "query", "question", "premise")
 DOCUMENTS = ("positive", "document", "passage", "answer", "response", "entailment")
 NEGATIVES = ("negative", "contradiction")
+GRADES = ("grade", "score", "relevance", "rel")
 SUFFIXES = (".jsonl", ".csv", ".tsv")
 EXPECTED = (
     f"a query ({', '.join(QUERIES)}), its document ({', '.join(DOCUMENTS)}), and hard negatives where there are any "
@@ -44,7 +45,8 @@ def is_pairs(path: Path) -> bool:
         _, first = next(_entries(path), (0, {}))
     except DataError:
         return False
-    return _column(first, QUERIES) is not None and _column(first, DOCUMENTS) is not None
+    graded = any(name in first for name in GRADES)  # then it is a file of judgments with a header
+    return not graded and _column(first, QUERIES) is not None and _column(first, DOCUMENTS) is not None
 
 
 def load_pairs(path: Path, split: str | None = None) -> RankingTask:
@@ -79,6 +81,14 @@ def first_row(path: Path) -> str:
     except DataError as error:
         return str(error)
     return _shown(first)
+
+
+def columns_of(path: Path) -> int:
+    """How many a table has; none where it is empty."""
+    try:
+        return len(table_rows(path)[0])
+    except DataError:
+        return 0
 
 
 def _entries(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -95,6 +95,7 @@ def test_cached_mode_gives_the_gradients_of_plain_mode(dropout_folder, monkeypat
     found = []
     for mini_batch in (None, 2):
         model = SentenceTransformer(str(dropout_folder), device="cpu")
+        prepare(model, normalize)  # with stages that must not be seen
         model.eval()  # dropout draws differ between one forward and three; that they are replayed is tested below
         options = {"regularizers": [VRNS(50, 3.0), Uniformity(0.2)], "mini_batch": mini_batch}
         made = ContrastiveLoss(model, normalize, loss, **options)
@@ -246,6 +247,9 @@ def test_texts_are_told_apart_by_their_tokens_in_their_order(request, kind):
     assert keys[0] == keys[2]
     assert len(set(keys)) == 5
     assert row_keys(model.preprocess(texts[:1])).tolist() == keys[:1]  # whatever it is padded to
+    if kind == "transformer":
+        model.tokenizer.padding_side = "left"
+        assert row_keys(model.preprocess(texts)).tolist() == keys
 
 
 def test_a_momentum_encoder_follows_and_its_queue_gives_negatives(transformer):
@@ -268,6 +272,23 @@ def test_a_momentum_encoder_follows_and_its_queue_gives_negatives(transformer):
     torch.testing.assert_close(queue[2:6], vectors[1][2:6].detach())  # the oldest are overwritten
 
 
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("momentum", [None, 0.9])
+def test_the_loss_sees_lengths_behind_every_stage(transformer, training, momentum):
+    """In training and in evaluation, by the model and by its slow copy: each side is divided once."""
+    prepare(transformer, "half")
+    loss = ContrastiveLoss(transformer, "half", scale="fixed", temperature=1.0, momentum=momentum, queue=4)
+    transformer.train(training)
+    loss.train(training)
+    with torch.no_grad():
+        value = float(loss(features(transformer, QUERIES, DOCUMENTS), None))
+    assert transformer.training == training
+    transformer.eval()
+    queries, documents = transformer.encode_query(QUERIES), transformer.encode_document(DOCUMENTS)
+    scores = torch.tensor(queries @ documents.T)
+    assert value == pytest.approx(float(torch.nn.functional.cross_entropy(scores, torch.arange(6))), rel=1e-4)
+
+
 def test_bad_input_is_told(transformer, static):
     with pytest.raises(OffsphereError, match="at least two"):
         ContrastiveLoss(transformer)(features(transformer, QUERIES), None)
@@ -276,7 +297,7 @@ def test_bad_input_is_told(transformer, static):
     with pytest.raises(OffsphereError, match="between 1 and the model's 32"):
         ContrastiveLoss(transformer, dimensions=[64])
     with pytest.raises(OffsphereError, match="anchors"):
-        ContrastiveLoss(transformer, loss="clip", momentum=0.9)
+        ContrastiveLoss(transformer, family="clip", momentum=0.9)
     with torch.no_grad():
         next(iter(transformer.parameters())).fill_(float("nan"))
     with pytest.raises(NotFiniteError, match="lower the rate"):

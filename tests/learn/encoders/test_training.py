@@ -17,7 +17,8 @@ import offsphere as osp
 from offsphere.errors import OffsphereError
 from offsphere.learn.encoders.dynamics import TextProbe, raw_vectors
 from offsphere.learn.encoders.judging import Judge, encoded
-from offsphere.learn.encoders.prepare import prepare
+from offsphere.learn.encoders.models import forget
+from offsphere.learn.encoders.prepare import prepare, settle
 from offsphere.learn.encoders.recipe import RECIPES, EncoderRecipe
 from offsphere.learn.encoders.setup import Material, Setup
 from offsphere.learn.encoders.texts import TextPairs, fewer_documents
@@ -259,13 +260,13 @@ def test_pace_trains_cosine_first(words, transformer):
 
 
 def test_learned_exponents_move_at_their_own_rate_and_without_decay(words, transformer):
-    recipe = EncoderRecipe(normalize="learn", steps=10, batch=16, rate=1e-9, own_rate=0.05, dynamics_every=0)
+    recipe = EncoderRecipe(normalize="learn", steps=10, batch=16, rate=1e-9, own_rate=0.05, dynamics_every=5)
     material = Material.of(words)
     setup = Setup.of(transformer, material, recipe, 0)
     before = {name: value.clone() for name, value in setup.model.state_dict().items()}
-    found = fit(setup.model, recipe, setup.pairs, material.judge, 0)
-    exponents = found.loss.objective.normalization.exponents
-    assert found.run.best_step == 0 or max(abs(exponents.query - 0.5), abs(exponents.document - 0.5)) > 0.01
+    found = fit(setup.model, recipe, setup.pairs, material.judge, 0, probe=TextProbe.of(words))
+    assert found.dynamics[0]["document_exponent"] == pytest.approx(0.5)
+    assert abs(found.dynamics[-1]["document_exponent"] - 0.5) > 0.01
     for name, value in setup.model.state_dict().items():
         torch.testing.assert_close(value, before[name], atol=1e-6, rtol=0)
 
@@ -447,3 +448,106 @@ def test_nothing_is_pushed_that_cannot_be(words, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(OffsphereError, match="could not be pushed to nobody/nothing"):
         osp.train(words, load_static(), steps=2, batch=16, push_to_hub="nobody/nothing")
+
+
+def test_train_itself_runs_in_two_processes(transformer_folder, tmp_path):
+    """Each with its own half of every batch; one of them writes."""
+    script = tmp_path / "train.py"
+    script.write_text(TRAIN)
+    launch = "import sys; from torch.distributed.run import main; main(sys.argv[1:])"
+    processes = ["--standalone", "--nproc_per_node", "2", str(script)]
+    run_script(launch, *processes, transformer_folder, tmp_path / "m", 0, 0)
+    record = json.loads((tmp_path / "m" / "training.json").read_text())
+    assert record["runs"][0]["steps"] == 18
+    assert record["runs"][0]["best"] >= record["runs"][0]["start"]
+    from offsphere.encode.sentence import load_sentence_transformer
+
+    assert load_sentence_transformer(str(tmp_path / "m")).encode_query(["red cat"]).shape == (1, 32)
+
+
+def test_from_scratch_forgets_a_transformer_and_a_table(transformer, static):
+    """Only what starts at zero or one is as it was."""
+    for model in (transformer, static):
+        before = {name: value.clone() for name, value in model.state_dict().items()}
+        forget(model, 3)
+        after = model.state_dict()
+        moved = {name for name, value in after.items() if not torch.equal(value, before[name])}
+        wanted = {name for name, value in before.items() if value.is_floating_point() and value.std() > 1e-6}
+        assert moved >= wanted
+        forget(model, 3)
+        assert all(torch.equal(value, after[name]) for name, value in model.state_dict().items())
+
+
+def test_a_model_saved_in_half_precision_is_trained_in_single(words, transformer_folder, tmp_path):
+    model = load(transformer_folder).bfloat16()
+    found = osp.train(words, model, tmp_path / "m", steps=2, batch=16)
+    assert {value.dtype for value in found.model.parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("stop", ["worn out", "last step"])
+def test_a_training_that_was_killed_after_its_last_step_is_not_gone_on_with(words, dropout_folder, tmp_path, stop):
+    """It was killed while the test corpus was encoded; the same command finds that all is done."""
+    options = {"steps": 8, "batch": 16, "evaluate_every": 2, "dynamics_every": 0, "seed": 1}
+    options |= {"patience": 1, "rate": 1e-9} if stop == "worn out" else {"patience": 9, "rate": 1e-3}
+    whole = osp.train(words, load(dropout_folder), tmp_path / "whole", **options)
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("offsphere.learn.encoders.train.settle", killed)
+        with pytest.raises(KeyboardInterrupt):
+            osp.train(words, load(dropout_folder), tmp_path / "killed", **options)
+    again = osp.train(words, load(dropout_folder), tmp_path / "killed", **options)
+    assert again.record.run.steps == whole.record.run.steps
+    assert again.record.run.stopped == whole.record.run.stopped
+    for name, value in whole.model.state_dict().items():
+        assert torch.equal(value, again.model.state_dict()[name]), name
+
+
+def test_what_is_stopped_by_is_not_judged_by(words):
+    test = words_task(40, 60, seed=5, name="test")
+    with pytest.raises(OffsphereError, match="judged by too"):
+        Material.of(words, held_out=test, judged=[test])
+    part = test.only(np.arange(20))
+    material = Material.of(words, held_out=test, judged=[part])
+    assert not set(material.judge.task.query_texts) & set(part.query_texts)
+
+
+def test_a_settled_model_is_a_plain_one(transformer):
+    import pickle
+
+    prepare(transformer, "both", "both")
+    osp.ContrastiveLoss(transformer, "both")
+    settle(transformer)
+    pickle.loads(pickle.dumps(transformer))  # what several processes that encode do with it
+    transformer.train()
+    lengths = transformer(transformer.preprocess(["red cat"]))["sentence_embedding"].norm(dim=1)
+    torch.testing.assert_close(lengths.detach(), torch.ones(1))
+
+
+def test_prepare_keeps_other_stages_and_can_be_done_again(transformer):
+    from sentence_transformers.base.modules import Dense, Normalize
+
+    transformer.append(Normalize())
+    transformer.append(Dense(32, 8))
+    transformer.append(Normalize())
+    prepare(transformer, "both", (0.5, 0.5))
+    assert [type(stage).__name__ for stage in transformer] == ["Transformer", "Pooling", "Dense", "Normalize"]
+    once = transformer.encode_document(["red cat"])
+    prepare(transformer, "both", (0.5, 0.5))
+    np.testing.assert_array_equal(transformer.encode_document(["red cat"]), once)
+    prepare(transformer, "query", "none")
+    settle(transformer)
+    assert [type(stage).__name__ for stage in transformer] == ["Transformer", "Pooling", "Dense", "Router"]
+
+
+def test_results_of_other_judgments_are_not_taken_again(words):
+    from dataclasses import replace
+
+    from offsphere.learn.encoders.ablating import _digest
+
+    material = Material.of(words)
+    own = words.judgments
+    other = replace(words, judgments=replace(own, documents=np.roll(own.documents, 1)))
+    assert _digest("wordllama", material, [words]) != _digest("wordllama", material, [other])

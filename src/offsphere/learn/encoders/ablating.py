@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from offsphere.errors import DataError
+from offsphere.errors import DataError, ParameterError
 from offsphere.evaluation import MeanOverQueries
 from offsphere.learn.ablating import put_together
 from offsphere.learn.ablation import Ablation
@@ -16,7 +16,7 @@ from offsphere.learn.apart import TEST_SHARE, rows_apart
 from offsphere.learn.contrast import Contrast
 from offsphere.learn.encoders.dynamics import TextProbe
 from offsphere.learn.encoders.judging import Array, Judge
-from offsphere.learn.encoders.models import load_model
+from offsphere.learn.encoders.models import load_model, weights_digest
 from offsphere.learn.encoders.prepare import prepare
 from offsphere.learn.encoders.recipe import EncoderRecipe
 from offsphere.learn.encoders.setup import Material, Setup, set_reading
@@ -60,6 +60,8 @@ def ablate_encoder(
     As ``ablate`` does for adapters: the same pairs in the same order, equally many settings, and nothing about the test
     queries decides anything. What is finished is kept in the folder ``keep``, and a killed run goes on from there.
     """
+    if seeds < 1:
+        raise ParameterError(f"seeds = {seeds}: give at least one")
     notes = []
     if test is None:
         rows, aside = rows_apart(task, TEST_SHARE, seed, by_document=new_documents)
@@ -173,9 +175,9 @@ def _new(learned: RankingTask, rows: Index, task: RankingTask) -> Index:
 
 def _digest(model: str, material: Material, tasks: Sequence[Task]) -> str:
     """What results depend on besides the variant."""
-    parts = [model.encode(), material.rows.tobytes(), material.judge.metric.encode()]
+    parts = [model.encode(), weights_digest(model), material.rows.tobytes(), material.judge.metric.encode()]
     for task in (material.task, material.judge.task, *tasks):
         parts += [digest_of([text.encode() for text in side]).encode() for side in texts_of(task)]
-        numbers = task.gold if isinstance(task, PairTask) else task.judgments.grades
-        parts += [numbers.tobytes(), str(plain(describe_task(task))).encode()]
+        own = [task.gold] if isinstance(task, PairTask) else [*task.judgments.places, task.judgments.grades]
+        parts += [*(numbers.tobytes() for numbers in own), str(plain(describe_task(task))).encode()]
     return digest_of(parts)

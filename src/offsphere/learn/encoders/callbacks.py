@@ -99,13 +99,15 @@ class Watch(TrainerCallback):
 
     def state(self) -> dict[str, Any]:
         """To go on from."""
-        return {"history": self.history, "best": self.best, "best_step": self.best_step, "losses": self.losses}
+        names = ("history", "best", "best_step", "losses", "worn_out")
+        return {name: getattr(self, name) for name in names}
 
     def resume(self, checkpoint: Path) -> None:
         """Go on from a checkpoint."""
         found = json.loads((checkpoint / MARK).read_bytes())
         self.history = [tuple(row) for row in found["history"]]
         self.best, self.best_step, self.losses = found["best"], found["best_step"], found["losses"]
+        self.worn_out = found["worn_out"]
         self.loss.load_own_state(load_file(checkpoint / STATE))
 
     def best_state(self) -> dict[str, Tensor]:
@@ -135,7 +137,12 @@ def restore(model: Any, loss: ContrastiveLoss, state: Mapping[str, Tensor]) -> N
 def last_checkpoint(folder: Path) -> Path | None:
     """The last one that is whole."""
     found = [path for path in folder.glob("checkpoint-*") if (path / MARK).is_file()]
-    return max(found, key=lambda path: int(path.name.rpartition("-")[2])) if found else None
+    return max(found, key=step_of) if found else None
+
+
+def step_of(checkpoint: Path) -> int:
+    """After which a checkpoint was written."""
+    return int(checkpoint.name.rpartition("-")[2])
 
 
 def cannot_write(error: Exception) -> bool:
@@ -151,6 +158,6 @@ def not_written(error: Exception, folder: Path) -> OffsphereError:
     left = f"{kept.name} is whole" if kept is not None else "there is no checkpoint before it"
     reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
     return OffsphereError(
-        f"cannot write a checkpoint into {folder}: {reason}; {left}: make room and run the same command again, and it "
+        f"cannot write into {folder.parent}: {reason}; {left}: make room and run the same command again, and it "
         "goes on from there"
     )

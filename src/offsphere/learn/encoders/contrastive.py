@@ -40,7 +40,8 @@ class Context(NamedTuple):
 class ContrastiveLoss(CachedLossMixin, nn.Module):
     """Pairs, triplets or n hard negatives: the first column are queries, the second their documents, then negatives.
 
-    ``normalize`` and all other ``options`` are those of ``Objective``; an ``objective`` may be given instead. Every
+    ``family`` is a loss by its name (infonce, clip, simclr, dcl, dhel, siglip, spectral); ``normalize`` and all other
+    ``options`` are those of ``Objective``, and an ``objective`` may be given instead. Every
     document and hard negative of the batch is a negative for every query, of all processes together; the same text, and
     documents of the same query, are not. ``mini_batch`` turns on GradCache (Gao et al. 2021, arXiv:2101.06983): the
     model sees so many texts at a time, twice, and the gradients are those of the whole batch. ``dimensions`` are
@@ -53,7 +54,7 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         self,
         model: Any,
         normalize: Normalize = "both",
-        loss: str | Loss = "infonce",
+        family: str | Loss = "infonce",
         *,
         objective: Objective | None = None,
         first: Objective | None = None,
@@ -66,7 +67,7 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
     ) -> None:
         super().__init__()
         self.model = model
-        self.objective = objective or Objective(normalize, loss, widths=dimensions, **options)
+        self.objective = objective or Objective(normalize, family, widths=dimensions, **options)
         self.first = first
         self.begun = first is None
         self.dimensions = tuple(dimensions)
@@ -85,6 +86,8 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
                 f"the data has {len(columns)} column of texts: a loss needs at least two, queries and their documents"
             )
         self._check_wrapping()
+        for stage in self.passing:  # in evaluation too the loss is to see lengths
+            stage.train()
         keys = _gathered_keys(Keys.of(columns, labels))
         slow = self._slow(columns[1:]) if self.momentum is not None else None
         context = Context(keys, slow)
@@ -96,6 +99,9 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         if slow is not None and self.training and self.momentum is not None:
             pairs = len(keys.documents)
             self.momentum.push(slow[:pairs], keys.documents)
+        if not torch.is_grad_enabled():  # else GradCache comes here once more
+            for stage in self.passing:
+                stage.train(self.model.training)
         if not bool(torch.isfinite(found.detach())):
             raise NotFiniteError(
                 f"the loss is {float(found.detach())}: lower the rate, or raise the temperature (the scale is "
@@ -175,6 +181,7 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
     def _join(self, model: Any) -> None:
         """Let lengths pass the last stages while training; warn where a stage takes away what is to be learned."""
         exponents = self.objective.normalization.exponents
+        self.passing: list[nn.Module] = []  # stages that hand vectors on as they came
         for side, stage in output_stages(model):
             wanted = {getattr(exponents, name) for name in ((side,) if side is not None else ("query", "document"))}
             if isinstance(stage, Power) and exponents.learned and side is not None:
@@ -187,6 +194,7 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
                 )
                 continue
             let_lengths_pass(stage)
+            self.passing.append(stage)
         for parameter in self.objective.parameters():
             parameter.register_hook(_averaged)  # type: ignore[no-untyped-call]
 

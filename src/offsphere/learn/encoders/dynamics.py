@@ -114,7 +114,7 @@ class Dynamics(TrainerCallback):
 
     def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
         """After the last one."""
-        if self.rows[-1]["step"] < state.global_step:
+        if self.rows and self.rows[-1]["step"] < state.global_step:
             self.look(given["model"], state.global_step)
 
     def look(self, model: Any, step: int) -> None:

@@ -61,45 +61,58 @@ def normalize_inputs(model: Any, exponents: Exponents) -> None:
     """Divide token vectors on the way in, side by side."""
     if exponents.learned:
         raise ParameterError("normalize_input = learn: exponents of an encoder's token vectors are given, not learned")
+    for stage in entrances(model):
+        _let_go(stage)
     if exponents.query == exponents.document == 0:
         return
+    if exponents.one_sided and isinstance(model[0], Router):
+        raise ParameterError("normalize_input differs by side, and the model has routes of its own: give both the same")
     for stage in first_stages(model):
         setattr(stage, HELD, InputPowers(model, stage, exponents))
 
 
 def settle_inputs(model: Any) -> None:
     """Write divided tables into the model. Sides that differ become two routes with an encoder each."""
-    for stage in first_stages(model):
-        held: InputPowers | None = getattr(stage, HELD, None)
-        if held is None:
+    for stage in entrances(model):
+        exponents = _let_go(stage)
+        if exponents is None:
             continue
-        delattr(stage, HELD)
-        for handle in held.handles:
-            handle.remove()
-        exponents = held.exponents
         if not exponents.one_sided:
             _divide(stage, exponents.document)
             continue
-        if stage is not model[0]:
-            raise ParameterError("normalize_input differs by side, and the model has routes of its own already")
         query = deepcopy(stage)
         _divide(query, exponents.query)
         _divide(stage, exponents.document)
         model[0] = Router.for_query_document([query], [stage], default_route="document")
 
 
-def first_stages(model: Any) -> list[nn.Module]:
-    """Where tokens enter: one stage, or the first of every route."""
+def _let_go(stage: nn.Module) -> Exponents | None:
+    """Divide nothing on the way any more, and say by what was divided."""
+    held: InputPowers | None = getattr(stage, HELD, None)
+    if held is None:
+        return None
+    delattr(stage, HELD)
+    for handle in held.handles:
+        handle.remove()
+    return held.exponents
+
+
+def entrances(model: Any) -> list[Any]:
+    """Where texts enter: one stage, or the first of every route."""
     first = model[0]
     routes: Any = first.sub_modules.values() if isinstance(first, Router) else [[first]]
-    found = [route[0] for route in routes]
-    distinct = list({id(stage): stage for stage in found}.values())
-    for stage in distinct:
+    return list({id(route[0]): route[0] for route in routes}.values())
+
+
+def first_stages(model: Any) -> list[nn.Module]:
+    """Those, where all of them have a table of token vectors."""
+    found = entrances(model)
+    for stage in found:
         if not isinstance(stage, Transformer | StaticEmbedding):
             raise ParameterError(
                 f"normalize_input: the model begins with {type(stage).__name__}, which has no table of token vectors"
             )
-    return distinct
+    return found
 
 
 def table_of(stage: Any) -> nn.Module:

@@ -58,8 +58,8 @@ def row_keys(features: dict[str, Any]) -> Tensor:
         places = torch.arange(len(ids), device=ids.device) - features["offsets"][which]
         mixed = _mixed(ids, places)
         return torch.zeros(len(ends), dtype=torch.long, device=ids.device).index_add_(0, which, mixed)
-    mixed = _mixed(ids, torch.arange(ids.shape[1], device=ids.device))
-    found: Tensor = (mixed * features["attention_mask"].long()).sum(dim=1)
+    mask = features["attention_mask"].long()
+    found: Tensor = (_mixed(ids, mask.cumsum(dim=1)) * mask).sum(dim=1)  # places among what is no padding
     return found
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from offsphere.encode.load import model_source
-from offsphere.encode.sentence import load_sentence_transformer
+from offsphere.encode.sentence import digest_of_files, load_sentence_transformer
 from offsphere.encode.static import StaticEncoder, is_model2vec, load_model2vec, load_wordllama
 from offsphere.errors import OffsphereError, ParameterError
 from offsphere.learn.gradients import cut_initialize
@@ -36,6 +36,15 @@ def load_model(name: str) -> Any:
         raise OffsphereError(f"model {name!r} cannot be loaded: {reason}") from error
 
 
+def weights_digest(name: str) -> bytes:
+    """Of the weights that a name stands for on this machine; nothing where they are on the hub."""
+    if name == "wordllama":
+        return load_wordllama().description.revision.encode()
+    folder = Path(model_source(name))
+    weights = sorted(path for path in folder.rglob("*") if path.suffix in (".safetensors", ".bin"))
+    return digest_of_files(weights).encode() if folder.is_dir() and weights else b""
+
+
 def static_model(encoder: StaticEncoder) -> Any:
     """A table of token vectors as a sentence-transformers model: the mean of a text's tokens."""
     from sentence_transformers import SentenceTransformer
@@ -55,8 +64,9 @@ def forget(model: Any, seed: int, cut: float = 1.0) -> None:
         torch.manual_seed(seed)
         for module in model.modules():
             if isinstance(module, PreTrainedModel):
+                for part in (*module.modules(), *module.parameters(), *module.buffers()):
+                    setattr(part, "_is_hf_initialized", False)  # noqa: B010  # or it would stay as it was loaded
                 for part in module.modules():
-                    # what init_weights does, whatever was loaded before
                     module._init_weights(part)  # type: ignore[no-untyped-call]  # noqa: SLF001
             elif isinstance(module, StaticEmbedding):
                 nn.init.normal_(module.embedding.weight, std=module.embedding_dim**-0.5)
@@ -70,7 +80,8 @@ def set_pooling(model: Any, mode: str) -> None:
 
     for place, stage in enumerate(model):
         if isinstance(stage, Pooling):
-            model[place] = Pooling(stage.get_embedding_dimension(), pooling_mode=mode)
+            options = {**stage.get_config_dict(), "pooling_mode": mode}
+            model[place] = Pooling(options.pop("embedding_dimension"), **options)
             return
     raise ParameterError(f"pooling = {mode}: the model has no pooling stage")
 

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from offsphere.encode.stages import let_lengths_pass, output_stages
 from offsphere.errors import ParameterError
 
 
@@ -32,6 +33,8 @@ class Momentum(nn.Module):
         self.copy = deepcopy(model)
         for parameter in self.copy.parameters():
             parameter.requires_grad_(requires_grad=False)
+        for _, stage in output_stages(self.copy):
+            let_lengths_pass(stage)
         self.register_buffer("vectors", torch.zeros(size, model.get_embedding_dimension()))
         self.register_buffer("keys", torch.zeros(size, dtype=torch.long))
         self.register_buffer("filled", torch.zeros((), dtype=torch.long))
@@ -47,6 +50,8 @@ class Momentum(nn.Module):
     def encode(self, features: dict[str, Any]) -> Tensor:
         """Raw vectors by the slow copy."""
         self.copy.train(self.training)
+        for _, stage in output_stages(self.copy):
+            stage.train()
         found: Tensor = self.copy(dict(features))["sentence_embedding"]
         return found
 

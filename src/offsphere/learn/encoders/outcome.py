@@ -47,9 +47,8 @@ class Outcome(NamedTuple):
         """What to make of it, in a sentence or two."""
         gain = self.rows[1].gain
         assert gain is not None
-        verb = "gains" if gain.difference > 0 else "loses"
         sure = "" if gain.p < ALPHA else ", which may be luck"
-        said = f"Scored as it was trained, the model {verb} {_shown(gain)} against cosine before{sure}."
+        said = f"Scored as it was trained, the model comes to {_shown(gain)} against cosine before{sure}."
         other = self.by_cosine
         if other.p < ALPHA and other.difference > 0:
             said += f" Cosine of the same vectors is {_shown(other)} above that: train with both sides normalised."

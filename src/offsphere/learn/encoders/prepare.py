@@ -36,9 +36,10 @@ def prepare(model: Any, normalize: Normalize, normalize_input: Normalize = "none
 
 def settle(model: Any) -> None:
     """Make a trained model final: nothing in it is tied to its training any more."""
-    from offsphere.encode.stages import Power, output_stages
+    from offsphere.encode.stages import Power, output_stages, stop_lengths
 
     settle_inputs(model)
     for _, stage in output_stages(model):
+        stop_lengths(stage)
         if isinstance(stage, Power):
             stage.settle()

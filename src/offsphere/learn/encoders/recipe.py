@@ -21,7 +21,8 @@ class EncoderRecipe(Contrast):
     """How to train an encoder. The defaults are InfoNCE with cosine at temperature 0.05, one epoch of pairs of 32."""
 
     AT_LEAST: ClassVar[Mapping[str, int]] = MappingProxyType(
-        {**Contrast.AT_LEAST, "steps": 0, "queue": 1, "max_tokens": 2, "mini_batch": 1, "evaluate_every": 1}
+        dict(Contrast.AT_LEAST)
+        | {"epochs": 1, "steps": 1, "queue": 1, "max_tokens": 2, "mini_batch": 1, "evaluate_every": 1}
     )
 
     batch: int = 32
@@ -171,7 +172,8 @@ RECIPES: Mapping[str, NamedRecipe] = MappingProxyType(
         ),
         "gte": _named(
             "Li et al. 2023, arXiv:2308.03281",
-            "a low temperature, both directions, negatives of the own side too; one denominator a direction here",
+            "a low temperature, both directions, negatives of the own side too; no prompts, as in the paper; one "
+            "denominator a direction here, one for all there",
             THROWN,
             loss="simclr",
             temperature=0.01,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from offsphere.comparing import metric_for
 from offsphere.errors import DataError, ParameterError
-from offsphere.learn.apart import rows_apart
+from offsphere.learn.apart import FEWEST, rows_apart
 from offsphere.learn.encoders.judging import Judge, encoded
 from offsphere.learn.encoders.models import forget, load_model, set_pooling, set_prompts, truncated
 from offsphere.learn.encoders.prepare import Prepared, prepare
@@ -66,7 +66,12 @@ class Material:
         """Put queries aside where none are given; held-out queries are ranked among so many documents at most."""
         texts_of(task)
         rows = np.arange(units_of(task))
-        if held_out is None:
+        if held_out is not None:
+            free = not_in(held_out, np.arange(units_of(held_out)), judged)
+            if len(free) < FEWEST:
+                raise DataError(f"{held_out.name}: it is judged by too: stop by other data (--held-out)")
+            held_out = text_part(held_out, free)
+        else:
             share = min(HELD_OUT, HELD_OUT_AT_MOST / max(len(rows), 1))
             rows, aside = rows_apart(task, share, seed, by_document=new_documents)
             held_out = text_part(task, aside)
@@ -103,6 +108,9 @@ class Setup:
             name, model = model, load_model(model)
         if recipe.from_scratch:
             forget(model, seed, recipe.cut)
+        if recipe.hard_negatives and (recipe.views != "pairs" or not isinstance(material.task, RankingTask)):
+            raise ParameterError("hard negatives are for queries and documents: set --hard-negatives to 0")
+        model.float()  # a model may be saved in less
         set_reading(model, recipe)
         model.model_card_data.local_files_only = True  # nobody asked for the network
         model.model_card_data.generate_widget_examples = False
@@ -115,10 +123,6 @@ class Setup:
         """With hard negatives where the recipe wants some: judged ones first, then what the model itself ranks high."""
         if not self.recipe.hard_negatives:
             return self
-        if self.recipe.views != "pairs" or not isinstance(self.material.task, RankingTask):
-            raise ParameterError("hard negatives are for queries and documents: set hard_negatives to 0")
-        from dataclasses import replace
-
         return replace(self, pairs=self.pairs.with_negatives(_negatives(self)))
 
     @property
@@ -148,7 +152,7 @@ class Setup:
         held_out = self.material.judge.task
         sides = (*texts_of(held_out), self.pairs.queries, self.pairs.documents)
         texts = [text.encode() for side in sides for text in side]
-        weights = [value.detach().cpu().numpy().tobytes() for value in list(self.model.parameters())[:4]]
+        weights = [value.detach().cpu().numpy().tobytes() for value in self.model.parameters()]
         said = json.dumps(self.plan() | {"notes": []}, sort_keys=True, default=str).encode()
         return digest_of([said, self.pairs.pairs.tobytes(), digest_of(texts).encode(), *weights])
 
@@ -159,6 +163,9 @@ def set_reading(model: Any, recipe: EncoderRecipe) -> None:
         set_pooling(model, recipe.pooling)
     set_prompts(model, recipe.prompts)
     if recipe.max_tokens is not None:
+        most = getattr(getattr(model[0], "config", None), "max_position_embeddings", None)
+        if most is not None and recipe.max_tokens > most:
+            raise ParameterError(f"max_tokens = {recipe.max_tokens}: the model has places for {most} tokens only")
         model.max_seq_length = recipe.max_tokens
 
 
@@ -204,7 +211,7 @@ def _negatives(setup: Setup) -> Index:
         rng.shuffle(own)
         if len(own) < count and mined is not None:
             ranked = mined.negatives[query]
-            own += rng.permutation(ranked[ranked >= 0]).tolist()
+            own += rng.permutation(np.setdiff1d(ranked[ranked >= 0], own)).tolist()
         if len(own) < count:
             raise DataError(
                 f"query {task.query_ids[query]!r} has {len(own)} documents that could be hard negatives, fewer than "

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 
 from offsphere.errors import OffsphereError, ParameterError, UnknownNameError
 from offsphere.files import write_whole
-from offsphere.learn.encoders.callbacks import Progress, last_checkpoint
+from offsphere.learn.encoders.callbacks import Progress, cannot_write, last_checkpoint, not_written
 from offsphere.learn.encoders.card import add_to_card, length_report
 from offsphere.learn.encoders.dynamics import Row, TextProbe
 from offsphere.learn.encoders.judging import Judge
@@ -27,6 +29,7 @@ from offsphere.plain import plain
 
 CHECKPOINTS = "checkpoints"
 PLAN = "plan.json"
+PATIENCE = 120  # seconds that a process waits for the first one
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -104,7 +107,10 @@ def train(
     place = None
     if folder is not None:
         place = folder / CHECKPOINTS
-        _begin(folder, setup, restart=restart)
+        if _writes():
+            _begin(folder, setup, restart=restart)
+        else:
+            _wait_for(place / PLAN, setup.digest())
     judge = Judge(test, material.judge.metric) if test is not None else None
     before = _measured(judge, setup.model, place)
     setup = setup.with_negatives()
@@ -127,11 +133,16 @@ def train(
         measuring, measured = judge.measured(setup.model)
         outcome = outcome_of(judge, measuring.evaluation, [before, *measured], seed)
     found = TrainedEncoder(setup.model, setup.plan(), _record(setup, trained), outcome)
-    if folder is not None:
-        save(found, trained, folder)
+    if folder is not None and _writes():
+        try:
+            save(found, trained, folder)
+        except Exception as error:
+            if not cannot_write(error):
+                raise
+            raise not_written(error, folder / CHECKPOINTS) from error
         shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-    if push_to_hub is not None:
-        push(found.model, push_to_hub)
+    if push_to_hub is not None and _writes():
+        push(found.model, push_to_hub, folder)
     return found
 
 
@@ -144,13 +155,27 @@ def save(found: TrainedEncoder, trained: Fit, folder: Path) -> None:
     write_whole(folder / "outcome.json", json.dumps(found.to_json(), indent=2).encode())
 
 
-def push(model: Any, name: str) -> None:
-    """To the hub, because somebody asked for it."""
+def push(model: Any, name: str, folder: Path | None = None) -> None:
+    """To the hub, because somebody asked for it: the folder as it was saved, where there is one."""
     try:
-        model.push_to_hub(name, private=True, exist_ok=True)
+        model.push_to_hub(name, private=True, exist_ok=True, local_model_path=str(folder) if folder else None)
     except Exception as error:  # the hub raises many kinds
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise OffsphereError(f"the model could not be pushed to {name}: {reason}; what was saved is whole") from error
+
+
+def _writes() -> bool:
+    """Of several processes the first one writes."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def _wait_for(plan: Path, digest: str) -> None:
+    """Another process makes the folder ready."""
+    for _ in range(PATIENCE):
+        if plan.is_file() and json.loads(plan.read_bytes())["digest"] == digest:
+            return
+        time.sleep(1)
+    raise OffsphereError(f"{plan} does not appear: did the first process fail?")
 
 
 def _begin(folder: Path, setup: Setup, *, restart: bool) -> None:
@@ -158,6 +183,7 @@ def _begin(folder: Path, setup: Setup, *, restart: bool) -> None:
     place = folder / CHECKPOINTS
     if restart:
         shutil.rmtree(place, ignore_errors=True)
+        (folder / "training.json").unlink(missing_ok=True)
     elif (folder / "training.json").is_file():
         raise ParameterError(f"{folder} holds a trained model: choose another --out, or train anew with --restart")
     digest, plan = setup.digest(), setup.plan()
@@ -193,7 +219,7 @@ def _measured(judge: Judge | None, model: Any, place: Path | None) -> Any:
     if kept is not None and kept.is_file():
         return np.load(kept, allow_pickle=False)
     _, (_, found) = judge.measured(model)
-    if kept is not None:
+    if kept is not None and _writes():
         np.save(kept, found)
     return found
 

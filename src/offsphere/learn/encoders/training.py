@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,13 +18,21 @@ from sentence_transformers import SentenceTransformerTrainer, SentenceTransforme
 from transformers import PrinterCallback, TrainerCallback
 
 from offsphere.errors import DataError, OffsphereError
-from offsphere.learn.encoders.callbacks import Progress, Watch, cannot_write, last_checkpoint, not_written, restore
+from offsphere.learn.encoders.callbacks import (
+    Progress,
+    Watch,
+    cannot_write,
+    last_checkpoint,
+    not_written,
+    restore,
+    step_of,
+)
 from offsphere.learn.encoders.contrastive import ContrastiveLoss, NotFiniteError
 from offsphere.learn.encoders.dynamics import Dynamics, Row, TextProbe
 from offsphere.learn.encoders.judging import HeldOutEvaluator, Judge
 from offsphere.learn.encoders.recipe import EncoderRecipe
 from offsphere.learn.encoders.texts import TextPairs
-from offsphere.learn.objective import Objective, objective_of
+from offsphere.learn.objective import objective_of
 from offsphere.learn.recipe import BETAS
 from offsphere.learn.record import Run
 
@@ -56,7 +65,8 @@ class EncoderTrainer(SentenceTransformerTrainer):
         """The groups of the trainer, and one for exponents, scale and bias."""
         kind, options = super().get_optimizer_cls_and_kwargs(args, model)
         loss: Any = self.loss
-        groups = loss.objective.parameter_groups(self.own_rate)
+        learned = [loss.objective, *([loss.first] if loss.first is not None else [])]
+        groups = [group for objective in learned for group in objective.parameter_groups(self.own_rate)]
         own = {id(parameter) for group in groups for parameter in group["params"]}
         for group in options["optimizer_dict"]:
             group["params"] = [parameter for parameter in group["params"] if id(parameter) not in own]
@@ -68,7 +78,7 @@ def loss_for(model: Any, recipe: EncoderRecipe, pairs: TextPairs) -> Contrastive
     """The loss that a recipe asks for."""
     first = None
     if recipe.first_cosine:
-        first = Objective("both", recipe.loss, temperature=recipe.temperature, within=recipe.within)
+        first = objective_of(replace(recipe, normalize="both", first_cosine=0.0), max(2, len(pairs)))
     return ContrastiveLoss(
         model,
         objective=objective_of(recipe, max(2, len(pairs)), widths=recipe.dimensions),
@@ -83,14 +93,16 @@ def loss_for(model: Any, recipe: EncoderRecipe, pairs: TextPairs) -> Contrastive
 
 def steps_of(recipe: EncoderRecipe, pairs: int) -> int:
     """How many steps a training takes."""
-    if pairs < recipe.batch:
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    together = recipe.batch * processes
+    if pairs < together:
         raise DataError(
-            f"there are {pairs:,} pairs to learn from, and a batch has {recipe.batch}: more data, or a smaller batch"
+            f"there are {pairs:,} pairs to learn from, and a batch has {together}: more data, or a smaller batch"
         )
     if recipe.steps is not None:
         return recipe.steps
     epochs = 1 if recipe.views != "pairs" else recipe.epochs or 1
-    return epochs * (pairs // recipe.batch)
+    return epochs * (pairs // together)
 
 
 def fit(
@@ -143,11 +155,14 @@ def fit(
         trainer.own_rate = recipe.own_rate
         trainer.remove_callback(PrinterCallback)
         stopped, broke = "the last step", False
+        done = step_of(checkpoint) if checkpoint is not None else 0
         try:
-            trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint is not None else None)
+            if done < total and not watch.worn_out:  # or it was killed after its last step
+                trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint is not None else None)
+                done = trainer.state.global_step
         except NotFiniteError as error:
-            step = trainer.state.global_step + 1
-            stopped, broke = f"at step {step} {error}; kept is the state of step {watch.best_step}", True
+            done = trainer.state.global_step
+            stopped, broke = f"at step {done + 1} {error}; kept is the state of step {watch.best_step}", True
         except Exception as error:
             if folder is None or not cannot_write(error):
                 raise
@@ -161,7 +176,7 @@ def fit(
         watch.history[0][2],
         watch.best,
         watch.best_step,
-        trainer.state.global_step,
+        done,
         round(time.monotonic() - started, 2),
         [row[:3] for row in watch.history],
         stopped,
@@ -223,6 +238,8 @@ class _Before(TrainerCallback):
 def _rows(folder: Path) -> list[Row]:
     from pyarrow import parquet
 
+    if not (folder / "dynamics.parquet").is_file():
+        return []
     try:
         found: list[Row] = parquet.read_table(folder / "dynamics.parquet").to_pylist()
     except (OSError, ValueError) as error:
