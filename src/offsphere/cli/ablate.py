@@ -11,14 +11,14 @@ import typer
 
 from offsphere.cli import options
 from offsphere.cli.adapt import load_parts, vectors_option
+from offsphere.cli.encoder_grid import ablate_encoders
 from offsphere.cli.loading import check_writable, load_all
 from offsphere.cli.progress import progress_bar
-from offsphere.cli.train import FROM_SCRATCH, HELD_OUT, MAX_TOKENS, RECIPE, STEPS, chosen_recipe, task_named, text_parts
+from offsphere.cli.train import FROM_SCRATCH, HELD_OUT, MAX_TOKENS, RECIPE, STEPS, chosen_recipe
 from offsphere.errors import ParameterError
 
 if TYPE_CHECKING:
     from offsphere.learn.ablation import Ablation
-    from offsphere.learn.encoders.recipe import EncoderRecipe
     from offsphere.learn.pairs import Held
 
 
@@ -27,7 +27,10 @@ def ablate_command(
     vectors: options.Vectors = None,
     model: options.Model = None,
     out: Annotated[Path, typer.Option(help="Folder for the table and the dynamics.")] = Path("ablation"),
-    full: Annotated[bool, typer.Option("--full", help="Cross all switches: 136 variants instead of 35.")] = False,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Cross all switches: 136 variants instead of 35; of an encoder 48 instead of 9."),
+    ] = False,
     encoder: Annotated[
         bool, typer.Option("--encoder", help="Train the model itself (--model), not an adapter on its vectors.")
     ] = False,
@@ -97,7 +100,7 @@ def ablate_command(
             "max_tokens": max_tokens,
             "from_scratch": from_scratch or None,
         }
-        found = _encoders(
+        found = ablate_encoders(
             data,
             model,
             out,
@@ -164,56 +167,6 @@ def _tell(found: Ablation, out: Path, where: str | None) -> None:
 
     print_ablation(found)
     typer.echo(f"The table and the dynamics are in {out}; in a report: offsphere audit {where} --ablation {out}")
-
-
-def _encoders(
-    data: str,
-    model: str,
-    out: Path,
-    recipe: EncoderRecipe,
-    *,
-    also: list[str],
-    held_out: str | None,
-    budget: tuple[list[float] | None, list[float] | None],
-    only: str | None,
-    full: bool,
-    splits: tuple[str | None, str | None],
-    metric: str | None,
-    seeds: int,
-    seed: int,
-    new_documents: bool,
-    ignore_missing: bool,
-) -> Ablation:
-    """The grid over the training of a model."""
-    from offsphere.learn.encoders import variants as making
-    from offsphere.learn.encoders.ablating import ablate_encoder
-    from offsphere.learn.variants import budget_of
-
-    usual = making.TEMPERATURES if recipe.temperature is None else (recipe.temperature,)
-    trials = budget_of(budget[0] or usual, budget[1] or making.RATES)
-    chosen = making.encoder_grid(recipe, trials, full=full)
-    if only is not None:
-        chosen = making.only(chosen, [name.strip() for name in only.split(";")])
-    check_writable(out / "ablation.json")
-    learned, judged = text_parts(data, splits, ignore_missing=ignore_missing)
-    with progress_bar("training") as progress:
-        found = ablate_encoder(
-            learned,
-            model,
-            judged,
-            also=[task_named(other) for other in also],
-            held_out=task_named(held_out) if held_out is not None else None,
-            recipe=recipe,
-            variants=chosen,
-            metric=metric,
-            seeds=seeds,
-            seed=seed,
-            new_documents=new_documents,
-            keep=out / "parts",
-            progress=progress,
-        )
-    found.save(out)
-    return found
 
 
 def _other(text: str, model: str | None, *, ignore_missing: bool) -> Held:

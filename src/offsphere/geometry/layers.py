@@ -111,21 +111,21 @@ def measure_layers(
 def layer_summaries(encoder: Encoder, texts: Sequence[str], side: Side = "document") -> list[LayerSummary]:
     """Every layer in short."""
     states, special = _states(encoder, texts, side, 0, None)
-    found = []
-    for state in states:
-        own, similar = state.ordinary, state.tokens.self_similarity
-        mean = _mean(similar[~np.isin(state.tokens.ids, special) & np.isfinite(similar)])
-        found.append(
-            LayerSummary(
-                own.anisotropy,
-                own.mean_length,
-                mean,
-                mean - own.anisotropy,
-                own.intra_similarity,
-                own.intra_similarity - own.anisotropy,
-            )
-        )
-    return found
+    tokens = states[0].tokens
+    compared = ~np.isin(tokens.ids, special) & np.isfinite(tokens.self_similarity)
+    return [_summary(state, compared) for state in states]
+
+
+def _summary(state: LayerState, compared: NDArray[np.bool_]) -> LayerSummary:
+    own, mean = state.ordinary, _mean(state.tokens.self_similarity[compared])
+    return LayerSummary(
+        own.anisotropy,
+        own.mean_length,
+        mean,
+        mean - own.anisotropy,
+        own.intra_similarity,
+        own.intra_similarity - own.anisotropy,
+    )
 
 
 def _states(
@@ -174,15 +174,9 @@ def _layer(
 ) -> Layer:
     own, tokens = state.ordinary, state.tokens
     similar = tokens.self_similarity
-    mean = _mean(similar[compared])
     return Layer(
         number,
-        own.anisotropy,
-        own.mean_length,
-        mean,
-        mean - own.anisotropy,
-        own.intra_similarity,
-        own.intra_similarity - own.anisotropy,
+        *_summary(state, compared),
         correlation(np.log(tokens.counts[compared]), similar[compared]),
         [
             SpecialToken(name, int(tokens.counts[place]), float(tokens.lengths[place] / tokens.counts[place]),
