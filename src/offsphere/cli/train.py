@@ -216,7 +216,7 @@ def _planned(plan: dict[str, Any]) -> list[str]:
     recipe, data, counts = plan["recipe"], plan["data"], plan["counts"]
     removed, added = (", ".join(plan[name]) or "nothing" for name in ("stages_removed", "stages_added"))
     split = f" ({data['split']})" if data.get("split") else ""
-    changed = {name: value for name, value in recipe.items() if value not in (None, 0.0, (), False)}
+    changed = {name: value for name, value in recipe.items() if value not in (None, 0.0, (), [], False)}
     return [
         f"model      {plan['model']}: {removed} taken out, {added} put in; scored by {plan['similarity']}",
         f"data       {data['name']}{split}: {counts['pairs']:,} pairs",
@@ -241,7 +241,8 @@ def _tell(found: TrainedEncoder, out: Path) -> None:
         f"({run.seconds:.0f} s, {run.stopped})"
     )
     place = [step for step, _, _ in run.history].index(run.best_step)
-    typer.echo(f"the same by cosine: {run.cosine[0]:.4f} -> {run.cosine[place]:.4f}")
+    if run.cosine[place] != run.best:
+        typer.echo(f"the same by cosine: {run.cosine[0]:.4f} -> {run.cosine[place]:.4f}")
     if found.outcome is not None:
         Console(highlight=False, markup=False, width=max(100, Console().width)).print(outcome_table(found.outcome))
         typer.echo(found.outcome.conclusion)

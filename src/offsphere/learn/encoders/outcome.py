@@ -47,13 +47,14 @@ class Outcome(NamedTuple):
         """What to make of it, in a sentence or two."""
         gain = self.rows[1].gain
         assert gain is not None
+        where = "above" if gain.difference > 0 else "below"
         sure = "" if gain.p < ALPHA else ", which may be luck"
-        said = f"Scored as it was trained, the model comes to {_shown(gain)} against cosine before{sure}."
+        said = f"Scored as it was trained, the model is {where} what cosine found before ({_shown(gain)}{sure})."
         other = self.by_cosine
         if other.p < ALPHA and other.difference > 0:
-            said += f" Cosine of the same vectors is {_shown(other)} above that: train with both sides normalised."
+            said += f" Cosine of the same vectors is above that ({_shown(other)}): train with both sides normalised."
         if other.p < ALPHA and other.difference < 0:
-            said += f" Cosine of the same vectors is below it ({_shown(other)}): its lengths carry relevance."
+            said += f" Cosine of the same vectors is below that ({_shown(other)}): its lengths carry relevance."
         return said
 
 
