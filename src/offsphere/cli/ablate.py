@@ -117,7 +117,7 @@ def ablate_command(
             new_documents=new_documents,
             ignore_missing=ignore_missing,
         )
-        _tell(found, out, data if as_json is False else None)
+        _tell(found, out, None if as_json else f"{data} --model {model}")
         return
     from offsphere.learn import variants as making
     from offsphere.learn.ablating import ablate

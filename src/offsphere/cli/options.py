@@ -9,7 +9,7 @@ import typer
 
 from offsphere.cli.embed import MODEL_HELP
 
-Data = Annotated[str, typer.Argument(help="A BEIR folder, TREC files, an STS table, qrels, or a hub name.")]
+Data = Annotated[str, typer.Argument(help="A BEIR folder, TREC files, an STS table, text pairs, qrels, or a hub name.")]
 Vectors = Annotated[
     Path | None, typer.Option(help="Folder with queries.*, queries-train.* and documents.*. Default: DATA itself.")
 ]

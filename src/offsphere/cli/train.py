@@ -93,6 +93,11 @@ def train_command(
     }
     chosen = chosen_recipe(recipe, config, typed, more)
     learned, judged = text_parts(data, (train_split, split), ignore_missing=ignore_missing)
+    if judged is None:
+        from offsphere.learn.encoders.texts import divided_texts
+
+        learned, judged, note = divided_texts(learned, seed, by_document=new_documents)
+        typer.echo(f"note: {note}", err=True)
     stopped_by = task_named(held_out, ignore_missing=ignore_missing) if held_out is not None else None
     if dry_run:
         from offsphere.learn.encoders.setup import Material, Setup
@@ -100,15 +105,23 @@ def train_command(
         material = Material.of(
             learned,
             held_out=stopped_by,
-            judged=[judged] if judged is not None else [],
+            judged=[judged],
             new_documents=new_documents,
             metric=metric,
             seed=seed,
         )
-        plan = Setup.of(model, material, chosen, seed).plan()
+        from offsphere.tasks.info import describe_task
+
+        plan = Setup.of(model, material, chosen, seed).plan() | {"judged_by": describe_task(judged)}
         typer.echo(json.dumps(plan, indent=2, default=str) if as_json else "\n".join(_planned(plan)))
         return
     check_writable(out / "modules.json")
+    from offsphere.learn.encoders.callbacks import last_checkpoint, step_of
+    from offsphere.learn.encoders.train import CHECKPOINTS
+
+    checkpoint = last_checkpoint(out / CHECKPOINTS) if not restart else None
+    if checkpoint is not None:
+        typer.echo(f"going on after step {step_of(checkpoint)}, from {checkpoint}", err=True)
     from offsphere.cli.live import live_table
     from offsphere.learn.encoders.train import train
 
@@ -215,16 +228,23 @@ def _from_file(path: Path) -> dict[str, Any]:
 def _planned(plan: dict[str, Any]) -> list[str]:
     recipe, data, counts = plan["recipe"], plan["data"], plan["counts"]
     removed, added = (", ".join(plan[name]) or "nothing" for name in ("stages_removed", "stages_added"))
-    split = f" ({data['split']})" if data.get("split") else ""
-    changed = {name: value for name, value in recipe.items() if value not in (None, 0.0, (), [], False)}
+    split = _split(data)
+    idle = {"queue": recipe["momentum"] is None, "epochs": recipe["steps"] is not None}
+    used = {name: value for name, value in recipe.items() if value not in (None, 0.0, (), [], False)}
+    used = {name: value for name, value in used.items() if not idle.get(name)}
     return [
         f"model      {plan['model']}: {removed} taken out, {added} put in; scored by {plan['similarity']}",
         f"data       {data['name']}{split}: {counts['pairs']:,} pairs",
         f"held out   {counts['held_out']:,} of {plan['held_out']['name']}, by {plan['metric']}",
+        f"judged by  {plan['judged_by']['name']}{_split(plan['judged_by'])}, once, at the end",
         f"steps      {plan['steps']:,} of {recipe['batch']} pairs, seed {plan['seed']}",
-        f"recipe     {', '.join(f'{name} {value}' for name, value in changed.items())}",
+        f"recipe     {', '.join(f'{name} {value}' for name, value in used.items())}",
         *(f"note: {note}" for note in plan["notes"]),
     ]
+
+
+def _split(task: dict[str, Any]) -> str:
+    return f" ({task['split']})" if task.get("split") else ""
 
 
 def _tell(found: TrainedEncoder, out: Path) -> None:

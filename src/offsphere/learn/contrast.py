@@ -104,9 +104,7 @@ def read_options(texts: Sequence[str] | None, kind: type[Contrast]) -> dict[str,
         try:
             found[name] = _read(name, value, known[name])
         except (ValueError, KeyError, OverflowError) as error:
-            raise ParameterError(
-                f"{text!r}: write NAME=VALUE, such as uniformity=0.1 ({name}: {known[name]})"
-            ) from error
+            raise ParameterError(f"{name} = {value!r}: expected {known[name]}, written as NAME=VALUE") from error
     return found
 
 

@@ -20,7 +20,9 @@ Normalize = str | tuple[float, float]
 NAMED: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
         "both": (1.0, 1.0),
+        "cosine": (1.0, 1.0),
         "none": (0.0, 0.0),
+        "dot": (0.0, 0.0),
         "query": (1.0, 0.0),
         "document": (0.0, 1.0),
         "half": (0.5, 0.5),

@@ -47,6 +47,7 @@ class Training:
     chosen: int  # place of the run whose adapter this is
     dynamics: Sequence[Row] = field(default=())
     notes: Sequence[str] = field(default=())
+    said: Sequence[str] = field(default=())  # of an encoder: where it is from, and what it came to
     learned: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # contents that were seen
 
     @property
@@ -60,7 +61,7 @@ class Training:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, without the dynamics."""
-        names = ("recipe", "objective", "metric", "counts", "runs", "chosen", "notes")
+        names = ("recipe", "objective", "metric", "counts", "runs", "chosen", "notes", "said")
         return {name: plain(getattr(self, name)) for name in names}
 
     def save(self, folder: Path) -> None:

@@ -112,7 +112,7 @@ class Study:
         }
         config = objective_of(recipe, self.pairs.distinct, combine=recipe.magnitude or "multiplied").config()
         dynamics = [row for trained in found for row in trained.dynamics]
-        record = Training(recipe.config(), config, self.metric, counts, runs, best, dynamics, notes, self.seen)
+        record = Training(recipe.config(), config, self.metric, counts, runs, best, dynamics, notes, learned=self.seen)
         return replace(adapter, record=record)
 
     def _notes(self, recipe: Recipe) -> list[str]:

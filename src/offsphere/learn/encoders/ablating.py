@@ -12,7 +12,6 @@ from offsphere.errors import DataError, ParameterError
 from offsphere.evaluation import MeanOverQueries
 from offsphere.learn.ablating import put_together
 from offsphere.learn.ablation import Ablation
-from offsphere.learn.apart import TEST_SHARE, rows_apart
 from offsphere.learn.contrast import Contrast
 from offsphere.learn.encoders.dynamics import TextProbe
 from offsphere.learn.encoders.judging import Array, Judge
@@ -20,7 +19,7 @@ from offsphere.learn.encoders.models import load_model, weights_digest
 from offsphere.learn.encoders.prepare import prepare
 from offsphere.learn.encoders.recipe import EncoderRecipe
 from offsphere.learn.encoders.setup import Material, Setup, set_reading
-from offsphere.learn.encoders.texts import Index, Task, text_part, texts_of
+from offsphere.learn.encoders.texts import Index, Task, divided_texts, texts_of
 from offsphere.learn.encoders.training import fit
 from offsphere.learn.encoders.variants import RATES, TEMPERATURES, encoder_grid
 from offsphere.learn.learning import FEWEST_NEW
@@ -64,9 +63,8 @@ def ablate_encoder(
         raise ParameterError(f"seeds = {seeds}: give at least one")
     notes = []
     if test is None:
-        rows, aside = rows_apart(task, TEST_SHARE, seed, by_document=new_documents)
-        task, test = text_part(task, rows), text_part(task, aside)
-        notes.append(f"there is no other split to judge by: {TEST_SHARE:.0%} were kept from training for it")
+        task, test, note = divided_texts(task, seed, by_document=new_documents)
+        notes.append(note)
     for other in (test, *also):
         if isinstance(other, PairTask) != isinstance(test, PairTask):
             raise DataError(f"{other.name} is not a task of the kind of {test.name}: their metrics differ")

@@ -94,11 +94,11 @@ class Dynamics(TrainerCallback):
         every: int = 50,
         *,
         layers: bool = False,
-        folder: Path | None = None,
+        folder: str | Path | None = None,
         seen: Callable[[Row], None] | None = None,
     ) -> None:
         self.probe, self.loss, self.every, self.layers = probe, loss, every, layers
-        self.folder, self.seen = folder, seen
+        self.folder, self.seen = Path(folder) if folder is not None else None, seen
         self.rows: list[Row] = []
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002

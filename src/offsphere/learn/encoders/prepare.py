@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from sentence_transformers import SentenceTransformer
+
 from offsphere.encode.stages import add_output_stages, remove_output_stages
+from offsphere.errors import ParameterError
 from offsphere.learn.encoders.inputs import normalize_inputs, settle_inputs
 from offsphere.learn.normalize import Exponents, Normalize
 
@@ -26,6 +29,8 @@ def prepare(model: Any, normalize: Normalize, normalize_input: Normalize = "none
     Exponents other than 0 and 1 need a stage of offsphere's own to be loaded again. ``normalize_input`` is the same
     choice for the token vectors; call ``settle`` before such a model is saved for good.
     """
+    if not isinstance(model, SentenceTransformer):
+        raise ParameterError(f"prepare wants a SentenceTransformer, not a {type(model).__name__}")
     exponents = Exponents.of(normalize)
     removed = remove_output_stages(model)
     added = add_output_stages(model, exponents.query, exponents.document, learned=exponents.learned)

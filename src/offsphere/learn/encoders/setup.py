@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sentence_transformers.base.losses.gradcache import has_static_embedding_input
 
 from offsphere.comparing import metric_for
 from offsphere.errors import DataError, ParameterError
@@ -110,10 +111,12 @@ class Setup:
             forget(model, seed, recipe.cut)
         if recipe.hard_negatives and (recipe.views != "pairs" or not isinstance(material.task, RankingTask)):
             raise ParameterError("hard negatives are for queries and documents: set --hard-negatives to 0")
+        _check(model, recipe)
         model.float()  # a model may be saved in less
         set_reading(model, recipe)
         model.model_card_data.local_files_only = True  # nobody asked for the network
         model.model_card_data.generate_widget_examples = False
+        model.model_card_data.ir_model = True  # the card shows encode_query and encode_document
         prepared = prepare(model, recipe.normalize, recipe.normalize_input)
         pairs = material.pairs(recipe, seed)
         model.model_card_data.widget = [{"text": pairs.queries[0]}]  # or the card draws five, with a bar of its own
@@ -157,6 +160,16 @@ class Setup:
         return digest_of([said, self.pairs.pairs.tobytes(), digest_of(texts).encode(), *weights])
 
 
+def _check(model: Any, recipe: EncoderRecipe) -> None:
+    """What a model cannot do."""
+    if recipe.views == "same" and has_static_embedding_input(model):
+        raise ParameterError("views = same: a static model has no dropout to tell a text from itself; try augmented")
+    widest = model.get_embedding_dimension()
+    for width in recipe.dimensions:
+        if not 1 <= width <= widest:
+            raise ParameterError(f"dimensions: {width} is not between 1 and the model's {widest}")
+
+
 def set_reading(model: Any, recipe: EncoderRecipe) -> None:
     """How a model reads texts: prompts, tokens it looks at, pooling."""
     if recipe.pooling is not None:
@@ -185,7 +198,7 @@ def _noted(model: Any, material: Material, recipe: EncoderRecipe, pairs: TextPai
             f"{model.max_seq_length} tokens the model looks at, and are cut: raise --max-tokens if the model allows it"
         )
     if material.judged_too:
-        notes.append(f"{material.judged_too} queries or pairs are judged by, and were not learned from")
+        notes.append(f"{material.judged_too} queries or pairs stand in what is judged by too: left out of training")
     if pairs.judged_negatives and not recipe.hard_negatives:
         notes.append(f"{pairs.judged_negatives:,} documents are judged not relevant: use them with --hard-negatives 1")
     return notes, counts

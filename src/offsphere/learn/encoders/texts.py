@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from offsphere.errors import DataError
 from offsphere.geometry.positives import alike
+from offsphere.learn.apart import TEST_SHARE, rows_apart
 from offsphere.learn.encoders.recipe import EncoderRecipe
 from offsphere.learn.encoders.views import two_views
 from offsphere.tasks.judgments import Judgments
@@ -122,6 +123,14 @@ def text_part(task: Task, rows: Index) -> Task:
     return PairTask(
         task.name, task.gold[rows], [left[row] for row in numbers], [right[row] for row in numbers], task.split
     )
+
+
+def divided_texts(task: Task, seed: int, *, by_document: bool = False) -> tuple[Task, Task, str]:
+    """What to learn from and what to judge by, where the data has one split only, and how to say so."""
+    rows, aside = rows_apart(task, TEST_SHARE, seed, by_document=by_document)
+    what = "pairs" if isinstance(task, PairTask) else "queries"
+    note = f"there is no other split to judge by: {TEST_SHARE:.0%} of the {what} are kept from training for it"
+    return text_part(task, rows), text_part(task, aside), note
 
 
 def not_in(task: Task, rows: Index, others: Sequence[Task]) -> Index:

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from offsphere.learn.encoders.recipe import EncoderRecipe, recipe_of
 from offsphere.learn.encoders.setup import Material, Setup
 from offsphere.learn.encoders.texts import Task
 from offsphere.learn.encoders.training import Fit, fit
-from offsphere.learn.normalize import Normalize
+from offsphere.learn.normalize import Normalize, written_normalize
 from offsphere.learn.record import Training
 from offsphere.plain import plain
 
@@ -132,7 +132,7 @@ def train(
     if judge is not None and before is not None:
         measuring, measured = judge.measured(setup.model)
         outcome = outcome_of(judge, measuring.evaluation, [before, *measured], seed)
-    found = TrainedEncoder(setup.model, setup.plan(), _record(setup, trained), outcome)
+    found = TrainedEncoder(setup.model, setup.plan(), _record(setup, trained, outcome), outcome)
     if folder is not None and _writes():
         try:
             save(found, trained, folder)
@@ -224,8 +224,13 @@ def _measured(judge: Judge | None, model: Any, place: Path | None) -> Any:
     return found
 
 
-def _record(setup: Setup, trained: Fit) -> Training:
-    notes: Sequence[str] = [*setup.notes, *([trained.run.stopped] if trained.run.broke else [])]
+def _record(setup: Setup, trained: Fit, outcome: Outcome | None) -> Training:
+    notes = [*setup.notes, *([trained.run.stopped] if trained.run.broke else [])]
+    if trained.run.best_step == 0:
+        notes.append(
+            "no step was better than the start on held-out data, so the saved model is the one you gave: try another "
+            f"--rate than {setup.recipe.rate:g} (static models want about 0.003), or more steps"
+        )
     return Training(
         setup.recipe.config(),
         trained.loss.get_config_dict(),
@@ -235,4 +240,12 @@ def _record(setup: Setup, trained: Fit) -> Training:
         0,
         trained.dynamics,
         notes,
+        said=[_said(setup), *([f"{outcome.task['name']}: {outcome.conclusion}"] if outcome is not None else [])],
     )
+
+
+def _said(setup: Setup) -> str:
+    """Where the model is from, for somebody who sees it later."""
+    split = f" ({setup.material.task.split})" if setup.material.task.split else ""
+    what = f"{len(setup.pairs):,} pairs of {setup.material.task.name}{split}"
+    return f"Trained from {setup.name} on {what}, normalize {written_normalize(setup.recipe.normalize)}."
