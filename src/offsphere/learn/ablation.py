@@ -113,7 +113,7 @@ class Ablation:
             *(["; ".join(counted)] if counted else []),
             f"values are {spread}; t (temperature) and rate were chosen among {self.trials}, on held-out queries",
             f"intervals are over queries, each for its row alone; {corrected}",
-            "a variant is named by its output, its input and what is added; head is a learned length (--magnitude)",
+            *self._names,
             *(f"{row.name} trains as: {'; '.join(row.same)}" for row in self.rows if row.same),
             *(
                 f"{row.name} learned the exponents {row.exponents[0]:.2f} (query) and {row.exponents[1]:.2f} (document)"
@@ -121,6 +121,14 @@ class Ablation:
                 if row.name.startswith("learn")
             ),
         ]
+
+    @property
+    def _names(self) -> list[str]:
+        """How to read the names of a grid; a sweep's explain themselves."""
+        if self.rows[0].name != "cosine":
+            return []
+        added = "; head is a learned length (--magnitude)" if self.trained == "adapter" else ""
+        return [f"a variant is named by its output, its input and what is added{added}"]
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, without the dynamics."""

@@ -47,7 +47,7 @@ TRACKS = (  # name, title, columns by their label, what to see
             "self-similarity": "token_self_similarity",
             "within a sentence": "token_intra_similarity",
         },
-        "The lower the temperature, the more a sentence's tokens move together (Xiao et al. 2023).",
+        "Contrastive learning draws the tokens of a sentence together (Xiao et al. 2023).",
     ),
     (
         "tokens-adjusted",
