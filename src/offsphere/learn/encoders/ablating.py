@@ -15,7 +15,7 @@ from offsphere.learn.ablation import Ablation
 from offsphere.learn.contrast import Contrast
 from offsphere.learn.encoders.dynamics import TextProbe
 from offsphere.learn.encoders.judging import Array, Judge
-from offsphere.learn.encoders.models import load_model, weights_digest
+from offsphere.learn.encoders.models import forget, load_model, weights_digest
 from offsphere.learn.encoders.prepare import prepare
 from offsphere.learn.encoders.recipe import EncoderRecipe
 from offsphere.learn.encoders.setup import Material, Setup, set_reading
@@ -94,7 +94,7 @@ def ablate_encoder(
         )
 
     data = _digest(model, material, [test, *also])
-    measuring, before = _untouched(Memo(keep), data, model, base, judges)
+    measuring, before = _untouched(Memo(keep), data, model, base, seed, judges)
     runs: list[VariantRun] = []
     total, done = sum(len(variant.budget) + seeds - 1 for variant in chosen), 0
     for variant in chosen:
@@ -120,13 +120,15 @@ def ablate_encoder(
 
 
 def _untouched(
-    memo: Memo, data: str, model: str, recipe: EncoderRecipe, judges: Sequence[Judge]
+    memo: Memo, data: str, model: str, recipe: EncoderRecipe, seed: int, judges: Sequence[Judge]
 ) -> tuple[list[Measuring], list[Array]]:
     """What measures each task, and the measurements of the model before any training, by cosine; it reads alike."""
     measuring: list[Measuring] = []
 
     def make() -> dict[str, Array]:
         loaded = load_model(model)
+        if recipe.from_scratch:
+            forget(loaded, seed, recipe.cut)
         set_reading(loaded, recipe)
         prepare(loaded, "both")
         found = {}
@@ -136,7 +138,8 @@ def _untouched(
             found[str(place)] = cosine
         return found
 
-    reads = str((recipe.max_tokens, recipe.prompts, recipe.pooling)).encode()
+    scratch = seed if recipe.from_scratch else None
+    reads = str((recipe.max_tokens, recipe.prompts, recipe.pooling, scratch)).encode()
     found = memo.arrays(f"before-{digest_of([data.encode(), reads])}", make)
     evaluations = measuring or [judge.without_vectors() for judge in judges]
     return evaluations, [cast("Array", found[str(place)]) for place in range(len(judges))]
