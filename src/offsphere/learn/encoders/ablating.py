@@ -23,6 +23,7 @@ from offsphere.learn.encoders.texts import Index, Task, divided_texts, texts_of
 from offsphere.learn.encoders.training import fit
 from offsphere.learn.encoders.variants import RATES, TEMPERATURES, encoder_grid
 from offsphere.learn.learning import FEWEST_NEW
+from offsphere.learn.record import Run
 from offsphere.learn.variant_runs import Fitted, VariantRun, kept_run
 from offsphere.learn.variant_values import Column
 from offsphere.learn.variants import Trial, Variant, budget_of
@@ -90,7 +91,7 @@ def ablate_encoder(
             (exponents.query, exponents.document),
             lambda: [judge.measured(setup.model)[1][0] for judge in judges],
             found.dynamics,
-            [*setup.notes, *([found.run.stopped] if found.run.broke else [])],
+            [*setup.notes, *_minded(found.run)],
         )
 
     data = _digest(model, material, [test, *also])
@@ -117,6 +118,14 @@ def ablate_encoder(
         notes=notes,
         trained="encoder",
     )
+
+
+def _minded(run: Run) -> list[str]:
+    """What to mind about a training."""
+    found = [run.stopped] if run.broke else []
+    if run.best_step == 0:
+        found.append("no step was better on held-out data than the start, so its value is that of the untouched model")
+    return found
 
 
 def _untouched(
