@@ -120,8 +120,6 @@ def cached(goals: Goals, batch: int, rounds: int) -> None:
 
 def one_step(kind: str, batch: int) -> None:
     """Forward and backward of one batch, and how much memory it took beyond the model."""
-    import resource
-
     model = loaded(32)
     one, other = texts(batch, words=12)
     loss: Any = (
@@ -130,13 +128,18 @@ def one_step(kind: str, batch: int) -> None:
         else osp.ContrastiveLoss(model, "both", mini_batch=MINI_BATCH)
     )
     model.train()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = most_memory()
     features = [model.preprocess(side) for side in (one, other)]
     cpu = time.process_time()
     loss(features, None).backward()
     cpu = time.process_time() - cpu
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"cpu": cpu, "memory": (peak - before) / 1024}))
+    print(json.dumps({"cpu": cpu, "memory": most_memory() - before}))
+
+
+def most_memory() -> float:
+    """The most this process ever had, in MB; what getrusage says begins with the parent's."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def loaded(tokens: int) -> Any:

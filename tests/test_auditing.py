@@ -93,7 +93,7 @@ def test_an_audit_of_real_data_is_whole_and_is_json(name, real_data, tmp_path):
     assert found.examples
     assert all(len(example.first) == 5 for example in found.examples)
     again = json.loads(json.dumps(found.to_json(), allow_nan=False))
-    whole = {"advice", "comparison", "geometry", "sweeps", "examples", "provenance", "learned", "ablation"}
+    whole = {"advice", "comparison", "geometry", "sweeps", "examples", "provenance", "learned", "ablation", "training"}
     assert set(again) == whole
     assert again["learned"] is None
     page = to_html(found)

@@ -138,7 +138,7 @@ def test_adapt_with_known_items_learns_from_the_corpus(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--normalize", "cosine"], "unknown normalisation"),
+        (["--normalize", "sideways"], "unknown normalisation"),
         (["--normalize", "1,x"], "two exponents such as 1,0.5"),
         (["--loss", "triplet"], "unknown loss"),
         (["--split", "train"], "choose another --split"),

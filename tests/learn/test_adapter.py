@@ -191,7 +191,7 @@ def test_a_broken_file_is_said(tmp_path):
         ({"rate": 0}, "not positive"),
         ({"rate": float("nan")}, "not positive"),
         ({"vrns": -1}, "at least 0"),
-        ({"normalize_input": "cosine"}, "unknown normalisation"),
+        ({"normalize_input": "sideways"}, "unknown normalisation"),
     ],
 )
 def test_a_recipe_that_cannot_be_is_refused(options, said):

@@ -551,3 +551,8 @@ def test_results_of_other_judgments_are_not_taken_again(words):
     own = words.judgments
     other = replace(words, judgments=replace(own, documents=np.roll(own.documents, 1)))
     assert _digest("wordllama", material, [words]) != _digest("wordllama", material, [other])
+
+
+def test_cosine_and_dot_are_names_of_normalisations_too(words, transformer_folder):
+    for name, other in (("cosine", "both"), ("dot", "none")):
+        assert EncoderRecipe(normalize=name).exponents == EncoderRecipe(normalize=other).exponents

@@ -23,7 +23,7 @@ from offsphere.learn.normalize import Normalize
 from offsphere.learn.objective import Objective, Span
 from offsphere.transforms import Side
 
-ROWS = 1_024  # anchors whose scores are held at a time in cached mode
+ROWS = 128  # anchors whose scores are held at a time in cached mode
 
 
 class NotFiniteError(OffsphereError):
