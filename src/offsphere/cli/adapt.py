@@ -11,9 +11,9 @@ import typer
 
 from offsphere.cli import options
 from offsphere.cli.compare import warn_left_out
-from offsphere.cli.loading import check_writable, load_only, vectors_of
+from offsphere.cli.loading import check_writable, load_only, two_splits, vectors_of
 from offsphere.cli.progress import progress_bar
-from offsphere.errors import DataError, NoSuchSplitError
+from offsphere.errors import DataError
 
 if TYPE_CHECKING:
     from offsphere.learn.learning import Learned
@@ -113,20 +113,11 @@ def load_parts(
     ignore_missing: bool = False,
 ) -> tuple[Held, Held | None, list[Held]]:
     """What to learn from, what to judge by (nothing where there is one split only), and what else to learn from."""
-    wanted, judged_by = splits
-    learned_from = wanted or "train"
-    if judged_by == learned_from:
-        raise DataError(f"{data}: one cannot learn from {judged_by!r} and judge by it: choose another --split")
-    judged = load_only(data, model, vectors, judged_by, ignore_missing=ignore_missing)
-    learned = judged
-    if judged.split != learned_from:
-        try:
-            learned = load_only(data, model, vectors, learned_from, ignore_missing=ignore_missing)
-        except NoSuchSplitError:
-            if wanted is not None:  # else the one split there is will be divided
-                raise
+    learned, judged = two_splits(
+        data, splits, lambda split: load_only(data, model, vectors, split, ignore_missing=ignore_missing)
+    )
     train = learned, vectors_of(learned, data, model, vectors)[0]
-    test = (judged, vectors_of(judged, data, model, vectors)[0]) if judged is not learned else None
+    test = (judged, vectors_of(judged, data, model, vectors)[0]) if judged is not None else None
     for part in [train] + ([test] if test is not None else []):
         warn_left_out(*part)
     return train, test, [_known_items(data, model, vectors)] if known_items else []

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from offsphere.cli.progress import progress_bar
-from offsphere.errors import OffsphereError
+from offsphere.errors import DataError, NoSuchSplitError, OffsphereError
 
 if TYPE_CHECKING:
     from offsphere.tasks import PairTask, PairVectors, RankingTask, RankingVectors
+
+    Task = RankingTask | PairTask
 
 
 def load_all(
@@ -61,6 +64,28 @@ def vectors_of(
 
 def _place(data: str, vectors: Path | None) -> Path:
     return vectors or (Path(data).parent if Path(data).is_file() else Path(data))
+
+
+def two_splits(
+    data: str, splits: tuple[str | None, str | None], load: Callable[[str | None], Task]
+) -> tuple[Task, Task | None]:
+    """What to learn from, and what to judge by; nothing where the data has one split only.
+
+    ``splits`` name both, where somebody has named them; ``load`` gives the task of a split.
+    """
+    wanted, judged_by = splits
+    learned_from = wanted or "train"
+    if judged_by == learned_from:
+        raise DataError(f"{data}: one cannot learn from {judged_by!r} and judge by it: choose another --split")
+    judged = load(judged_by)
+    if judged.split == learned_from:
+        return judged, None
+    try:
+        return load(learned_from), judged
+    except NoSuchSplitError:
+        if wanted is not None:  # else the one split there is will be divided
+            raise
+    return judged, None
 
 
 def check_writable(target: Path) -> None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from offsphere.cli import options
-from offsphere.cli.loading import check_writable
+from offsphere.cli.loading import check_writable, two_splits
 from offsphere.cli.progress import progress_bar
-from offsphere.errors import DataError, NoSuchSplitError, ParameterError, UnknownNameError
+from offsphere.errors import ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     from offsphere.learn.encoders.texts import Task
@@ -23,7 +23,7 @@ TRAINED = Annotated[
 ]
 RECIPE = Annotated[str | None, typer.Option(help="A recipe to start from: see offsphere recipes.")]
 CONFIG = Annotated[
-    Path | None, typer.Option(help="Fields of a recipe from a TOML or YAML file; what is typed goes before it.")
+    Path | None, typer.Option(help="Fields of a recipe from a TOML or YAML file; what is typed overrides it.")
 ]
 STEPS = Annotated[int | None, typer.Option(help="Steps, instead of epochs.")]
 MAX_TOKENS = Annotated[int | None, typer.Option(help="Of a text that the model looks at. [as the model has it]")]
@@ -101,30 +101,22 @@ def train_command(
     stopped_by = task_named(held_out, ignore_missing=ignore_missing) if held_out is not None else None
     if dry_run:
         from offsphere.learn.encoders.setup import Material, Setup
-
-        material = Material.of(
-            learned,
-            held_out=stopped_by,
-            judged=[judged],
-            new_documents=new_documents,
-            metric=metric,
-            seed=seed,
-        )
         from offsphere.tasks.info import describe_task
 
+        material = Material.of(
+            learned, held_out=stopped_by, judged=[judged], new_documents=new_documents, metric=metric, seed=seed
+        )
         plan = Setup.of(model, material, chosen, seed).plan() | {"judged_by": describe_task(judged)}
         typer.echo(json.dumps(plan, indent=2, default=str) if as_json else "\n".join(_planned(plan)))
         return
-    check_writable(out / "modules.json")
+    from offsphere.cli.live import live_table
     from offsphere.learn.encoders.callbacks import last_checkpoint, step_of
-    from offsphere.learn.encoders.train import CHECKPOINTS
+    from offsphere.learn.encoders.train import CHECKPOINTS, train
 
+    check_writable(out / "modules.json")
     checkpoint = last_checkpoint(out / CHECKPOINTS) if not restart else None
     if checkpoint is not None:
         typer.echo(f"going on after step {step_of(checkpoint)}, from {checkpoint}", err=True)
-    from offsphere.cli.live import live_table
-    from offsphere.learn.encoders.train import train
-
     with progress_bar("training") as progress, live_table(quiet=as_json) as seen:
         found = train(
             learned,
@@ -167,19 +159,7 @@ def chosen_recipe(recipe: str | None, config: Path | None, typed: dict[str, Any]
 
 def text_parts(data: str, splits: tuple[str | None, str | None], *, ignore_missing: bool) -> tuple[Task, Task | None]:
     """What to learn from, and what to judge by where there is another split."""
-    wanted, judged_by = splits
-    learned_from = wanted or "train"
-    if judged_by == learned_from:
-        raise DataError(f"{data}: one cannot learn from {judged_by!r} and judge by it: choose another --split")
-    judged = _task(data, judged_by, ignore_missing=ignore_missing)
-    if judged.split == learned_from:
-        return judged, None
-    try:
-        return _task(data, learned_from, ignore_missing=ignore_missing), judged
-    except NoSuchSplitError:
-        if wanted is not None:
-            raise
-    return judged, None
+    return two_splits(data, splits, lambda split: _task(data, split, ignore_missing=ignore_missing))
 
 
 def task_named(text: str, *, ignore_missing: bool = False) -> Task:

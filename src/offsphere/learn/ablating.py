@@ -19,7 +19,7 @@ from offsphere.learn.learning import FEWEST_NEW
 from offsphere.learn.pairs import Held
 from offsphere.learn.recipe import Recipe
 from offsphere.learn.study import Study
-from offsphere.learn.variant_runs import VariantRun, adapters_of, kept_run
+from offsphere.learn.variant_runs import VariantRun, adapters_of, all_runs
 from offsphere.learn.variant_values import Column, VariantValues
 from offsphere.learn.variants import Trial, Variant, budget_of, grid
 from offsphere.measuring import Measuring
@@ -77,16 +77,7 @@ def ablate(
     parts = [part for held in (study.held_out, test, *also) for part in _data(held)]
     data = digest_of([study.pairs.known.tobytes(), study.metric.encode(), *parts])
     fit = adapters_of(study, judged)
-    runs = []
-    total, done = sum(len(variant.budget) + seeds - 1 for variant in chosen), 0
-    for variant in chosen:
-
-        def show(trainings: int, variant: Variant = variant, before: int = done) -> None:
-            if progress is not None:
-                progress(before + trainings, total, variant.name)
-
-        runs.append(kept_run(Memo(keep), data, fit, variant, range(seed, seed + seeds), show))
-        done += len(variant.budget) + seeds - 1
+    runs = all_runs(Memo(keep), data, fit, chosen, range(seed, seed + seeds), progress)
     cosine = [measuring.values([Scorer(COSINE)])[0] for measuring in judged]
     counts = {"pairs": study.pairs.distinct, "held_out": units_of(study.held_out[0])}
     columns = _columns(study, judged, [test, *also])

@@ -48,6 +48,28 @@ class Fitted(NamedTuple):
 FitOne = Callable[[Contrast, int], Fitted]  # a recipe and a seed
 
 
+def all_runs(
+    memo: Memo,
+    data: str,
+    fit: FitOne,
+    variants: Sequence[Variant],
+    seeds: Sequence[int],
+    progress: Callable[[int, int, str], None] | None,
+) -> list[VariantRun]:
+    """Every variant's run; ``progress`` counts trainings."""
+    found = []
+    total, done = sum(len(variant.budget) + len(seeds) - 1 for variant in variants), 0
+    for variant in variants:
+
+        def show(trainings: int, variant: Variant = variant, before: int = done) -> None:
+            if progress is not None:
+                progress(before + trainings, total, variant.name)
+
+        found.append(kept_run(memo, data, fit, variant, seeds, show))
+        done += len(variant.budget) + len(seeds) - 1
+    return found
+
+
 def kept_run(
     memo: Memo, data: str, fit: FitOne, variant: Variant, seeds: Sequence[int], show: Callable[[int], None]
 ) -> VariantRun:

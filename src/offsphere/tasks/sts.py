@@ -6,25 +6,17 @@ from pathlib import Path
 
 import numpy as np
 
-from offsphere.errors import DataError, NoSuchSplitError
+from offsphere.errors import DataError
 from offsphere.tasks.pairs import PairTask
-from offsphere.tasks.tables import number, table_rows
+from offsphere.tasks.tables import file_of_split, number, table_rows
 
 COLUMNS = ("score", "sentence1", "sentence2")
 
 
 def find_table(folder: Path, split: str | None) -> Path | None:
     """The table of a split: test, else dev, else the only one."""
-    tables = {path.stem: path for path in sorted(folder.iterdir()) if path.suffix.lower() in (".tsv", ".csv")}
-    tables = {name: path for name, path in tables.items() if is_sts(path)}
-    if not tables:
-        return None
-    if split is not None and split not in tables:
-        raise NoSuchSplitError(f"{folder} has no split {split!r}: there are {', '.join(tables)}")
-    chosen = split or next((name for name in ("test", "dev") if name in tables), None)
-    if chosen is None and len(tables) > 1:
-        raise DataError(f"{folder} has the splits {', '.join(tables)}: choose one with --split")
-    return tables[chosen or next(iter(tables))]
+    tables = (path for path in sorted(folder.iterdir()) if path.suffix.lower() in (".tsv", ".csv"))
+    return file_of_split(folder, {path.stem: path for path in tables if is_sts(path)}, split)
 
 
 def is_sts(path: Path) -> bool:

@@ -1,15 +1,15 @@
-"""Lines of tables and JSON files, with the file and line number at hand for errors."""
+"""Files of tables and JSON lines: which is of a split, and their lines with their numbers at hand for errors."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from offsphere.errors import DataError
+from offsphere.errors import DataError, NoSuchSplitError
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -63,6 +63,18 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise DataError(f"{path} does not exist") from error
     except (csv.Error, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read as CSV: {error}") from error
+
+
+def file_of_split(folder: Path, files: Mapping[str, Path], split: str | None) -> Path | None:
+    """Of files by their split: that one, else test, else dev, else the only one; nothing where there is none."""
+    if not files:
+        return None
+    if split is not None and split not in files:
+        raise NoSuchSplitError(f"{folder} has no split {split!r}: there are {', '.join(files)}")
+    chosen = split or next((name for name in ("test", "dev") if name in files), None)
+    if chosen is None and len(files) > 1:
+        raise DataError(f"{folder} has the splits {', '.join(files)}: choose one with --split")
+    return files[chosen or next(iter(files))]
 
 
 def number(text: str, place: str, what: str) -> float:

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from offsphere.errors import DataError, NoSuchSplitError
+from offsphere.errors import DataError
 from offsphere.tasks.ranking import Judged, Listed, RankingTask
-from offsphere.tasks.tables import json_lines, table_rows
+from offsphere.tasks.tables import file_of_split, json_lines, table_rows
 
 QUERIES = ("anchor", "query", "question", "premise")
 DOCUMENTS = ("positive", "document", "passage", "answer", "response", "entailment")
@@ -28,15 +28,8 @@ SHOWN = 200  # characters of a first row
 
 def find_pairs(folder: Path, split: str | None) -> Path | None:
     """The file of a split: test, else dev, else the only one."""
-    files = {path.stem: path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES and is_pairs(path)}
-    if not files:
-        return None
-    if split is not None and split not in files:
-        raise NoSuchSplitError(f"{folder} has no split {split!r}: there are {', '.join(files)}")
-    chosen = split or next((name for name in ("test", "dev") if name in files), None)
-    if chosen is None and len(files) > 1:
-        raise DataError(f"{folder} has the splits {', '.join(files)}: choose one with --split")
-    return files[chosen or next(iter(files))]
+    files = (path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES)
+    return file_of_split(folder, {path.stem: path for path in files if is_pairs(path)}, split)
 
 
 def is_pairs(path: Path) -> bool:

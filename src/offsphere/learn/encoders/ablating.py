@@ -24,7 +24,7 @@ from offsphere.learn.encoders.training import fit
 from offsphere.learn.encoders.variants import RATES, TEMPERATURES, encoder_grid
 from offsphere.learn.learning import FEWEST_NEW
 from offsphere.learn.record import Run
-from offsphere.learn.variant_runs import Fitted, VariantRun, kept_run
+from offsphere.learn.variant_runs import Fitted, all_runs
 from offsphere.learn.variant_values import Column
 from offsphere.learn.variants import Trial, Variant, budget_of
 from offsphere.measuring import Measuring
@@ -96,16 +96,7 @@ def ablate_encoder(
 
     data = _digest(model, material, [test, *also])
     measuring, before = _untouched(Memo(keep), data, model, base, seed, judges)
-    runs: list[VariantRun] = []
-    total, done = sum(len(variant.budget) + seeds - 1 for variant in chosen), 0
-    for variant in chosen:
-
-        def show(trainings: int, variant: Variant = variant, start: int = done) -> None:
-            if progress is not None:
-                progress(start + trainings, total, variant.name)
-
-        runs.append(kept_run(Memo(keep), data, train_one, variant, range(seed, seed + seeds), show))
-        done += len(variant.budget) + seeds - 1
+    runs = all_runs(Memo(keep), data, train_one, chosen, range(seed, seed + seeds), progress)
     return put_together(
         chosen,
         runs,

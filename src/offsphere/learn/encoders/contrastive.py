@@ -118,9 +118,8 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         whole, (first, last) = self._batch(columns, context)
         step = ROWS if with_backward else last - first
         terms = []
-        with torch.autocast(
-            whole.queries.device.type, enabled=False
-        ):  # scores are exact, whatever the model computes in
+        # scores are exact, whatever the model computes in
+        with torch.autocast(whole.queries.device.type, enabled=False):
             for width in self.dimensions or (whole.queries.shape[1],):
                 batch = whole.cut(width)
                 self.current.observe(batch)
@@ -171,10 +170,7 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
             raise ParameterError(f"mini_batch = {self.mini_batch_size}: give at least 1")
         if self.uses_gradient_cache and has_static_embedding_input(model):
             raise ParameterError("mini_batch is of no use to a static model: its texts cost no memory; leave it out")
-        widest = model.get_embedding_dimension()
-        for width in self.dimensions:
-            if not 1 <= width <= widest:
-                raise ParameterError(f"dimensions: {width} is not between 1 and the model's {widest}")
+        check_widths(model, self.dimensions)
         if self.momentum is not None and self.objective.both_directions:
             raise ParameterError("documents of a momentum encoder have no gradient and cannot be anchors too")
 
@@ -233,6 +229,14 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         _, unknown = self.load_state_dict(state, strict=False)
         if unknown or set(state) != set(self.own_state()):
             raise OffsphereError("the state of a loss is of another configuration")
+
+
+def check_widths(model: Any, dimensions: Sequence[int]) -> None:
+    """Vectors can only be cut to what they have."""
+    widest = model.get_embedding_dimension()
+    for width in dimensions:
+        if not 1 <= width <= widest:
+            raise ParameterError(f"dimensions: {width} is not between 1 and the model's {widest}")
 
 
 def _exact(rows: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from sentence_transformers.base.losses.gradcache import has_static_embedding_inp
 from offsphere.comparing import metric_for
 from offsphere.errors import DataError, ParameterError
 from offsphere.learn.apart import FEWEST, rows_apart
+from offsphere.learn.encoders.contrastive import check_widths
 from offsphere.learn.encoders.judging import Judge, encoded
 from offsphere.learn.encoders.models import forget, load_model, set_pooling, set_prompts, truncated
 from offsphere.learn.encoders.prepare import Prepared, prepare
@@ -164,10 +165,7 @@ def _check(model: Any, recipe: EncoderRecipe) -> None:
     """What a model cannot do."""
     if recipe.views == "same" and has_static_embedding_input(model):
         raise ParameterError("views = same: a static model has no dropout to tell a text from itself; try augmented")
-    widest = model.get_embedding_dimension()
-    for width in recipe.dimensions:
-        if not 1 <= width <= widest:
-            raise ParameterError(f"dimensions: {width} is not between 1 and the model's {widest}")
+    check_widths(model, recipe.dimensions)
 
 
 def set_reading(model: Any, recipe: EncoderRecipe) -> None:

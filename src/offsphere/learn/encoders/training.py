@@ -19,6 +19,7 @@ from transformers import PrinterCallback, TrainerCallback
 
 from offsphere.errors import DataError, OffsphereError
 from offsphere.learn.encoders.callbacks import (
+    MARK,
     Progress,
     Watch,
     cannot_write,
@@ -253,7 +254,7 @@ def _place(folder: Path | None) -> Iterator[Path]:
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         for part in folder.glob("checkpoint-*"):
-            if not (part / "offsphere.json").is_file():
+            if not (part / MARK).is_file():
                 shutil.rmtree(part, ignore_errors=True)
         yield folder
         return
