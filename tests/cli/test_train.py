@@ -127,7 +127,7 @@ def test_bad_options_are_told(data, model, tmp_path):
         run("train", data, "--model", "callable:math:sin", "--out", tmp_path / "m")
 
 
-def test_recipes_are_printed(monkeypatch):
+def test_recipes_are_printed():
     said = run("recipes")
     for name in ("simcse", "simclr", "moco", "dpr", "contriever", "e5", "gte", "clip", "magnitude", "pace"):
         assert f"\n{name}" in said
@@ -180,10 +180,10 @@ def test_the_dynamics_are_shown_live_in_a_terminal(data, model, tmp_path):
     import sys
 
     leader, follower = pty.openpty()
-    os.environ["COLUMNS"] = "120"
     options = ["--steps", "4", "--batch", "16", "--set", "dynamics_every=2", "--out", str(tmp_path / "m")]
     command = [sys.executable, "-m", "offsphere", "train", str(data), "--model", str(model), *options]
-    with subprocess.Popen(command, stderr=follower, stdout=subprocess.DEVNULL) as process:
+    wide = {**os.environ, "COLUMNS": "120"}
+    with subprocess.Popen(command, stderr=follower, stdout=subprocess.DEVNULL, env=wide) as process:
         os.close(follower)
         said = b""
         while True:
