@@ -21,6 +21,8 @@ test: lint types unit
 lint: $(VENV)/.tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/python scripts/rooms.py
 
 types: $(VENV)/.tested
 	$(BIN)/mypy

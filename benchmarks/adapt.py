@@ -18,12 +18,12 @@ import torch
 from harness import Clock, Goals, quick
 from torch.nn import functional
 
-from offsphere.learn.adapting import adapt
-from offsphere.learn.recipe import BETAS, Recipe
-from offsphere.learn.study import Study
-from offsphere.learn.training import Trainer
-from offsphere.tasks.ranking import RankingTask
-from offsphere.tasks.vectors import RankingVectors
+from offsphere.data.ranking_task import RankingTask
+from offsphere.data.task_vectors import RankingVectors
+from offsphere.learn.adapters.adapt_vectors import adapt
+from offsphere.learn.adapters.adapter_recipe import BETAS, Recipe
+from offsphere.learn.adapters.study import Study
+from offsphere.learn.adapters.trainer import Trainer
 
 DIMENSION = 384
 
@@ -99,9 +99,9 @@ TRAIN = """
 import sys
 from pathlib import Path
 import numpy as np
-from offsphere.learn.adapting import adapt
-from offsphere.tasks.ranking import RankingTask
-from offsphere.tasks.vectors import RankingVectors
+from offsphere.learn.adapters.adapt_vectors import adapt
+from offsphere.data.ranking_task import RankingTask
+from offsphere.data.task_vectors import RankingVectors
 
 folder, count, batch = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 ids = [str(number) for number in range(count)]

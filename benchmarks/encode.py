@@ -21,9 +21,9 @@ from harness import Clock, Goals, quick
 from model2vec import StaticModel
 from sentence_transformers import SentenceTransformer
 
+from offsphere.data.formats.docstrings import read_package
 from offsphere.encode import load_encoder
 from offsphere.encode.embedding import Texts, embed_texts
-from offsphere.tasks.docstrings import read_package
 
 
 def main() -> None:

@@ -17,12 +17,12 @@ import numpy as np
 from harness import Clock, Goals, quick
 from IsoScore.IsoScore import IsoScore
 
+from offsphere.data import RankingTask, RankingVectors
+from offsphere.data.formats.docstrings import read_package
+from offsphere.data.judgments import Judgments
 from offsphere.encode import load_encoder
 from offsphere.geometry import measure, measure_layers, scan
 from offsphere.geometry.spectrum import eigenvalues, isoscore
-from offsphere.tasks import RankingTask, RankingVectors
-from offsphere.tasks.docstrings import read_package
-from offsphere.tasks.judgments import Judgments
 
 DIMENSION, QUERIES, RELEVANT = 384, 1_000, 5
 SECTIONS = ["lengths", "isotropy", "negatives", "dimensions", "fisher", "gradients"]

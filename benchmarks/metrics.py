@@ -7,8 +7,8 @@ import pytrec_eval
 import ranx
 from harness import Clock, Goals, quick
 
-from offsphere.metrics import parse_metric
-from offsphere.tasks.judgments import Judgments
+from offsphere.data.judgments import Judgments
+from offsphere.statistics.metrics import parse_metric
 
 OURS = ["ndcg@10", "mrr@10", "recall@100", "map@100"]
 TREC = {"ndcg_cut.10", "recip_rank", "recall.100", "map_cut.100"}

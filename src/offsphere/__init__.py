@@ -5,108 +5,117 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from offsphere.base.version import __version__
 
 # where each public name lives; loaded when first used, so that importing offsphere costs nothing
 _HOME = {
-    "Adapter": "adapter",
-    "Advice": "advice",
-    "Angular": "similarity",
-    "Audit": "auditing",
-    "Center": "transforms",
-    "Comparison": "comparison",
+    "Adapter": "scoring.adapter",
+    "Advice": "audit.advice",
+    "Angular": "scoring.similarity",
+    "Audit": "audit.run",
+    "Center": "scoring.transforms",
+    "Comparison": "comparison.table",
     "ContrastiveLoss": "learn.encoders.contrastive",
-    "DropTop": "transforms",
-    "Dynamics": "learn.encoders.dynamics",
-    "EncoderRecipe": "learn.encoders.recipe",
-    "Euclidean": "similarity",
+    "DropTop": "scoring.transforms",
+    "Dynamics": "learn.encoders.encoder_dynamics",
+    "EncoderRecipe": "learn.encoders.encoder_recipe",
+    "Euclidean": "scoring.similarity",
     "Factors": "factors.closed_form",
     "Geometry": "geometry",
-    "Linear": "transforms",
-    "Moments": "moments",
-    "NormGap": "similarity",
-    "NormMix": "similarity",
-    "OffsphereError": "errors",
-    "Overlap": "similarity",
-    "PairTask": "tasks",
-    "PairVectors": "tasks",
-    "Polar": "similarity",
-    "RadialConfidence": "similarity",
-    "RankingTask": "tasks",
-    "RankingVectors": "tasks",
-    "Recipe": "learn.recipe",
-    "Scorer": "scorer",
-    "Standardize": "transforms",
-    "Store": "store",
-    "Tanh": "similarity",
-    "TextProbe": "learn.encoders.dynamics",
-    "TopK": "searching",
-    "Whiten": "transforms",
-    "ablate": "learn.ablating",
-    "ablate_encoder": "learn.encoders.ablating",
-    "adapt": "learn.adapting",
-    "advise": "advice",
-    "audit": "auditing",
-    "compare": "comparing",
-    "csls": "hubs",
+    "Linear": "scoring.transforms",
+    "Moments": "vectors.moments",
+    "NormGap": "scoring.similarity",
+    "NormMix": "scoring.similarity",
+    "OffsphereError": "base.errors",
+    "Overlap": "scoring.similarity",
+    "PairTask": "data",
+    "PairVectors": "data",
+    "Polar": "scoring.similarity",
+    "RadialConfidence": "scoring.similarity",
+    "RankingTask": "data",
+    "RankingVectors": "data",
+    "Recipe": "learn.adapters.adapter_recipe",
+    "Scorer": "scoring.scorer",
+    "Standardize": "scoring.transforms",
+    "Store": "data.store",
+    "Tanh": "scoring.similarity",
+    "TextProbe": "learn.encoders.encoder_dynamics",
+    "TopK": "ranking.search",
+    "Whiten": "scoring.transforms",
+    "ablate": "learn.ablation.ablate_adapters",
+    "ablate_encoder": "learn.ablation.ablate_encoders",
+    "adapt": "learn.adapters.adapt_vectors",
+    "advise": "audit.advice",
+    "audit": "audit.run",
+    "compare": "comparison.compare_scorers",
+    "csls": "ranking.hub_bias",
     "embed": "encode",
     "factorize": "factors.closed_form",
     "hold_out": "factors.recommending",
     "load_encoder": "encode",
-    "load_task": "tasks",
-    "load_vectors": "tasks",
+    "load_task": "data",
+    "load_vectors": "data",
     "measure": "geometry",
     "measure_layers": "geometry",
-    "nnn": "hubs",
-    "open_store": "store",
+    "nnn": "ranking.hub_bias",
+    "open_store": "data.store",
     "original_space": "factors.closed_form",
-    "parse_scorer": "naming",
+    "parse_scorer": "scoring.names",
     "prepare": "learn.encoders.prepare",
-    "recipe_with": "learn.encoders.train",
+    "recipe_with": "learn.encoders.train_encoder",
     "recommend": "factors.recommending",
-    "search": "searching",
+    "search": "ranking.search",
     "settle": "learn.encoders.prepare",
     "simulate": "factors.simulation",
     "stability": "factors.stability",
-    "standardize_queries": "calibration",
-    "train": "learn.encoders.train",
+    "standardize_queries": "scoring.standardization",
+    "train": "learn.encoders.train_encoder",
     "train_with_cosine": "factors.recommending",
 }
 
 __all__ = sorted(_HOME)  # noqa: PLE0605
 
 if TYPE_CHECKING:
-    from offsphere.adapter import Adapter
-    from offsphere.advice import Advice, advise
-    from offsphere.auditing import Audit, audit
-    from offsphere.calibration import standardize_queries
-    from offsphere.comparing import compare
-    from offsphere.comparison import Comparison
+    from offsphere.audit.advice import Advice, advise
+    from offsphere.audit.run import Audit, audit
+    from offsphere.base.errors import OffsphereError
+    from offsphere.comparison.compare_scorers import compare
+    from offsphere.comparison.table import Comparison
+    from offsphere.data import PairTask, PairVectors, RankingTask, RankingVectors, load_task, load_vectors
+    from offsphere.data.store import Store, open_store
     from offsphere.encode import embed, load_encoder
-    from offsphere.errors import OffsphereError
     from offsphere.factors.closed_form import Factors, factorize, original_space
     from offsphere.factors.recommending import hold_out, recommend, train_with_cosine
     from offsphere.factors.simulation import simulate
     from offsphere.factors.stability import stability
     from offsphere.geometry import Geometry, measure, measure_layers
-    from offsphere.hubs import csls, nnn
-    from offsphere.learn.ablating import ablate
-    from offsphere.learn.adapting import adapt
-    from offsphere.learn.encoders.ablating import ablate_encoder
+    from offsphere.learn.ablation.ablate_adapters import ablate
+    from offsphere.learn.ablation.ablate_encoders import ablate_encoder
+    from offsphere.learn.adapters.adapt_vectors import adapt
+    from offsphere.learn.adapters.adapter_recipe import Recipe
     from offsphere.learn.encoders.contrastive import ContrastiveLoss
-    from offsphere.learn.encoders.dynamics import Dynamics, TextProbe
+    from offsphere.learn.encoders.encoder_dynamics import Dynamics, TextProbe
+    from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
     from offsphere.learn.encoders.prepare import prepare, settle
-    from offsphere.learn.encoders.recipe import EncoderRecipe
-    from offsphere.learn.encoders.train import recipe_with, train
-    from offsphere.learn.recipe import Recipe
-    from offsphere.moments import Moments
-    from offsphere.naming import parse_scorer
-    from offsphere.scorer import Scorer
-    from offsphere.searching import TopK, search
-    from offsphere.similarity import Angular, Euclidean, NormGap, NormMix, Overlap, Polar, RadialConfidence, Tanh
-    from offsphere.store import Store, open_store
-    from offsphere.tasks import PairTask, PairVectors, RankingTask, RankingVectors, load_task, load_vectors
-    from offsphere.transforms import Center, DropTop, Linear, Standardize, Whiten
+    from offsphere.learn.encoders.train_encoder import recipe_with, train
+    from offsphere.ranking.hub_bias import csls, nnn
+    from offsphere.ranking.search import TopK, search
+    from offsphere.scoring.adapter import Adapter
+    from offsphere.scoring.names import parse_scorer
+    from offsphere.scoring.scorer import Scorer
+    from offsphere.scoring.similarity import (
+        Angular,
+        Euclidean,
+        NormGap,
+        NormMix,
+        Overlap,
+        Polar,
+        RadialConfidence,
+        Tanh,
+    )
+    from offsphere.scoring.standardization import standardize_queries
+    from offsphere.scoring.transforms import Center, DropTop, Linear, Standardize, Whiten
+    from offsphere.vectors.moments import Moments
 
 
 def __getattr__(name: str) -> object:

@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 import offsphere as osp
+from offsphere.base.errors import OffsphereError
 from offsphere.cli import app
-from offsphere.errors import OffsphereError
-from offsphere.learn.ablation import Ablation
+from offsphere.learn.ablation.ablation import Ablation
 from tests.learn.conftest import hidden
 
 

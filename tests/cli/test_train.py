@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from offsphere.base.errors import OffsphereError
 from offsphere.cli import app
-from offsphere.errors import OffsphereError
-from offsphere.tasks.beir import write_beir
+from offsphere.data.formats.beir import write_beir
 from tests.learn.encoders.conftest import save_transformer, words_task
 
 

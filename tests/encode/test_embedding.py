@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from offsphere.base.errors import DataError, OffsphereError
+from offsphere.data import PairTask, RankingTask, load_vectors
+from offsphere.data.ranking_task import ItemList, Judgment
+from offsphere.data.store import locked
 from offsphere.encode import embed, open_store
 from offsphere.encode.embedding import Texts, embed_texts
 from offsphere.encode.function import FunctionEncoder
-from offsphere.errors import DataError, OffsphereError
-from offsphere.store import locked
-from offsphere.tasks import PairTask, RankingTask, load_vectors
-from offsphere.tasks.ranking import Judged, Listed
 
 FILES = ("vectors.npy", "ids.parquet", "manifest.json")
 
@@ -34,7 +34,7 @@ def encode(texts):
 SCRIPT = """
 import sys
 from offsphere.encode.embedding import Texts, embed_texts
-from offsphere.encode.load import load_encoder
+from offsphere.encode.sources import load_encoder
 from pathlib import Path
 
 texts = [f"text number {n} " * (n % 7 + 1) for n in range(1500)]
@@ -211,8 +211,8 @@ def test_no_room_on_the_disk_leaves_a_store_that_goes_on(tmp_path):
 
 @pytest.fixture
 def task():
-    documents = Listed(["d0", "d1"], ["first document", "second one"])
-    return RankingTask.build("small", Listed(["q0"], ["a query"]), documents, [Judged("q0", "d1", 1.0)])
+    documents = ItemList(["d0", "d1"], ["first document", "second one"])
+    return RankingTask.build("small", ItemList(["q0"], ["a query"]), documents, [Judgment("q0", "d1", 1.0)])
 
 
 def test_a_task_is_embedded_side_by_side(tmp_path, task):

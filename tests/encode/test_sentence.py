@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from offsphere.base.errors import OffsphereError
+from offsphere.data import load_task
 from offsphere.encode import load_encoder
 from offsphere.encode.sentence import SentenceEncoder
 from offsphere.encode.stages import remove_output_stages
-from offsphere.errors import OffsphereError
-from offsphere.tasks import load_task
 from tests.encode.conftest import TEXTS
 
 
@@ -95,7 +95,7 @@ def test_sts_benchmark_is_the_published_820(minilm, real_data):
 
 @pytest.mark.slow
 def test_scifact_is_the_published_645(minilm, real_data, tmp_path):
-    from offsphere.comparing import compare
+    from offsphere.comparison.compare_scorers import compare
     from offsphere.encode import embed
 
     task = load_task(real_data / "scifact")

@@ -8,10 +8,10 @@ import torch
 from scipy import sparse
 
 import offsphere as osp
-from offsphere.errors import OffsphereError
+from offsphere.base.errors import OffsphereError
 from offsphere.factors.closed_form import similarities
-from offsphere.factors.files import read_interactions, read_numbers
-from offsphere.similarity import COSINE, DOT
+from offsphere.factors.factor_files import read_interactions, read_numbers
+from offsphere.scoring.similarity import COSINE, DOT
 
 
 def interactions(users=60, items=12, density=0.4, seed=0):

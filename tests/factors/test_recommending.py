@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import offsphere as osp
-from offsphere.errors import OffsphereError
+from offsphere.base.errors import OffsphereError
 from offsphere.factors.experiment import experiment
 from offsphere.report.raster import picture
 
@@ -56,7 +56,7 @@ def test_length_follows_popularity_and_groups_are_thirds(data):
 
 
 def test_an_excluded_document_is_not_ranked_even_where_nothing_else_is_left():
-    from offsphere.tasks.judgments import Judgments
+    from offsphere.data.judgments import Judgments
 
     task = osp.RankingTask.from_judgments({"q": {"b": 1.0}}, ["a", "b"])
     excluded = Judgments.of(np.array([0]), np.array([0]), np.array([1.0]), 1, 2)

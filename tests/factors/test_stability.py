@@ -10,8 +10,8 @@ from threadpoolctl import threadpool_limits
 from typer.testing import CliRunner
 
 import offsphere as osp
+from offsphere.base.errors import OffsphereError
 from offsphere.cli import app
-from offsphere.errors import OffsphereError
 
 
 @pytest.fixture(scope="module")

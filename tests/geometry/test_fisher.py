@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from offsphere.data import PairTask, PairVectors
 from offsphere.geometry.fisher import NORMALIZATIONS, fisher, information
 from offsphere.geometry.positives import positives_of
-from offsphere.tasks import PairTask, PairVectors
 
 RNG = np.random.default_rng(0)
 QUERIES, DOCUMENTS = RNG.normal(size=(4, 3)) * 2, RNG.normal(size=(6, 3))

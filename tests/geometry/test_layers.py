@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from offsphere.encode.layers import token_layers
-from offsphere.errors import OffsphereError
+from offsphere.base.errors import OffsphereError
+from offsphere.encode.token_layers import token_layers
 from offsphere.geometry import correlate_changes, measure_layers, self_similarity_change
 from tests.encode.conftest import minilm, wordllama  # noqa: F401
 
@@ -66,7 +66,7 @@ def test_layers_are_those_of_transformers_padding_left_out(minilm):  # noqa: F81
 
 def test_the_table_does_not_depend_on_batches(minilm, monkeypatch):  # noqa: F811
     whole = measure_layers(minilm, TEXTS, "document")
-    monkeypatch.setattr("offsphere.encode.layers.token_layers.__defaults__", (2,))
+    monkeypatch.setattr("offsphere.encode.token_layers.token_layers.__defaults__", (2,))
     cut = measure_layers(minilm, TEXTS, "document")
     assert whole.tokens == cut.tokens
     for one, other in zip(whole.layers, cut.layers, strict=True):
@@ -79,7 +79,7 @@ def test_the_table_does_not_depend_on_batches(minilm, monkeypatch):  # noqa: F81
 
 
 def test_the_random_estimate_of_the_papers_scatters_around_the_exact_anisotropy(minilm, real_data):  # noqa: F811
-    from offsphere.tasks import load_task
+    from offsphere.data import load_task
 
     texts = load_task(real_data / "stsb").left_texts[:300]
     found = measure_layers(minilm, texts, "left")

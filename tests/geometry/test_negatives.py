@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from offsphere.data import RankingTask, RankingVectors
 from offsphere.geometry.negatives import minibatch_bounds, negatives
 from offsphere.geometry.positives import positives_of
 from offsphere.geometry.scanning import scan
-from offsphere.tasks import RankingTask, RankingVectors
 
 
 def made(queries, documents, relevant):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from offsphere import measure
-from offsphere.errors import OffsphereError
-from offsphere.geometry.effect import cohen_d
+from offsphere.base.errors import OffsphereError
+from offsphere.data import RankingTask, RankingVectors
+from offsphere.data.ranking_task import ItemList, Judgment
 from offsphere.geometry.relevance import regressed_out
-from offsphere.tasks import RankingTask, RankingVectors
-from offsphere.tasks.ranking import Judged, Listed
+from offsphere.statistics.effect import cohen_d
 
 
 def planted(lengths, relevant, characters=None, queries=100, seed=0):
@@ -22,9 +22,9 @@ def planted(lengths, relevant, characters=None, queries=100, seed=0):
     texts = ["x" * int(count) for count in characters] if characters is not None else None
     task = RankingTask.build(
         "planted",
-        Listed([f"q{q}" for q in range(queries)], ["a question"] * queries if texts else None),
-        Listed(ids, texts),
-        [Judged(f"q{q}", ids[d], 1.0) for q, d in enumerate(relevant)],
+        ItemList([f"q{q}" for q in range(queries)], ["a question"] * queries if texts else None),
+        ItemList(ids, texts),
+        [Judgment(f"q{q}", ids[d], 1.0) for q, d in enumerate(relevant)],
     )
     return task, RankingVectors.of(task, near, documents)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from offsphere.tasks.ranking import RankingTask
-from offsphere.tasks.vectors import RankingVectors
+from offsphere.data.ranking_task import RankingTask
+from offsphere.data.task_vectors import RankingVectors
 
 
 def hidden(queries=240, documents=400, dimension=16, seed=0):

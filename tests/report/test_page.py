@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import offsphere as osp
-from offsphere.learn.learning import learn
-from offsphere.learn.variants import grid
+from offsphere.data.ranking_task import ItemList, Judgment
+from offsphere.learn.ablation.variants import grid
+from offsphere.learn.adapters.learn import learn
 from offsphere.report import to_html, to_markdown
-from offsphere.tasks.ranking import Judged, Listed
 
 SCRIPT = "<script>alert(1)</script> & more </script>"
 CHROMIUM = next(
@@ -29,9 +29,9 @@ def audited(documents=600, queries=60, *, learning=False):
     ids = [f"<b>d{d}</b>" for d in range(documents)]
     task = osp.RankingTask.build(
         'a "task" <i>',
-        Listed([f"q{q}" for q in range(queries)], [f"{SCRIPT} {q}" for q in range(queries)]),
-        Listed(ids, texts),
-        [Judged(f"q{q}", ids[q], 1.0) for q in range(queries)],
+        ItemList([f"q{q}" for q in range(queries)], [f"{SCRIPT} {q}" for q in range(queries)]),
+        ItemList(ids, texts),
+        [Judgment(f"q{q}", ids[q], 1.0) for q in range(queries)],
     )
     vectors = osp.RankingVectors.of(task, asked.astype(np.float32), rows.astype(np.float32))
     return osp.audit(task, vectors, cache=False, **(learned_on(task, vectors) if learning else {}))

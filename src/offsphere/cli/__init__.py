@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from offsphere.base.errors import OffsphereError
 from offsphere.cli.ablate import ablate_command
 from offsphere.cli.adapt import adapt_command
 from offsphere.cli.audit import audit_command
@@ -18,7 +19,6 @@ from offsphere.cli.measure import measure_command
 from offsphere.cli.recipes import recipes_command
 from offsphere.cli.sweep import sweep_command
 from offsphere.cli.train import train_command
-from offsphere.errors import OffsphereError
 
 app = typer.Typer(
     name="offsphere",
@@ -47,7 +47,7 @@ def offsphere(
 ) -> None:
     """Find out what the length of embedding vectors is worth, and use it."""
     if version:
-        from offsphere import __version__
+        from offsphere.base.version import __version__
 
         typer.echo(f"offsphere {__version__}")
         raise typer.Exit

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from offsphere.base.errors import ParameterError
 from offsphere.cli import options
 from offsphere.cli.adapt import load_parts, vectors_option
 from offsphere.cli.encoder_grid import ablate_encoders
 from offsphere.cli.loading import check_writable, load_all
 from offsphere.cli.progress import progress_bar
 from offsphere.cli.train import FROM_SCRATCH, HELD_OUT, MAX_TOKENS, RECIPE, STEPS, chosen_recipe
-from offsphere.errors import ParameterError
 
 if TYPE_CHECKING:
-    from offsphere.learn.ablation import Ablation
-    from offsphere.learn.pairs import Held
+    from offsphere.learn.ablation.ablation import Ablation
+    from offsphere.learn.data.pairs import EmbeddedTask
 
 
 def ablate_command(
@@ -119,10 +119,10 @@ def ablate_command(
         )
         _tell(found, out, None if as_json else f"{data} --model {model}")
         return
-    from offsphere.learn import variants as making
-    from offsphere.learn.ablating import ablate
-    from offsphere.learn.contrast import read_options
-    from offsphere.learn.recipe import Recipe
+    from offsphere.learn.ablation import variants as making
+    from offsphere.learn.ablation.ablate_adapters import ablate
+    from offsphere.learn.adapters.adapter_recipe import Recipe
+    from offsphere.learn.objective.contrastive_options import read_options
 
     if sweep is not None and (full or len(temperature or []) > 1 or len(rate or []) > 1):
         raise ParameterError("a sweep varies one parameter: give one --temperature and one --rate at most, no --full")
@@ -169,7 +169,7 @@ def _tell(found: Ablation, out: Path, where: str | None) -> None:
     typer.echo(f"The table and the dynamics are in {out}; in a report: offsphere audit {where} --ablation {out}")
 
 
-def _other(text: str, model: str | None, *, ignore_missing: bool) -> Held:
+def _other(text: str, model: str | None, *, ignore_missing: bool) -> EmbeddedTask:
     """A task out of the domain: its data, and where its vectors are."""
     data, _, place = text.partition("=")
     # where a model is named and no vectors are, it embeds this data too, into a folder of its own

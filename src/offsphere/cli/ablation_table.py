@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from offsphere.learn.ablation import Ablation, Result, VariantRow
+from offsphere.learn.ablation.ablation import Ablation, VariantResult, VariantRow
 
 DYNAMICS = {
     "document_length": "length",
@@ -86,7 +86,7 @@ def _cells(row: VariantRow) -> list[str]:
     return cells
 
 
-def _apart(result: Result) -> list[str]:
+def _apart(result: VariantResult) -> list[str]:
     if result.p is None:
         return ["", "", ""]
     around = f"{result.difference_low:+.4f} {result.difference_high:+.4f}"

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from offsphere.base.errors import DataError
 from offsphere.cli import options
 from offsphere.cli.compare import warn_left_out
 from offsphere.cli.loading import check_writable, load_only, two_splits, vectors_of
 from offsphere.cli.progress import progress_bar
-from offsphere.errors import DataError
 
 if TYPE_CHECKING:
-    from offsphere.learn.learning import Learned
-    from offsphere.learn.pairs import Held
-    from offsphere.tasks import PairTask, RankingTask
+    from offsphere.data import PairTask, RankingTask
+    from offsphere.learn.adapters.learn import Learned
+    from offsphere.learn.data.pairs import EmbeddedTask
 
 NORMALIZE = "both (cosine), none (dot), query, document, half, learn, or two exponents such as 1,0.5."
 
@@ -58,10 +58,10 @@ def adapt_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
-    from offsphere.learn.contrast import read_options
-    from offsphere.learn.learning import learn
-    from offsphere.learn.normalize import read_normalize
-    from offsphere.learn.recipe import Recipe
+    from offsphere.learn.adapters.adapter_recipe import Recipe
+    from offsphere.learn.adapters.learn import learn
+    from offsphere.learn.objective.contrastive_options import read_options
+    from offsphere.learn.objective.exponents import read_normalize
 
     recipe = Recipe(
         normalize=read_normalize(normalize),
@@ -111,7 +111,7 @@ def load_parts(
     *,
     known_items: bool = False,
     ignore_missing: bool = False,
-) -> tuple[Held, Held | None, list[Held]]:
+) -> tuple[EmbeddedTask, EmbeddedTask | None, list[EmbeddedTask]]:
     """What to learn from, what to judge by (nothing where there is one split only), and what else to learn from."""
     learned, judged = two_splits(
         data, splits, lambda split: load_only(data, model, vectors, split, ignore_missing=ignore_missing)
@@ -123,11 +123,11 @@ def load_parts(
     return train, test, [_known_items(data, model, vectors)] if known_items else []
 
 
-def _known_items(data: str, model: str | None, vectors: Path | None) -> Held:
+def _known_items(data: str, model: str | None, vectors: Path | None) -> EmbeddedTask:
     """Titles and texts of the corpus as pairs; embedded by the model, or from the folder known-items of the vectors."""
+    from offsphere.data import load_vectors
+    from offsphere.data.formats.known_items import known_item_task
     from offsphere.encode.embedding import default_folder, embed
-    from offsphere.tasks import load_vectors
-    from offsphere.tasks.known_items import known_item_task
 
     if not (Path(data) / "corpus.jsonl").is_file():
         raise DataError(f"{data} has no corpus.jsonl, so no titles ask for their texts: leave out --known-items")
@@ -151,7 +151,7 @@ def vectors_option(task: RankingTask | PairTask, model: str | None, vectors: Pat
 
 
 def _tell(found: Learned, out: Path, judged: str | None) -> None:
-    from offsphere.cli.table import print_comparison
+    from offsphere.cli.comparison_table import print_comparison
 
     record = found.adapters[0].record
     assert record is not None

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from offsphere.base.errors import DataError, ParameterError
 from offsphere.cli.embed import MODEL_HELP
 from offsphere.cli.loading import check_writable, load_all
 from offsphere.cli.progress import progress_bar
-from offsphere.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from offsphere.auditing import Audit
+    from offsphere.audit.run import Audit
 
 FORMATS = ("html", "md", "json")
 
@@ -61,13 +61,13 @@ def audit_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else; write no report.")] = False,
 ) -> None:
     """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
-    from offsphere.auditing import audit
+    from offsphere.audit.run import audit
     from offsphere.cli.adapt import load_parts
     from offsphere.cli.compare import warn_left_out
-    from offsphere.learn.ablation import Ablation
-    from offsphere.learn.learning import ADAPTERS, learn
-    from offsphere.learn.record import Training
-    from offsphere.metrics import parse_metric
+    from offsphere.learn.ablation.ablation import Ablation
+    from offsphere.learn.adapters.learn import ADAPTERS, learn
+    from offsphere.scoring.record import Training
+    from offsphere.statistics.metrics import parse_metric
 
     if metric is not None:
         parse_metric(metric)
@@ -92,7 +92,7 @@ def audit_command(
             model=known,
             folds=folds,
             seed=seed,
-            watch=lambda _: progress,
+            progress=progress,
             learned=learned,
             ablation=grid,
             training=Training.load(Path(model)) if model is not None and Path(model).is_dir() else None,
@@ -137,7 +137,7 @@ def _target(out: Path | None, form: str, save: Path | None, *, as_json: bool) ->
 
 
 def _write(found: Audit, target: Path, form: str) -> None:
-    from offsphere.files import write_whole
+    from offsphere.base.files import write_whole
     from offsphere.report import to_html, to_markdown
 
     if form == "json":

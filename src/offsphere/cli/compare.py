@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from offsphere.base.errors import DataError
 from offsphere.cli.embed import MODEL_HELP
 from offsphere.cli.loading import load_all
 from offsphere.cli.progress import progress_bar
-from offsphere.errors import DataError
 
 if TYPE_CHECKING:
-    from offsphere.scorer import Scorer
-    from offsphere.tasks import PairTask, PairVectors, RankingTask, RankingVectors
+    from offsphere.data import PairTask, PairVectors, RankingTask, RankingVectors
+    from offsphere.scoring.scorer import Scorer
 
 NAMED_AT_MOST = 5  # empty vectors in a warning
 
@@ -54,8 +54,8 @@ def compare_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Compare every similarity, exactly and with held-out values, intervals and corrected tests."""
-    from offsphere.comparing import compare
-    from offsphere.metrics import parse_metric
+    from offsphere.comparison.compare_scorers import compare
+    from offsphere.statistics.metrics import parse_metric
 
     # what can be wrong in the command itself is said before any file is read
     if metric is not None:
@@ -68,17 +68,17 @@ def compare_command(
     if as_json:
         typer.echo(json.dumps(result.to_json(), indent=2))
     else:
-        from offsphere.cli.table import print_comparison
+        from offsphere.cli.comparison_table import print_comparison
 
         print_comparison(result, every_row=every_row)
 
 
 def _scorer(name: str) -> Scorer:
     """A scorer by its name, or by the folder it was saved in."""
-    from offsphere.adapter import Adapter
-    from offsphere.learn.record import Training
-    from offsphere.naming import parse_scorer
-    from offsphere.scorer import Scorer
+    from offsphere.scoring.adapter import Adapter
+    from offsphere.scoring.names import parse_scorer
+    from offsphere.scoring.record import Training
+    from offsphere.scoring.scorer import Scorer
 
     folder = Path(name)
     if not folder.is_dir():
@@ -93,7 +93,7 @@ def _scorer(name: str) -> Scorer:
 
 def warn_left_out(task: RankingTask | PairTask, held: RankingVectors | PairVectors) -> None:
     """Say on standard error what was left out."""
-    from offsphere.tasks import RankingTask
+    from offsphere.data import RankingTask
 
     if isinstance(task, RankingTask) and task.left_out:
         typer.echo(f"warning: {task.left_out} judged queries have no relevant document and are left out", err=True)

@@ -19,7 +19,7 @@ def docstrings_command(
     ] = None,
 ) -> None:
     """Make a ranking task from the docstrings of installed Python packages: real text, no download."""
-    from offsphere.tasks.docstrings import DEFAULT_PACKAGES, write_docstrings
+    from offsphere.data.formats.docstrings import DEFAULT_PACKAGES, write_docstrings
 
     counts = write_docstrings(out, package or DEFAULT_PACKAGES)
     told = ", ".join(f"{count:,} {split}" for split, count in counts.items())
@@ -36,8 +36,8 @@ def info_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Say what a task holds."""
-    from offsphere.tasks import load_task
-    from offsphere.tasks.info import task_info
+    from offsphere.data import load_task
+    from offsphere.data.info import task_info
 
     found = task_info(load_task(data, split, ignore_missing=ignore_missing, vectors=data))
     if as_json:
@@ -59,8 +59,8 @@ def export_command(
     ],
 ) -> None:
     """Write a store's vectors and ids to a file or into a local collection, lengths kept."""
-    from offsphere.exchange import export_store
-    from offsphere.store import open_store
+    from offsphere.data.store import open_store
+    from offsphere.engines.exchange import export_store
 
     held = open_store(store)
     export_store(held, target)
@@ -77,7 +77,7 @@ def import_command(
     model: Annotated[str, typer.Option(help="What made the vectors.")] = "imported",
 ) -> None:
     """Make a store from vectors that exist already."""
-    from offsphere.exchange import import_vectors
+    from offsphere.engines.exchange import import_vectors
 
     held = import_vectors(source, store, model=model)
     typer.echo(f"{store}: {held.manifest.rows:,} x {held.manifest.dimension}")

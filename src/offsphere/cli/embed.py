@@ -34,11 +34,11 @@ def embed_command(
     ] = False,
 ) -> None:
     """Encode a task's texts. A killed run goes on where it stopped; nothing is encoded twice."""
+    from offsphere.data import load_task
+    from offsphere.data.store import open_store
+    from offsphere.data.task_vectors import side_names
     from offsphere.encode.embedding import default_folder, embed
-    from offsphere.encode.load import load_encoder
-    from offsphere.store import open_store
-    from offsphere.tasks import load_task
-    from offsphere.tasks.vectors import side_names
+    from offsphere.encode.sources import load_encoder
 
     task = load_task(data, split, ignore_missing=ignore_missing)
     encoder = load_encoder(model, keep_normalize=keep_normalize)

@@ -10,8 +10,8 @@ from offsphere.cli.progress import progress_bar
 from offsphere.cli.train import task_named, text_parts
 
 if TYPE_CHECKING:
-    from offsphere.learn.ablation import Ablation
-    from offsphere.learn.encoders.recipe import EncoderRecipe
+    from offsphere.learn.ablation.ablation import Ablation
+    from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 
 
 def ablate_encoders(
@@ -33,9 +33,9 @@ def ablate_encoders(
     ignore_missing: bool,
 ) -> Ablation:
     """The grid over the training of a model."""
-    from offsphere.learn.encoders import variants as making
-    from offsphere.learn.encoders.ablating import ablate_encoder
-    from offsphere.learn.variants import budget_of
+    from offsphere.learn.ablation import encoder_variants as making
+    from offsphere.learn.ablation.ablate_encoders import ablate_encoder
+    from offsphere.learn.ablation.variants import budget_of
 
     usual = making.TEMPERATURES if recipe.temperature is None else (recipe.temperature,)
     trials = budget_of(budget[0] or usual, budget[1] or making.RATES)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from offsphere.base.errors import ParameterError
 from offsphere.cli.loading import check_writable
 from offsphere.cli.progress import progress_bar
-from offsphere.errors import ParameterError
 
 if TYPE_CHECKING:
     from offsphere.factors.stability import Stability
@@ -35,10 +35,10 @@ def fit_command(
 ) -> None:
     """Fit in closed form, judge on held-out interactions, and say whether cosine means anything."""
     from offsphere.factors.closed_form import factorize
-    from offsphere.factors.files import read_interactions
+    from offsphere.factors.factor_files import read_interactions
     from offsphere.factors.recommending import hold_out, recommend
     from offsphere.factors.stability import stability
-    from offsphere.metrics import parse_metric
+    from offsphere.statistics.metrics import parse_metric
 
     if parse_metric(metric).kind != "ranking":
         raise ParameterError(f"{metric} has no value a user: use ndcg@10, mrr@10, recall@100, map@100, ...")
@@ -74,7 +74,7 @@ def fit_command(
         both = {"factors": said, "recommending": judged.to_json(), "stability": trust.to_json()}
         typer.echo(json.dumps(both, indent=2, allow_nan=False))
         return
-    from offsphere.cli.table import print_comparison
+    from offsphere.cli.comparison_table import print_comparison
 
     typer.echo(f"{factors!r}: {factors.used} of {rank} factors in use")
     if factors.empty_users or factors.empty_items:
@@ -103,7 +103,7 @@ def stability_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """How far can cosine neighbours change while the model does not change at all?"""
-    from offsphere.factors.files import load_factors, read_numbers
+    from offsphere.factors.factor_files import load_factors, read_numbers
     from offsphere.factors.stability import stability
 
     found = stability(
@@ -130,9 +130,9 @@ def demo_command(
     seed: Annotated[int, typer.Option(min=0, help="Of the simulation.")] = 0,
 ) -> None:
     """Simulate clustered users and items, and draw how far the cosines of one and the same model can differ."""
+    from offsphere.base.files import write_whole
     from offsphere.factors.experiment import RANK, experiment
     from offsphere.factors.simulation import simulate
-    from offsphere.files import write_whole
     from offsphere.report.factor_page import factors_to_html
 
     check_writable(out)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from offsphere.cli.shape_tables import print_rows, wide_console
-from offsphere.geometry.change import Change
-from offsphere.geometry.correlation import Correlation
+from offsphere.geometry.change import SelfSimilarityChange
 from offsphere.geometry.layers import Layers
+from offsphere.statistics.correlation import Correlation
 
 
 def print_layers(found: Layers, side: str) -> None:
@@ -76,7 +76,7 @@ def print_layers(found: Layers, side: str) -> None:
     print_rows(console, title, ["layer", *dropped], rows)
 
 
-def print_changes(changes: Sequence[Change], agreement: Correlation | None) -> None:
+def print_changes(changes: Sequence[SelfSimilarityChange], agreement: Correlation | None) -> None:
     """What changed between models, and whether the same in both pairs."""
     console = wide_console()
     for change in changes:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from offsphere.base.errors import DataError, NoSuchSplitError, OffsphereError
 from offsphere.cli.progress import progress_bar
-from offsphere.errors import DataError, NoSuchSplitError, OffsphereError
 
 if TYPE_CHECKING:
-    from offsphere.tasks import PairTask, PairVectors, RankingTask, RankingVectors
+    from offsphere.data import PairTask, PairVectors, RankingTask, RankingVectors
 
     Task = RankingTask | PairTask
 
@@ -29,7 +29,7 @@ def load_only(
     data: str, model: str | None, vectors: Path | None, split: str | None, *, ignore_missing: bool
 ) -> RankingTask | PairTask:
     """The task alone; where no model is named, the vectors may name its documents."""
-    from offsphere.tasks import load_task
+    from offsphere.data import load_task
 
     place = None if model else _place(data, vectors)
     return load_task(data, split, ignore_missing=ignore_missing, vectors=place)
@@ -39,11 +39,11 @@ def vectors_of(
     task: RankingTask | PairTask, data: str, model: str | None, vectors: Path | None
 ) -> tuple[RankingVectors | PairVectors, dict[str, Any]]:
     """The vectors of a task, embedded where a model is named, and what is known of what made them."""
+    from offsphere.data import load_vectors
+    from offsphere.data.store import is_store, read_manifest
+    from offsphere.data.task_vectors import side_names
     from offsphere.encode.embedding import default_folder, embed
-    from offsphere.encode.load import load_encoder
-    from offsphere.store import is_store, read_manifest
-    from offsphere.tasks import load_vectors
-    from offsphere.tasks.vectors import side_names
+    from offsphere.encode.sources import load_encoder
 
     place = _place(data, vectors)
     if model is not None:

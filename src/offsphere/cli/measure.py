@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from offsphere.base.errors import OffsphereError
 from offsphere.cli.embed import MODEL_HELP
 from offsphere.cli.progress import progress_bar
-from offsphere.errors import OffsphereError
 
 if TYPE_CHECKING:
+    from offsphere.data import PairTask, RankingTask
     from offsphere.encode.encoder import Encoder
     from offsphere.geometry import Geometry
-    from offsphere.tasks import PairTask, RankingTask
 
 
 def measure_command(
@@ -106,12 +106,12 @@ def _shape(
     ignore_missing: bool,
 ) -> Geometry:
     from offsphere.cli.compare import warn_left_out
+    from offsphere.data import load_task, load_vectors
+    from offsphere.data.vector_files import is_vectors, read_vectors
     from offsphere.encode.embedding import embed
-    from offsphere.encode.load import load_encoder
+    from offsphere.encode.sources import load_encoder
     from offsphere.geometry import check_sections, measure
-    from offsphere.naming import parse_scorer
-    from offsphere.tasks import load_task, load_vectors
-    from offsphere.tasks.vector_files import is_vectors, read_vectors
+    from offsphere.scoring.names import parse_scorer
 
     # what can be wrong in the command itself is said before any file is read
     check_sections(sections)
@@ -136,8 +136,8 @@ def _shape(
 
 
 def _read_task(data: str, split: str | None, *, ignore_missing: bool) -> RankingTask | PairTask:
-    from offsphere.tasks import load_task
-    from offsphere.tasks.vector_files import is_vectors
+    from offsphere.data import load_task
+    from offsphere.data.vector_files import is_vectors
 
     if is_vectors(Path(data)):
         raise OffsphereError(f"{data} holds vectors and no texts: give the task that has them")
@@ -155,10 +155,10 @@ def _layers(
     *,
     quiet: bool,
 ) -> dict[str, Any]:
-    from offsphere.encode.layers import transformer_of
-    from offsphere.encode.load import load_encoder
+    from offsphere.base.plain import plain
+    from offsphere.encode.sources import load_encoder
+    from offsphere.encode.token_layers import transformer_of
     from offsphere.geometry import correlate_changes, measure_layers, self_similarity_change
-    from offsphere.plain import plain
 
     if model is None:
         raise OffsphereError("--layers runs a transformer over the texts: say which with --model")
@@ -207,8 +207,8 @@ def _texts(task: RankingTask | PairTask, side: str | None, at_most: int, seed: i
 def _groups(path: Path | None) -> dict[str, str] | None:
     if path is None:
         return None
-    from offsphere.errors import DataError
-    from offsphere.tasks.tables import text_lines
+    from offsphere.base.errors import DataError
+    from offsphere.base.tables import text_lines
 
     if not path.is_file():
         raise DataError(f"{path} is not a file of groups")

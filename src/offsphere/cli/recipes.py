@@ -11,8 +11,8 @@ from offsphere.cli import options
 
 def recipes_command(as_json: options.AsJson = False) -> None:
     """Print the named recipes: similarity, symmetry, temperature, negatives, and what becomes of length."""
-    from offsphere.learn.encoders.recipe import RECIPES
-    from offsphere.plain import plain
+    from offsphere.base.plain import plain
+    from offsphere.learn.encoders.encoder_recipe import RECIPES
 
     rows = [
         {

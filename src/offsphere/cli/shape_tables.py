@@ -10,9 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from offsphere.geometry.correlation import Correlation
 from offsphere.geometry.dual import Dual
-from offsphere.geometry.estimate import Estimate
 from offsphere.geometry.fisher import Fisher
 from offsphere.geometry.frequency import FrequencyBias
 from offsphere.geometry.hubness import Hubness
@@ -20,6 +18,8 @@ from offsphere.geometry.length import LengthSummary
 from offsphere.geometry.negatives import Negatives
 from offsphere.geometry.relevance import Relevance
 from offsphere.geometry.shape import SECTIONS, Geometry
+from offsphere.statistics.correlation import Correlation
+from offsphere.statistics.estimate import Estimate
 
 Shown = tuple[list[str], list[list[str]]]  # heads and rows
 

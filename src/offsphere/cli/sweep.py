@@ -40,8 +40,8 @@ def sweep_command(
 ) -> None:
     """Train once for each value of a parameter, measure a probe while it learns, and draw what becomes of it."""
     from offsphere.cli.train import chosen_recipe, task_named, text_parts
-    from offsphere.learn.encoders.ablating import ablate_encoder
-    from offsphere.learn.encoders.variants import encoder_sweep
+    from offsphere.learn.ablation.ablate_encoders import ablate_encoder
+    from offsphere.learn.ablation.encoder_variants import encoder_sweep
 
     typed = {"steps": steps, "max_tokens": max_tokens, "from_scratch": from_scratch or None}
     base = chosen_recipe(recipe, config, typed, more)
@@ -67,7 +67,7 @@ def sweep_command(
             progress=progress,
         )
     found.save(out)
-    from offsphere.files import write_whole
+    from offsphere.base.files import write_whole
     from offsphere.report.sweep_page import sweep_to_html
 
     write_whole(out / "sweep.html", sweep_to_html(found, f"Sweep over {over}").encode())

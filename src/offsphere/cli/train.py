@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.cli import options
 from offsphere.cli.loading import check_writable, two_splits
 from offsphere.cli.progress import progress_bar
-from offsphere.errors import ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
-    from offsphere.learn.encoders.texts import Task
-    from offsphere.learn.encoders.train import TrainedEncoder
+    from offsphere.learn.data.texts import Task
+    from offsphere.learn.encoders.train_encoder import TrainedEncoder
 
 TRAINED = Annotated[
     str, typer.Option(help="The model to train: a hub name, a folder, package:NAME, wordllama, or a model2vec folder.")
@@ -94,14 +94,14 @@ def train_command(
     chosen = chosen_recipe(recipe, config, typed, more)
     learned, judged = text_parts(data, (train_split, split), ignore_missing=ignore_missing)
     if judged is None:
-        from offsphere.learn.encoders.texts import divided_texts
+        from offsphere.learn.data.texts import divided_texts
 
         learned, judged, note = divided_texts(learned, seed, by_document=new_documents)
         typer.echo(f"note: {note}", err=True)
     stopped_by = task_named(held_out, ignore_missing=ignore_missing) if held_out is not None else None
     if dry_run:
+        from offsphere.data.info import describe_task
         from offsphere.learn.encoders.setup import Material, Setup
-        from offsphere.tasks.info import describe_task
 
         material = Material.of(
             learned, held_out=stopped_by, judged=[judged], new_documents=new_documents, metric=metric, seed=seed
@@ -111,7 +111,7 @@ def train_command(
         return
     from offsphere.cli.live import live_table
     from offsphere.learn.encoders.callbacks import last_checkpoint, step_of
-    from offsphere.learn.encoders.train import CHECKPOINTS, train
+    from offsphere.learn.encoders.train_encoder import CHECKPOINTS, train
 
     check_writable(out / "modules.json")
     checkpoint = last_checkpoint(out / CHECKPOINTS) if not restart else None
@@ -142,10 +142,10 @@ def train_command(
 
 def chosen_recipe(recipe: str | None, config: Path | None, typed: dict[str, Any], more: list[str] | None) -> Any:
     """A named recipe, changed by a file, then by what was typed."""
-    from offsphere.learn.contrast import read_options
-    from offsphere.learn.encoders.recipe import EncoderRecipe
-    from offsphere.learn.encoders.train import recipe_with
-    from offsphere.learn.normalize import read_normalize
+    from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
+    from offsphere.learn.encoders.train_encoder import recipe_with
+    from offsphere.learn.objective.contrastive_options import read_options
+    from offsphere.learn.objective.exponents import read_normalize
 
     read = _from_file(config) if config is not None else {}
     named = read.pop("recipe", None)
@@ -170,7 +170,7 @@ def task_named(text: str, *, ignore_missing: bool = False) -> Task:
 
 
 def _task(data: str, split: str | None = None, *, ignore_missing: bool) -> Task:
-    from offsphere.tasks import load_task
+    from offsphere.data import load_task
 
     return load_task(data, split, ignore_missing=ignore_missing)
 
@@ -179,8 +179,8 @@ def _from_file(path: Path) -> dict[str, Any]:
     """Fields of a recipe from TOML or YAML."""
     import tomllib
 
-    from offsphere.learn.contrast import read_field
-    from offsphere.learn.encoders.recipe import EncoderRecipe
+    from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
+    from offsphere.learn.objective.contrastive_options import read_field
 
     try:
         text = path.read_text("utf-8")

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.encode.encoder import Encoder, Side
-from offsphere.encode.load import DEFAULT_MODEL, load_encoder
-from offsphere.errors import DataError
-from offsphere.memo import cache_home
-from offsphere.store import Manifest, Store, StoreWriter, is_store, locked, open_store, read_manifest
-from offsphere.tasks.pairs import PairTask
-from offsphere.tasks.ranking import RankingTask
-from offsphere.tasks.vectors import PairVectors, RankingVectors, load_vectors, side_names
+from offsphere.base.arrays import Counts, Index
+from offsphere.base.cache import cache_home
+from offsphere.base.digests import digest_of_texts
+from offsphere.base.errors import DataError
+from offsphere.base.progress import Progress
+from offsphere.base.version import __version__
+from offsphere.data.pair_task import PairTask
+from offsphere.data.ranking_task import RankingTask
+from offsphere.data.store import Manifest, Store, StoreWriter, is_store, locked, open_store, read_manifest
+from offsphere.data.task_vectors import PairVectors, RankingVectors, load_vectors, side_names
+from offsphere.encode.encoder import Encoder, ItemSide
+from offsphere.encode.sources import DEFAULT_MODEL, load_encoder
 
 BLOCK = 1024  # texts that are encoded and made safe together
 STATIC_BLOCK = 16_384
-
-Progress = Callable[[int, int], None]
 
 
 class Texts(NamedTuple):
     """The texts of one side and their ids."""
 
-    side: Side
+    side: ItemSide
     ids: Sequence[str]
     texts: Sequence[str]
 
@@ -55,9 +55,9 @@ def embed(
     for name, side in zip(side_names(task), sides, strict=True):
         done = before
 
-        def show(rows: int, _: int, done: int = done) -> None:
+        def show(rows: int, _: int, said: str = "", /, *, done: int = done) -> None:
             if progress is not None:
-                progress(done + rows, total)
+                progress(done + rows, total, said)
 
         embed_texts(side, encoder, folder / name, dtype=dtype, block=block, progress=show)
         before += len(side.texts)
@@ -127,19 +127,7 @@ def default_folder(task: str, model: str) -> Path:
     return cache_home() / safe
 
 
-def digest(texts: Iterable[str]) -> str:
-    """A digest of texts in their order, unambiguous where one ends and the next begins."""
-    found = hashlib.sha256()
-    for text in texts:
-        content = text.encode("utf-8", "surrogatepass")
-        found.update(len(content).to_bytes(8, "little"))
-        found.update(content)
-    return found.hexdigest()
-
-
 def _plan(side: Texts, encoder: Encoder, dtype: str) -> Manifest:
-    from offsphere import __version__
-
     if dtype not in ("float32", "float16"):
         raise DataError(f"dtype {dtype!r}: vectors are kept as float32 or float16")
     made_by = encoder.description
@@ -154,21 +142,21 @@ def _plan(side: Texts, encoder: Encoder, dtype: str) -> Manifest:
         similarity=made_by.similarity,
         normalization_removed=list(made_by.removed),
         normalization_kept=made_by.kept_normalize,
-        texts=digest(side.texts),
-        ids=digest(side.ids),
+        texts=digest_of_texts(side.texts),
+        ids=digest_of_texts(side.ids),
         empty=sum(not text.strip() for text in side.texts),
         version=__version__,
     )
 
 
-def _order(texts: Sequence[str], encoder: Encoder) -> NDArray[np.int64]:
+def _order(texts: Sequence[str], encoder: Encoder) -> Index:
     """Long texts first where texts are padded to one length, so that those of a batch are alike."""
     if not encoder.pads:
         return np.arange(len(texts))
     return np.argsort([-len(text) for text in texts], kind="stable")
 
 
-def _tokens(texts: Sequence[str], encoder: Encoder) -> NDArray[np.int32]:
+def _tokens(texts: Sequence[str], encoder: Encoder) -> Counts:
     parts = [encoder.count_tokens(texts[start : start + STATIC_BLOCK]) for start in range(0, len(texts), STATIC_BLOCK)]
     return np.concatenate(parts) if parts else np.zeros(0, np.int32)
 

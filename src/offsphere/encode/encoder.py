@@ -8,9 +8,10 @@ from itertools import chain
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Side = Literal["query", "document", "left", "right"]
+from offsphere.base.arrays import Counts, Index, Rows
+
+ItemSide = Literal["query", "document", "left", "right"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,8 @@ class Description:
 class Tokens(NamedTuple):
     """Token numbers of all texts in a row, and where each text ends."""
 
-    ids: NDArray[np.int64]
-    ends: NDArray[np.int64]
+    ids: Index
+    ends: Index
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int]]) -> Tokens:
@@ -51,15 +52,15 @@ class Encoder(Protocol):
         """Whether texts of similar length are cheaper to encode together."""
         ...
 
-    def prompt(self, side: Side) -> str:
+    def prompt(self, side: ItemSide) -> str:
         """What is put before each text of a side."""
         ...
 
-    def encode(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], side: ItemSide) -> Rows:
         """A row a text."""
         ...
 
-    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int32]:
+    def count_tokens(self, texts: Sequence[str]) -> Counts:
         """How many tokens the model sees of each text, or -1 where it does not say."""
         ...
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.encode.encoder import Description, Side, Tokens
-from offsphere.errors import OffsphereError
+from offsphere.base.arrays import Counts, Rows
+from offsphere.base.errors import OffsphereError
+from offsphere.encode.encoder import Description, ItemSide, Tokens
 
 
 class FunctionEncoder:
@@ -26,15 +26,15 @@ class FunctionEncoder:
         version = getattr(function, "__version__", "unknown")
         self.description = Description(name, str(version), dimension)
 
-    def prompt(self, side: Side) -> str:  # noqa: ARG002
+    def prompt(self, side: ItemSide) -> str:  # noqa: ARG002
         """The function adds its own."""
         return ""
 
-    def encode(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:  # noqa: ARG002
+    def encode(self, texts: Sequence[str], side: ItemSide) -> Rows:  # noqa: ARG002
         """What the function gives, checked."""
         return self._rows(list(texts))
 
-    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int32]:
+    def count_tokens(self, texts: Sequence[str]) -> Counts:
         """Not known."""
         return np.full(len(texts), -1, np.int32)
 
@@ -42,7 +42,7 @@ class FunctionEncoder:
         """Not known."""
         return None
 
-    def _rows(self, texts: list[str]) -> NDArray[np.float32]:
+    def _rows(self, texts: list[str]) -> Rows:
         rows = np.ascontiguousarray(self.function(texts), dtype=np.float32)
         if rows.ndim != 2 or len(rows) != len(texts):  # noqa: PLR2004
             raise OffsphereError(f"{self.name} gave an array of shape {rows.shape} for {len(texts)} texts")

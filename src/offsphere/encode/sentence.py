@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.encode.encoder import Description, Side, Tokens
-from offsphere.errors import MissingExtraError, OffsphereError
+from offsphere.base.arrays import Counts, Rows
+from offsphere.base.digests import digest_of_files
+from offsphere.base.errors import MissingExtraError
+from offsphere.encode.encoder import Description, ItemSide, Tokens
 
 BATCH = 32
 
@@ -37,7 +37,7 @@ class SentenceEncoder:
             kept_normalize=keep_normalize,
         )
 
-    def prompt(self, side: Side) -> str:
+    def prompt(self, side: ItemSide) -> str:
         """The prompt the model's own query and document methods put before a text."""
         return self.prompt_of(self.model, side)
 
@@ -48,14 +48,14 @@ class SentenceEncoder:
         chosen = next((name for name in names if name in model.prompts), model.default_prompt_name)
         return str(model.prompts[chosen]) if chosen is not None else ""
 
-    def encode(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], side: ItemSide) -> Rows:
         """By the model's method for the side; pairs have no sides and use the plain one."""
         methods = {"query": self.model.encode_query, "document": self.model.encode_document}
         method = methods.get(side, self.model.encode)
         rows = method(list(texts), batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
         return np.ascontiguousarray(rows, dtype=np.float32)
 
-    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int32]:
+    def count_tokens(self, texts: Sequence[str]) -> Counts:
         """Without padding, special tokens included, and no more than the model looks at."""
         found = self._tokenized(texts)
         if found is None:
@@ -106,15 +106,3 @@ def _revision(model: Any, folder: Path) -> str:
     if not weights:
         return "unknown"
     return digest_of_files(weights)
-
-
-def digest_of_files(paths: Sequence[Path]) -> str:
-    """One digest of several files."""
-    digest = hashlib.sha256()
-    try:
-        for path in paths:
-            with path.open("rb") as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
-    except OSError as error:
-        raise OffsphereError(f"cannot read {error.filename}: {error.strerror}") from error
-    return digest.hexdigest()[:16]

@@ -14,8 +14,8 @@ from sentence_transformers.base.modules import Router
 from sentence_transformers.base.modules.module import Module
 from torch import Tensor, nn
 
-from offsphere.powered import powered
-from offsphere.transforms import Side
+from offsphere.scoring.transforms import Side
+from offsphere.vectors.powered import powered
 
 DIGITS = 4  # of learned exponents: what is written is what is used
 EMBEDDING = "sentence_embedding"

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.cores import available_cores
-from offsphere.encode.encoder import Description, Side, Tokens
-from offsphere.encode.sentence import digest_of_files
-from offsphere.errors import MissingExtraError, OffsphereError
+from offsphere.base.arrays import Counts, Rows, Vectors
+from offsphere.base.cores import available_cores
+from offsphere.base.digests import digest_of_files
+from offsphere.base.errors import MissingExtraError, OffsphereError
+from offsphere.encode.encoder import Description, ItemSide, Tokens
 
 MAX_TOKENS = 512  # model2vec's own default
 CHUNK = 1024  # texts to a thread
@@ -31,11 +32,11 @@ class StaticEncoder:
 
     def __init__(
         self,
-        table: NDArray[np.floating],
+        table: Vectors,
         tokenizer: Any,
         description: Description,
         *,
-        token_weights: NDArray[np.floating] | None = None,
+        token_weights: Vectors | None = None,
         token_rows: NDArray[np.integer] | None = None,
         unknown: int | None = None,
         longest: int | None = None,
@@ -55,11 +56,11 @@ class StaticEncoder:
         self.longest = longest
         self.normalize = normalize
 
-    def prompt(self, side: Side) -> str:  # noqa: ARG002
+    def prompt(self, side: ItemSide) -> str:  # noqa: ARG002
         """Static models have none."""
         return ""
 
-    def encode(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:  # noqa: ARG002
+    def encode(self, texts: Sequence[str], side: ItemSide) -> Rows:  # noqa: ARG002
         """Tokenise and average a chunk of texts in each thread; both let go of the interpreter."""
         chunks = [texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK)]
         with ThreadPoolExecutor(available_cores()) as pool:
@@ -70,7 +71,7 @@ class StaticEncoder:
             rows = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
         return rows
 
-    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int32]:
+    def count_tokens(self, texts: Sequence[str]) -> Counts:
         """As many as go into the mean."""
         return np.diff(self.tokens(texts).ends, prepend=0).astype(np.int32)
 
@@ -80,7 +81,7 @@ class StaticEncoder:
         known = ids != self.unknown
         return Tokens(ids[known], np.concatenate([[0], np.cumsum(known)])[ends])
 
-    def _means(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def _means(self, texts: Sequence[str]) -> Rows:
         from offsphere.encode.pooling import mean_rows
 
         tokens, ends = self._tokens(texts)

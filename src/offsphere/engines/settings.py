@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from offsphere.scorer import Scorer
-from offsphere.similarity import COSINE, DOT, Euclidean
+from offsphere.scoring.scorer import Scorer
+from offsphere.scoring.similarity import COSINE, DOT, Euclidean
 
 RERANK = "no engine serves it: fetch a few hundred by cosine, then re-rank with scorer.score_pairs"
 

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from offsphere.errors import OffsphereError, ParameterError, VectorError
+from offsphere.base.arrays import Array, Index
+from offsphere.base.errors import OffsphereError, ParameterError, VectorError
 from offsphere.factors.interactions import Weighting, checked
-from offsphere.similarity import COSINE, Similarity
-
-Array = NDArray[np.float64]
+from offsphere.scoring.similarity import COSINE, Similarity
 
 AT_ONCE = 1_024  # rows that are dense at a time, where all singular values are wanted
 PRODUCT, FACTORS = 1, 2  # what the objective regularises
@@ -88,14 +86,14 @@ class Factors:
 
     def save(self, folder: str | Path) -> None:
         """Write them as JSON and .npy."""
-        from offsphere.factors.files import save_factors
+        from offsphere.factors.factor_files import save_factors
 
         save_factors(self, Path(folder))
 
     @classmethod
     def load(cls, folder: str | Path) -> Factors:
         """Read saved factors."""
-        from offsphere.factors.files import load_factors
+        from offsphere.factors.factor_files import load_factors
 
         return load_factors(Path(folder))
 
@@ -103,7 +101,7 @@ class Factors:
         """``X A B^T`` for some users: what the model says, whatever the rescaling."""
         return np.asarray(self.users(interactions) @ self.items.T)
 
-    def item_similarities(self, similarity: Similarity = COSINE, rows: NDArray[np.int64] | None = None) -> Array:
+    def item_similarities(self, similarity: Similarity = COSINE, rows: Index | None = None) -> Array:
         """The similarity of some items (all without ``rows``) with all."""
         return similarities(self.items if rows is None else self.items[rows], self.items, similarity)
 

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.errors import ParameterError
+from offsphere.base.arrays import Array
+from offsphere.base.errors import ParameterError
 from offsphere.factors.closed_form import FACTORS, PRODUCT, factorize, similarities
-from offsphere.factors.simulation import Simulated
+from offsphere.factors.simulation import Simulation
 from offsphere.factors.stability import Stability, stability
-from offsphere.geometry.effect import superiority
-from offsphere.similarity import COSINE
-
-Array = NDArray[np.float64]
+from offsphere.scoring.similarity import COSINE
+from offsphere.statistics.effect import superiority
 
 USERS = 20_000
 RANK, LAMBDAS = 50, {PRODUCT: 10_000.0, FACTORS: 100.0}  # of the paper
@@ -45,7 +43,7 @@ class Experiment:
     interactions: int
 
 
-def experiment(data: Simulated, k: int = RANK, lambdas: dict[int, float] | None = None, seed: int = 0) -> Experiment:
+def experiment(data: Simulation, k: int = RANK, lambdas: dict[int, float] | None = None, seed: int = 0) -> Experiment:
     """The true clusters, objective 1 as it comes and under its two named rescalings, and objective 2."""
     users, items = data.interactions.shape
     if len(np.unique(data.clusters)) < 2:  # noqa: PLR2004
@@ -72,7 +70,7 @@ def experiment(data: Simulated, k: int = RANK, lambdas: dict[int, float] | None 
     return Experiment(panels, trust, users, items, int(data.interactions.nnz))
 
 
-def _panel(title: str, said: str, cosines: Array, data: Simulated) -> Panel:
+def _panel(title: str, said: str, cosines: Array, data: Simulation) -> Panel:
     upper = np.triu_indices(len(cosines), 1)
     within = (data.clusters[:, None] == data.clusters[None, :])[upper]
     inside, outside = cosines[upper][within], cosines[upper][~within]

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from offsphere.errors import DataError, ParameterError
-
-Array = NDArray[np.float64]
+from offsphere.base.arrays import Array
+from offsphere.base.errors import DataError, ParameterError
 
 CONSTANT = 1e-12  # of the mean square: a variance below this is rounding
 

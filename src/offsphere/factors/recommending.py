@@ -7,25 +7,22 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.stats import spearmanr
 
-from offsphere.adapter import Adapter
-from offsphere.comparing import RESAMPLES, compare
-from offsphere.comparison import ALPHA, Comparison
-from offsphere.errors import DataError, ParameterError
+from offsphere.base.arrays import Flags, Index
+from offsphere.base.errors import DataError, ParameterError
+from offsphere.base.plain import plain
+from offsphere.comparison.compare_scorers import RESAMPLES, compare
+from offsphere.comparison.table import ALPHA, Comparison
+from offsphere.data.judgments import Judgments
+from offsphere.data.ranking_task import RankingTask
+from offsphere.data.task_vectors import RankingVectors
 from offsphere.factors.closed_form import Factors
 from offsphere.factors.interactions import checked
-from offsphere.plain import plain
-from offsphere.scorer import Scorer
-from offsphere.significance import bootstrap_means, holm, interval, randomization_test
-from offsphere.tasks.judgments import Judgments
-from offsphere.tasks.ranking import RankingTask
-from offsphere.tasks.vectors import RankingVectors
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from offsphere.scoring.adapter import Adapter
+from offsphere.scoring.scorer import Scorer
+from offsphere.statistics.significance import bootstrap_means, holm, interval, randomization_test
 
 SHARE, FEWEST = 0.2, 5  # of a user's interactions that are held out, if there are so many
 SCORERS = ("dot", "half")
@@ -60,7 +57,7 @@ class Group(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Recommending:
+class Recommendations:
     """What scorers are worth on held-out interactions, and for whom length (popularity, mostly) helps."""
 
     table: Comparison
@@ -126,7 +123,7 @@ def recommend(
     *,
     metric: str = "ndcg@10",
     seed: int = 0,
-) -> Recommending:
+) -> Recommendations:
     """Compare scorers on held-out interactions; what a user has already is never recommended."""
     named = [scorer if isinstance(scorer, str) else scorer.name for scorer in scorers]
     asked = scorers if "dot" in named else ["dot", *scorers]  # the groups are about it
@@ -134,10 +131,10 @@ def recommend(
     popularity = np.bincount(held.train.indices, minlength=len(factors.items))
     lengths = np.linalg.norm(factors.items, axis=1)
     correlation = float(spearmanr(lengths, popularity).statistic) if np.ptp(lengths) and np.ptp(popularity) else 0.0
-    return Recommending(table, _groups(held, table, popularity, seed), correlation)
+    return Recommendations(table, _groups(held, table, popularity, seed), correlation)
 
 
-class CosineTrained(NamedTuple):
+class CosineFactors(NamedTuple):
     """Factors, and an adapter of theirs that was trained with cosine."""
 
     factors: Factors
@@ -146,18 +143,18 @@ class CosineTrained(NamedTuple):
 
 def train_with_cosine(
     interactions: Any, factors: Factors, *, most_users: int = 5_000, seed: int = 0, **options: Any
-) -> CosineTrained:
+) -> CosineFactors:
     """A remedy: an adapter that is trained with the cosine one wants to use, on factors like these.
 
     The factors are fitted again without some interactions of some users, so that these can be learned from and judged
     by: users are made of most of their interactions, the others are relevant, and no item they have is a negative.
     ``options`` are those of ``adapt``. The adapter belongs to the factors that come with it.
     """
-    from offsphere.learn.adapting import adapt
+    from offsphere.learn.adapters.adapt_vectors import adapt
 
     held = hold_out(interactions, seed=seed, most_users=most_users)
     again = factors.refit(held.train)
-    return CosineTrained(again, adapt(held.task, held.vectors(again), normalize="both", seed=seed, **options))
+    return CosineFactors(again, adapt(held.task, held.vectors(again), normalize="both", seed=seed, **options))
 
 
 def _groups(held: HeldOut, table: Comparison, popularity: Index, seed: int) -> list[Group]:
@@ -169,7 +166,7 @@ def _groups(held: HeldOut, table: Comparison, popularity: Index, seed: int) -> l
     activity = np.diff(held.train.indptr)[held.users].astype(np.float64)
     wanted = np.bincount(judgments.queries, popularity[judgments.documents], len(held.users))
     taste = wanted / np.maximum(judgments.relevant, 1)
-    parts: list[tuple[str, NDArray[np.bool_]]] = []
+    parts: list[tuple[str, Flags]] = []
     for label, values in (("users with {} items", activity), ("users who want what {} others have", taste)):
         third = np.searchsorted(np.quantile(values, (1 / 3, 2 / 3)), values)
         if len(np.unique(third)) == len(THIRDS):

@@ -9,17 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from offsphere.errors import ParameterError
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from offsphere.base.arrays import Array, Index
+from offsphere.base.errors import ParameterError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Simulated:
+class Simulation:
     """Interactions, and what made them."""
 
     interactions: sparse.csr_array  # (users, items), ones
@@ -40,7 +37,7 @@ def simulate(
     concentration: float = 0.3,
     cluster_share: Array | None = None,
     seed: int = 0,
-) -> Simulated:
+) -> Simulation:
     """Each cluster has a power law of popularity, each user preferences over clusters and a number of items.
 
     An item is drawn, without replacement, as likely as the user's preference for its cluster times its popularity. A
@@ -90,4 +87,4 @@ def simulate(
         columns.append(order[kept])
     row, column = np.concatenate(rows), np.concatenate(columns)
     matrix = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(users, items))
-    return Simulated(matrix, label, popularity, preferences)
+    return Simulation(matrix, label, popularity, preferences)

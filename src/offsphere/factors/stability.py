@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from offsphere.errors import ParameterError, UnknownNameError, VectorError
+from offsphere.base.arrays import Array, Index
+from offsphere.base.errors import ParameterError, UnknownNameError, VectorError
+from offsphere.base.plain import plain
 from offsphere.factors.closed_form import PRODUCT, Factors
-from offsphere.plain import plain
-from offsphere.scorer import Scorer
-from offsphere.searching import search
-from offsphere.similarity import COSINE
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from offsphere.ranking.search import search
+from offsphere.scoring.scorer import Scorer
+from offsphere.scoring.similarity import COSINE
 
 FREEDOMS = ("diagonal", "invertible", "rotation")
 REGULARIZED = {"product": "invertible", "nothing": "invertible", "factors": "rotation"}

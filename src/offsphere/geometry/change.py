@@ -10,20 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.errors import OffsphereError
-from offsphere.geometry.correlation import Correlation, correlation
+from offsphere.base.arrays import Array
+from offsphere.base.errors import OffsphereError
 from offsphere.geometry.layers import Layers
-
-Array = NDArray[np.float64]
+from offsphere.statistics.correlation import Correlation, correlation
 
 ALIKE = 0.8  # a smaller share of common tokens raises doubt
 MOST = 10  # tokens named in each direction
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Change:
+class SelfSimilarityChange:
     """Changes in the last layer from ``base`` to ``model``."""
 
     model: str
@@ -50,7 +48,7 @@ class Change:
         )
 
 
-def self_similarity_change(model: Layers, base: Layers) -> Change:
+def self_similarity_change(model: Layers, base: Layers) -> SelfSimilarityChange:
     """Token by token, in the last layer of each."""
     before = dict(zip(base.tokens, base.layers[-1].self_adjusted_by_token.tolist(), strict=True))
     after = dict(zip(model.tokens, model.layers[-1].self_adjusted_by_token.tolist(), strict=True))
@@ -60,7 +58,7 @@ def self_similarity_change(model: Layers, base: Layers) -> Change:
     values = np.array([after[token] - before[token] for token in shared])
     order = np.argsort(-values, kind="stable")
     ranked = [(shared[place], float(values[place])) for place in order.tolist()]
-    return Change(
+    return SelfSimilarityChange(
         model.model,
         base.model,
         shared,
@@ -72,7 +70,7 @@ def self_similarity_change(model: Layers, base: Layers) -> Change:
     )
 
 
-def correlate_changes(one: Change, other: Change) -> Correlation:
+def correlate_changes(one: SelfSimilarityChange, other: SelfSimilarityChange) -> Correlation:
     """Whether two pairs of models changed the same tokens."""
     known = dict(zip(other.tokens, other.values.tolist(), strict=True))
     shared = [

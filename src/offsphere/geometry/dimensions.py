@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from offsphere.base.arrays import Array, Index, Vectors
 from offsphere.geometry.directions import Directions
 from offsphere.geometry.sample import Sample, smallest
-
-Array = NDArray[np.float64]
 
 SHARES = (0.1, 0.2, 0.5)
 INFORMATIVE_ROWS = 2_048  # rows whose pairwise cosines are compared
@@ -27,7 +25,7 @@ class Dimensions:
 
     side: str
     mean_cosine: float
-    order: NDArray[np.int64]  # dimensions, the largest contribution first
+    order: Index  # dimensions, the largest contribution first
     contributions: Array  # in that order
     cumulative_shares: dict[str, float]  # of the mean cosine, by the first 1, 2, 3
     needed: dict[str, int | None]  # how many dimensions make 10, 20, 50 % of it
@@ -75,13 +73,13 @@ def drop_counts(dimension: int) -> list[int]:
     return [k for k in steps if k < dimension and k not in (7, 70)]
 
 
-def informativity(rows: NDArray[np.floating], order: NDArray[np.int64], drop: Sequence[int]) -> Array:
+def informativity(rows: Vectors, order: Index, drop: Sequence[int]) -> Array:
     """For each k, r^2 over all pairs of rows between their cosine and their cosine without the first k dimensions.
 
     (Xiao et al. 2023, arXiv:2212.09170, after Timkey & van Schijndel 2021.) The inner products without more dimensions
     are those without fewer less some outer products, so all k together cost one matrix product.
     """
-    from offsphere.geometry.kernels import add_similarities
+    from offsphere.geometry.direction_kernels import add_similarities
 
     kept = rows.astype(np.float64)[:, order]
     kept = kept[kept.any(axis=1)]

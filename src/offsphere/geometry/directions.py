@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from math import nan
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from offsphere.base.arrays import Array, Vectors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,9 +19,9 @@ class Directions:
     squares: Array  # (dimension,)
 
     @classmethod
-    def of(cls, vectors: NDArray[np.floating]) -> tuple[Directions, Array]:
+    def of(cls, vectors: Vectors) -> tuple[Directions, Array]:
         """The sums of one chunk, and the length of each of its vectors."""
-        from offsphere.geometry.kernels import sum_directions
+        from offsphere.geometry.direction_kernels import sum_directions
 
         rows = np.ascontiguousarray(vectors, dtype=np.float32)
         lengths, total, squares = np.empty(len(rows)), np.zeros(rows.shape[1]), np.zeros(rows.shape[1])

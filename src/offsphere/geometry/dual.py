@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from offsphere.comparison import ALPHA, Comparison
-from offsphere.geometry.estimate import Estimate
+from offsphere.comparison.table import ALPHA, Comparison
+from offsphere.statistics.estimate import Estimate
 
 COLLAPSED = 0.5  # of the other's value: below that share one of the two has collapsed
 

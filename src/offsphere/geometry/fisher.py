@@ -20,12 +20,10 @@ from dataclasses import dataclass
 from math import nan
 
 import numpy as np
-from numpy.typing import NDArray
 
+from offsphere.base.arrays import Array, Vectors
 from offsphere.geometry.positives import Positives
 from offsphere.geometry.spectrum import effective_rank
-
-Array = NDArray[np.float64]
 
 SCALE = 20.0  # alpha: the inverse of a temperature of 0.05
 BATCH = 256
@@ -69,8 +67,8 @@ class Fisher:
 
 
 def fisher(
-    left: NDArray[np.floating],
-    right: NDArray[np.floating],
+    left: Vectors,
+    right: Vectors,
     positives: Positives,
     sides: tuple[str, str] = ("query", "document"),
     *,

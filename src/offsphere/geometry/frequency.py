@@ -13,16 +13,14 @@ from math import exp, nan
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.blocks import Blocks
-from offsphere.errors import OffsphereError
-from offsphere.geometry.correlation import Correlation, clustered_error, correlation
+from offsphere.base.arrays import Array, Index, Vectors
+from offsphere.base.errors import OffsphereError
 from offsphere.geometry.directions import Directions
-from offsphere.geometry.estimate import UNDEFINED, Estimate
 from offsphere.geometry.positives import Positives
-
-Array = NDArray[np.float64]
+from offsphere.statistics.correlation import Correlation, clustered_error, correlation
+from offsphere.statistics.estimate import UNDEFINED, Estimate
+from offsphere.vectors.blocks import Blocks
 
 BANDS = 5
 
@@ -63,7 +61,7 @@ class FrequencyBias:
 
 
 def frequency_bias(
-    side: str, vectors: NDArray[np.floating], frequency: Array, unit: str, positives: Positives | None
+    side: str, vectors: Vectors, frequency: Array, unit: str, positives: Positives | None
 ) -> FrequencyBias:
     """Bands of equal size by the mean logarithm of token frequency; empty texts are in none."""
     known = np.flatnonzero(np.isfinite(frequency))
@@ -96,7 +94,7 @@ def frequency_bias(
     )
 
 
-def _by_band(vectors: NDArray[np.floating], place: NDArray[np.int64], count: int) -> list[Directions]:
+def _by_band(vectors: Vectors, place: Index, count: int) -> list[Directions]:
     """The sums of directions of each band, in one pass over the vectors in their order."""
     zero = np.zeros(vectors.shape[1])
     sums = [Directions(0, zero, zero) for _ in range(count)]
@@ -109,7 +107,7 @@ def _by_band(vectors: NDArray[np.floating], place: NDArray[np.int64], count: int
     return sums
 
 
-def _positive(positives: Positives | None, place: NDArray[np.int64], number: int) -> tuple[int, Estimate]:
+def _positive(positives: Positives | None, place: Index, number: int) -> tuple[int, Estimate]:
     if positives is None:
         return 0, UNDEFINED
     own = place[positives.right] == number

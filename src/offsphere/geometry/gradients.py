@@ -8,11 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from offsphere.base.arrays import Array
 from offsphere.geometry.positives import Positives
-
-Array = NDArray[np.float64]
 
 SLOW = 0.1  # of the gradient of a unit vector at a right angle to its partner
 LEARNT = 0.9  # a cosine above this has little left to learn

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom, skew
 
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from offsphere.base.arrays import Index
 
 NEIGHBOURS = 10
 WORST = 10  # hubs that are named

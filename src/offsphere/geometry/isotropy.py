@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from math import exp, isfinite, log, nan, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.geometry.estimate import UNDEFINED, Estimate
+from offsphere.base.arrays import Array, Rows
 from offsphere.geometry.sample import Sample, smallest
 from offsphere.geometry.scanning import Scan
 from offsphere.geometry.spectrum import effective_rank, eigenvalues, isoscore
-
-Array = NDArray[np.float64]
+from offsphere.statistics.estimate import UNDEFINED, Estimate
 
 CONE = 0.5  # a mean cosine above this is a narrow cone
 PAIRED = 4_096  # rows of a sample whose pairs are formed; all rows where the sample is the whole
@@ -123,7 +121,7 @@ def _over_pairs(sample: Sample) -> tuple[Estimate, Estimate]:
     return Estimate.around(float(variance.mean()), errors[0]), Estimate.around(log(level), errors[1])
 
 
-def _potentials(units: NDArray[np.float32]) -> Array:
+def _potentials(units: Rows) -> Array:
     """For each row, the sum over all others of ``exp(-2 |x - y|^2) = exp(4 c - 4)``; each pair is formed once."""
     sums = np.zeros(len(units))
     for start in range(0, len(units), AT_ONCE):

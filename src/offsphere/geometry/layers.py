@@ -6,26 +6,24 @@ what is left when the cone is taken away. Ordinary tokens only, unless it says o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.cores import available_cores
-from offsphere.encode.encoder import Encoder, Side
-from offsphere.encode.layers import token_layers, token_names
-from offsphere.errors import OffsphereError
-from offsphere.geometry.correlation import Correlation, correlation
+from offsphere.base.arrays import Array, Flags
+from offsphere.base.cores import available_cores
+from offsphere.base.errors import OffsphereError
+from offsphere.base.progress import Progress
+from offsphere.encode.encoder import Encoder, ItemSide
+from offsphere.encode.token_layers import token_layers, token_names
 from offsphere.geometry.dimensions import Dimensions, dimensions
 from offsphere.geometry.merging import Merging
 from offsphere.geometry.token_batch import TokenBatch
 from offsphere.geometry.tokens import LayerState
-
-Array = NDArray[np.float64]
-Progress = Callable[[int, int], None]
+from offsphere.statistics.correlation import Correlation, correlation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,14 +99,19 @@ class LayerSummary(NamedTuple):
 
 
 def measure_layers(
-    encoder: Encoder, texts: Sequence[str], side: Side = "document", *, seed: int = 0, progress: Progress | None = None
+    encoder: Encoder,
+    texts: Sequence[str],
+    side: ItemSide = "document",
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Layers:
     """Run the model over the texts once; sums are taken as layers come, and no token vector is kept but some probes."""
     states, special = _states(encoder, texts, side, seed, progress)
     return _told(encoder, side, len(texts), states, special)
 
 
-def layer_summaries(encoder: Encoder, texts: Sequence[str], side: Side = "document") -> list[LayerSummary]:
+def layer_summaries(encoder: Encoder, texts: Sequence[str], side: ItemSide = "document") -> list[LayerSummary]:
     """Every layer in short."""
     states, special = _states(encoder, texts, side, 0, None)
     tokens = states[0].tokens
@@ -116,7 +119,7 @@ def layer_summaries(encoder: Encoder, texts: Sequence[str], side: Side = "docume
     return [_summary(state, compared) for state in states]
 
 
-def _summary(state: LayerState, compared: NDArray[np.bool_]) -> LayerSummary:
+def _summary(state: LayerState, compared: Flags) -> LayerSummary:
     own, mean = state.ordinary, _mean(state.tokens.self_similarity[compared])
     return LayerSummary(
         own.anisotropy,
@@ -129,7 +132,7 @@ def _summary(state: LayerState, compared: NDArray[np.bool_]) -> LayerSummary:
 
 
 def _states(
-    encoder: Encoder, texts: Sequence[str], side: Side, seed: int, progress: Progress | None
+    encoder: Encoder, texts: Sequence[str], side: ItemSide, seed: int, progress: Progress | None
 ) -> tuple[list[LayerState], list[int]]:
     """The state of every layer over all texts, and which tokens stand for no word."""
     merging: list[Merging[LayerState]] = []
@@ -151,7 +154,7 @@ def _states(
     return states, list(special)
 
 
-def _told(encoder: Encoder, side: Side, texts: int, states: Sequence[LayerState], special: list[int]) -> Layers:
+def _told(encoder: Encoder, side: ItemSide, texts: int, states: Sequence[LayerState], special: list[int]) -> Layers:
     ids = states[0].tokens.ids
     apart = np.isin(ids, special)
     compared = ~apart & np.isfinite(states[0].tokens.self_similarity)
@@ -169,9 +172,7 @@ def _told(encoder: Encoder, side: Side, texts: int, states: Sequence[LayerState]
     )
 
 
-def _layer(
-    number: int, state: LayerState, compared: NDArray[np.bool_], apart: NDArray[np.bool_], special: Sequence[str]
-) -> Layer:
+def _layer(number: int, state: LayerState, compared: Flags, apart: Flags, special: Sequence[str]) -> Layer:
     own, tokens = state.ordinary, state.tokens
     similar = tokens.self_similarity
     return Layer(

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.geometry.correlation import Correlation, correlation
-from offsphere.geometry.texts import TextNumbers
-from offsphere.lengths import are_equal
-
-Array = NDArray[np.float64]
+from offsphere.base.arrays import Array, Index
+from offsphere.geometry.text_numbers import TextNumbers
+from offsphere.statistics.correlation import Correlation, correlation
+from offsphere.vectors.lengths import are_equal
 
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 BINS = 40
@@ -30,7 +29,7 @@ class LengthSummary:
     deviation: float
     variation: float
     quantiles: dict[str, float]
-    histogram_counts: NDArray[np.int64]
+    histogram_counts: Index
     histogram_edges: Array
     normalised: bool
     with_characters: Correlation | None = None

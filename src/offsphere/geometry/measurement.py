@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.comparing import compare
-from offsphere.comparison import Comparison
+from offsphere.base.arrays import Counts, Index, Vectors
+from offsphere.base.cache import Memo
+from offsphere.base.digests import digest_of
+from offsphere.base.errors import OffsphereError, ParameterError, UnknownNameError, VectorError
+from offsphere.base.progress import Progress
+from offsphere.comparison.compare_scorers import compare
+from offsphere.comparison.table import Comparison
+from offsphere.data.info import describe_task
+from offsphere.data.pair_task import PairTask
+from offsphere.data.ranking_task import RankingTask
+from offsphere.data.task_vectors import PairVectors, RankingVectors
 from offsphere.encode.encoder import Encoder
-from offsphere.errors import OffsphereError, ParameterError, UnknownNameError, VectorError
 from offsphere.geometry.dimensions import Dimensions, dimensions
 from offsphere.geometry.dual import Dual, dual_of
 from offsphere.geometry.fisher import Fisher, fisher
@@ -28,20 +35,12 @@ from offsphere.geometry.sample import smallest
 from offsphere.geometry.scanning import Scan, scan
 from offsphere.geometry.shape import SECTIONS, Geometry
 from offsphere.geometry.sides import Measurable, numbers_of, sides_of
-from offsphere.geometry.texts import TextNumbers
-from offsphere.lengths import are_equal
-from offsphere.memo import Memo, digest_of
-from offsphere.naming import parse_scorer
-from offsphere.scorer import Scorer
-from offsphere.searching import search_in_turns
-from offsphere.similarity import COSINE, DOT
-from offsphere.tasks.info import describe_task
-from offsphere.tasks.pairs import PairTask
-from offsphere.tasks.ranking import RankingTask
-from offsphere.tasks.vectors import PairVectors, RankingVectors
-
-Index = NDArray[np.int64]
-Progress = Callable[[int, int], None]
+from offsphere.geometry.text_numbers import TextNumbers
+from offsphere.ranking.search import search_in_turns
+from offsphere.scoring.names import parse_scorer
+from offsphere.scoring.scorer import Scorer
+from offsphere.scoring.similarity import COSINE, DOT
+from offsphere.vectors.lengths import are_equal
 
 ASKING = 2_048  # vectors that look for their neighbours where there are no queries
 FEWEST_POSITIVES = 2
@@ -198,8 +197,8 @@ class _Work:
         k = COMPETITORS + min(int(task.judgments.relevant.max()), DEEPEST)
         return self._searched(self.sides[0].vectors, {"cosine": Scorer(COSINE)}, k)["cosine"]
 
-    def _searched(self, queries: NDArray[np.floating], scorers: Mapping[str, Scorer], k: int) -> dict[str, Index]:
-        def lists() -> dict[str, NDArray[np.int32]]:
+    def _searched(self, queries: Vectors, scorers: Mapping[str, Scorer], k: int) -> dict[str, Index]:
+        def lists() -> dict[str, Counts]:
             turns = search_in_turns(queries, self.sides[-1].vectors, list(scorers.values()), k, progress=self.progress)
             parts = [[top.documents.astype(np.int32) for top in tops] for _, tops in turns]
             return {"found": np.stack([np.concatenate(part) for part in zip(*parts, strict=True)])}

@@ -8,14 +8,12 @@ from math import isfinite, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.geometry.estimate import Estimate
+from offsphere.base.arrays import Array, Flags
 from offsphere.geometry.positives import Positives
 from offsphere.geometry.sample import Sample
 from offsphere.geometry.scanning import Scan
-
-Array = NDArray[np.float64]
+from offsphere.statistics.estimate import Estimate
 
 BATCHES = (32, 64, 256, 1_024)
 
@@ -129,7 +127,7 @@ def _variance(left: Sample, right: Sample, positives: Positives, mean: float) ->
     return Estimate.around(value, float(each.std()) / sqrt(len(each)))
 
 
-def _directed(sample: Sample) -> NDArray[np.bool_]:
+def _directed(sample: Sample) -> Flags:
     return np.asarray(sample.vectors.any(axis=1))
 
 

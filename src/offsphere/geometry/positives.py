@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.lengths import lengths
-from offsphere.tasks.pairs import PairTask
-from offsphere.tasks.ranking import RankingTask
-from offsphere.tasks.vectors import PairVectors, RankingVectors
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
-Rows = NDArray[np.floating]
+from offsphere.base.arrays import Array, Index, Vectors
+from offsphere.data.pair_task import PairTask
+from offsphere.data.ranking_task import RankingTask
+from offsphere.data.task_vectors import PairVectors, RankingVectors
+from offsphere.vectors.lengths import lengths
 
 ALIKE = 0.8  # of the way from the lowest gold score to the highest; 4 of 5 on the usual scale
 AT_ONCE = 8_192  # pairs whose vectors are held at a time
@@ -53,7 +49,7 @@ def alike(task: PairTask) -> Index:
     return np.flatnonzero(task.gold >= task.gold.min() + ALIKE * np.ptp(task.gold))
 
 
-def _measured(one: Rows, other: Rows, left: Index, right: Index) -> Positives:
+def _measured(one: Vectors, other: Vectors, left: Index, right: Index) -> Positives:
     products, own, others = np.empty(len(left)), np.empty(len(left)), np.empty(len(left))
     for start in range(0, len(left), AT_ONCE):
         chosen = slice(start, start + AT_ONCE)

@@ -9,18 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.errors import OffsphereError
-from offsphere.geometry.correlation import Correlation, correlation
-from offsphere.geometry.effect import FEW, band, cohen_d, cohen_d_samples, superiority
-from offsphere.geometry.estimate import UNDEFINED, Estimate
+from offsphere.base.arrays import Array, Flags, Index
+from offsphere.base.errors import OffsphereError
+from offsphere.data.ranking_task import RankingTask
 from offsphere.geometry.length import NORMALISED
 from offsphere.geometry.positives import Positives
-from offsphere.lengths import are_equal
-from offsphere.significance import bootstrap, interval
-from offsphere.tasks.ranking import RankingTask
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from offsphere.statistics.correlation import Correlation, correlation
+from offsphere.statistics.effect import FEW, band, cohen_d, cohen_d_samples, superiority
+from offsphere.statistics.estimate import UNDEFINED, Estimate
+from offsphere.statistics.significance import bootstrap, interval
+from offsphere.vectors.lengths import are_equal
 
 COMPETITORS = 100  # non-relevant documents nearest to a query by cosine
 FEWEST = 2
@@ -127,7 +125,7 @@ def relevance(
     )
 
 
-def refuse_few(task: RankingTask, document_lengths: Array) -> NDArray[np.bool_]:
+def refuse_few(task: RankingTask, document_lengths: Array) -> Flags:
     """Which documents are relevant to any query; an error where lengths or groups allow no effect."""
     if are_equal(document_lengths):
         raise OffsphereError(f"length and relevance: {NORMALISED}")
@@ -156,7 +154,7 @@ def regressed_out(lengths: Array, characters: NDArray[np.integer]) -> tuple[Arra
     return residuals, float(1 - residuals.var() / total) if total > 0 else 0.0
 
 
-def _by_query(task: RankingTask, lengths: Array, known: NDArray[np.bool_], ranked: Index) -> Array:
+def _by_query(task: RankingTask, lengths: Array, known: Flags, ranked: Index) -> Array:
     """Per query: difference of means, squares within, degrees of freedom, superiority; no numbers without a side."""
     judgments = task.judgments
     found = np.full((judgments.query_count, 4), np.nan)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from offsphere.base.arrays import Index, Rows, Vectors
+
 Keys = NDArray[np.uint64]
 
 
@@ -21,13 +23,11 @@ class Sample:
     size: int
     seen: int
     keys: Keys
-    rows: NDArray[np.int64]
-    vectors: NDArray[np.float32]
+    rows: Index
+    vectors: Rows
 
     @classmethod
-    def of(
-        cls, vectors: NDArray[np.floating], first: int, size: int, seed: int = 0, limit: np.uint64 | None = None
-    ) -> Sample:
+    def of(cls, vectors: Vectors, first: int, size: int, seed: int = 0, limit: np.uint64 | None = None) -> Sample:
         """The sample of one chunk whose first row has the number ``first``.
 
         Where it is known beforehand that no key above ``limit`` will stay, those are not kept.
@@ -56,7 +56,7 @@ class Sample:
         return len(self.rows) == self.seen
 
 
-def keys_of(rows: NDArray[np.int64], seed: int) -> Keys:
+def keys_of(rows: Index, seed: int) -> Keys:
     """A random number for each row: the finalizer of SplitMix64 (Steele, Lea & Flood 2014) over its number."""
     with np.errstate(over="ignore"):
         key = (rows.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -66,7 +66,7 @@ def keys_of(rows: NDArray[np.int64], seed: int) -> Keys:
     return np.asarray(key ^ (key >> np.uint64(31)))
 
 
-def smallest(keys: Keys, size: int) -> NDArray[np.int64]:
+def smallest(keys: Keys, size: int) -> Index:
     """Where the ``size`` smallest keys stand, in order of place."""
     if len(keys) <= size:
         return np.arange(len(keys))

@@ -10,17 +10,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.blocks import TILE, Blocks, Documents
-from offsphere.cores import available_cores, in_order
-from offsphere.errors import VectorError
+from offsphere.base.arrays import Array, Vectors
+from offsphere.base.cores import available_cores, in_order
+from offsphere.base.errors import VectorError
 from offsphere.geometry.directions import Directions
 from offsphere.geometry.sample import Sample, keys_of
-from offsphere.moments import Moments
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.floating]
+from offsphere.vectors.blocks import TILE, Blocks, Documents
+from offsphere.vectors.moments import Moments
 
 SAMPLE = 8_192  # rows from which quadratic quantities are computed: exact up to here, sampled beyond
 SCAN_TILE = 4 * TILE  # rows that a thread works on at a time
@@ -37,7 +34,7 @@ class Scan:
     sample: Sample
 
     @classmethod
-    def of(cls, vectors: Rows, first: int = 0, *, sample: int = SAMPLE, seed: int = 0) -> Scan:
+    def of(cls, vectors: Vectors, first: int = 0, *, sample: int = SAMPLE, seed: int = 0) -> Scan:
         """The state of one chunk, whose first row has the number ``first`` in the whole."""
         directions, own = Directions.of(vectors)
         return cls(Moments.of(vectors), directions, own, Sample.of(vectors, first, sample, seed))
@@ -75,7 +72,7 @@ def scan(
     lengths, samples, done = [], [], 0
     total: tuple[Moments, Directions] | None = None
 
-    def measured(tile: Rows, first: int) -> tuple[Moments, Directions, Array, Sample]:
+    def measured(tile: Vectors, first: int) -> tuple[Moments, Directions, Array, Sample]:
         return Moments.of(tile, product), *Directions.of(tile), Sample.of(tile, first, sample, seed, limit)
 
     # one BLAS thread in each of ours: a tile stays in its core's cache, and rounds the same way every time
@@ -95,7 +92,7 @@ def scan(
     return Scan(*total, every_length, Sample.joined(samples))
 
 
-def _tiles(blocks: Blocks) -> Iterator[tuple[Rows, int]]:
+def _tiles(blocks: Blocks) -> Iterator[tuple[Vectors, int]]:
     """Pieces of the blocks, each with the number of its first row."""
     first = 0
     for block in blocks:

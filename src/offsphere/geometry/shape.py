@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from offsphere.base.plain import plain
 from offsphere.geometry.dimensions import Dimensions
 from offsphere.geometry.dual import Dual
 from offsphere.geometry.fisher import Fisher
@@ -16,7 +17,6 @@ from offsphere.geometry.isotropy import Isotropy
 from offsphere.geometry.length import LengthSummary
 from offsphere.geometry.negatives import Negatives
 from offsphere.geometry.relevance import Relevance
-from offsphere.plain import plain
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

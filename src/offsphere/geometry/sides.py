@@ -6,50 +6,49 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.blocks import Blocks
+from offsphere.base.arrays import Counts, Vectors
+from offsphere.base.errors import OffsphereError, VectorError
+from offsphere.data.pair_task import PairTask
+from offsphere.data.ranking_task import RankingTask
+from offsphere.data.store import Store
+from offsphere.data.task_vectors import PairVectors, RankingVectors
+from offsphere.data.vector_files import VectorFile, read_vectors
 from offsphere.encode.encoder import Encoder
-from offsphere.errors import OffsphereError, VectorError
-from offsphere.geometry.texts import TextNumbers, text_numbers
-from offsphere.store import Store
-from offsphere.tasks.pairs import PairTask
-from offsphere.tasks.ranking import RankingTask
-from offsphere.tasks.vector_files import VectorFile, read_vectors
-from offsphere.tasks.vectors import PairVectors, RankingVectors
+from offsphere.geometry.text_numbers import TextNumbers, text_numbers
+from offsphere.vectors.blocks import Blocks
 
-Rows = NDArray[np.floating]
-Measurable = RankingVectors | PairVectors | Store | VectorFile | Rows
+Measurable = RankingVectors | PairVectors | Store | VectorFile | Vectors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Side:
+class MeasuredSide:
     """Vectors of one side, with what is known of their rows."""
 
     name: str
-    vectors: Rows
+    vectors: Vectors
     ids: Sequence[str] | None = None
     texts: Sequence[str] | None = None
-    tokens: NDArray[np.int32] | None = None
+    tokens: Counts | None = None
 
 
-def sides_of(vectors: Measurable, task: RankingTask | PairTask | None) -> list[Side]:
+def sides_of(vectors: Measurable, task: RankingTask | PairTask | None) -> list[MeasuredSide]:
     """One or two sides, checked against the task."""
     if isinstance(vectors, RankingVectors):
         if task is not None and not isinstance(task, RankingTask):
             raise OffsphereError(f"{task.name} is a task of pairs, the vectors are of queries and documents")
         known = (task.query_ids, task.document_ids, task.query_texts, task.document_texts) if task else (None,) * 4
         return [
-            Side("query", vectors.queries, known[0], known[2], vectors.query_tokens),
-            Side("document", vectors.documents, known[1], known[3], vectors.document_tokens),
+            MeasuredSide("query", vectors.queries, known[0], known[2], vectors.query_tokens),
+            MeasuredSide("document", vectors.documents, known[1], known[3], vectors.document_tokens),
         ]
     if isinstance(vectors, PairVectors):
         if task is not None and not isinstance(task, PairTask):
             raise OffsphereError(f"{task.name} is a ranking task, the vectors are of pairs")
         texts = (task.left_texts, task.right_texts) if task is not None else (None, None)
         return [
-            Side("left", vectors.left, None, texts[0], vectors.left_tokens),
-            Side("right", vectors.right, None, texts[1], vectors.right_tokens),
+            MeasuredSide("left", vectors.left, None, texts[0], vectors.left_tokens),
+            MeasuredSide("right", vectors.right, None, texts[1], vectors.right_tokens),
         ]
     if task is not None:
         raise OffsphereError(
@@ -58,15 +57,15 @@ def sides_of(vectors: Measurable, task: RankingTask | PairTask | None) -> list[S
     if isinstance(vectors, Store):
         vectors = read_vectors(vectors.folder)
     if isinstance(vectors, VectorFile):
-        return [Side("vector", vectors.vectors, vectors.ids, None, vectors.tokens)]
+        return [MeasuredSide("vector", vectors.vectors, vectors.ids, None, vectors.tokens)]
     rows = np.asanyarray(vectors)
     if rows.ndim != 2:  # noqa: PLR2004
         raise VectorError(f"vectors have shape {rows.shape}: give a row a vector, (rows, dimensions)")
     Blocks.of(rows)  # says what is wrong with an empty array, or one that is not of floats
-    return [Side("vector", rows)]
+    return [MeasuredSide("vector", rows)]
 
 
-def numbers_of(sides: Sequence[Side], encoder: Encoder | None) -> list[TextNumbers] | None:
+def numbers_of(sides: Sequence[MeasuredSide], encoder: Encoder | None) -> list[TextNumbers] | None:
     """What is known of the texts of all sides; nothing where there are none."""
     texts = [side.texts for side in sides if side.texts is not None]
     if len(texts) < len(sides):
@@ -75,7 +74,7 @@ def numbers_of(sides: Sequence[Side], encoder: Encoder | None) -> list[TextNumbe
     return [_with_counts(numbers, side.tokens) for numbers, side in zip(found, sides, strict=True)]
 
 
-def _with_counts(numbers: TextNumbers, counts: NDArray[np.int32] | None) -> TextNumbers:
+def _with_counts(numbers: TextNumbers, counts: Counts | None) -> TextNumbers:
     """The model's own count of tokens, as the store kept it, where only words are known otherwise."""
     if counts is None or numbers.counted == "tokens":
         return numbers

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import exp, nan, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from offsphere.base.arrays import Array
 
 ROUNDING = 1e-12  # eigenvalues below this share of the largest are zero
 

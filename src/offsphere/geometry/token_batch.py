@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from offsphere.base.arrays import Array, Flags, Index, Rows
 from offsphere.geometry.directions import Directions
 from offsphere.geometry.sample import Sample, keys_of, smallest
-from offsphere.geometry.tokens import PROBES, Array, Index, LayerState, SentenceSums, TokenSums
+from offsphere.geometry.tokens import PROBES, LayerState, SentenceSums, TokenSums
 
 
 @dataclass(slots=True, eq=False)
@@ -18,7 +18,7 @@ class TokenBatch:
 
     ids: Index  # (tokens,)
     sentences: Index  # (tokens,): number of the sentence within the batch
-    special: NDArray[np.bool_]  # (tokens,)
+    special: Flags  # (tokens,)
     numbers: Index  # (sentences,): of each sentence in the whole
     seed: int = 0
     _groups: tuple[Index, Index, Index] = field(init=False)
@@ -34,7 +34,7 @@ class TokenBatch:
         self._counts = np.stack([ordinary, np.bincount(self.sentences, minlength=len(self.numbers))]).astype(np.float64)
         self._probes = self._probed()
 
-    def state(self, rows: NDArray[np.float32]) -> LayerState:
+    def state(self, rows: Rows) -> LayerState:
         """The state of one layer's token vectors (tokens, dimension)."""
         from offsphere.geometry.token_kernels import add_tokens
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from offsphere.kernels import exact_dot
+from offsphere.vectors.dot_kernels import exact_dot
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})

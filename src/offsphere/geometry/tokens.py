@@ -13,13 +13,10 @@ from dataclasses import dataclass
 from math import nan
 
 import numpy as np
-from numpy.typing import NDArray
 
+from offsphere.base.arrays import Array, Index
 from offsphere.geometry.directions import Directions
 from offsphere.geometry.sample import Sample
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 PROBES = 1_000  # sentences of which one token is kept
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import altair as alt
 
-from offsphere.learn.ablation import Ablation, VariantRow
-from offsphere.learn.learning import Learned
-from offsphere.learn.record import Training
+from offsphere.learn.ablation.ablation import Ablation, VariantRow
+from offsphere.learn.adapters.learn import Learned
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, drawn, interval_marks, spec_of
 from offsphere.report.scorer_figures import comparison_cells, interval_chart
+from offsphere.scoring.record import Training
 
 TRACKS = (  # name, title, columns by their label, what to see
     (

@@ -7,12 +7,13 @@ import struct
 import zlib
 
 import numpy as np
-from numpy.typing import NDArray
+
+from offsphere.base.arrays import Array
 
 SIDE = 400  # pixels
 
 
-def picture(values: NDArray[np.float64], low: float = -0.2, high: float = 1.0) -> str:
+def picture(values: Array, low: float = -0.2, high: float = 1.0) -> str:
     """A data address of the matrix in shades, dark where it is high; larger ones are averaged down."""
     shades = _smaller(np.clip((values - low) / (high - low), 0, 1))
     pixels = (255 * (1 - shades)).astype(np.uint8)
@@ -22,7 +23,7 @@ def picture(values: NDArray[np.float64], low: float = -0.2, high: float = 1.0) -
     return "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(parts)).decode()
 
 
-def _smaller(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _smaller(values: Array) -> Array:
     """Means over blocks, so that no side has more than so many pixels."""
     for axis in (0, 1):
         count = values.shape[axis]

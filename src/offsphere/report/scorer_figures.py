@@ -8,10 +8,10 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from offsphere.auditing import Audit
-from offsphere.comparison import Comparison, Row
+from offsphere.audit.run import Audit
+from offsphere.comparison.table import Comparison, Row
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, drawn, interval_marks, spec_of
-from offsphere.significance import win_tie_loss
+from offsphere.statistics.significance import win_tie_loss
 
 SHOWN = 10  # rows of the forest besides cosine, dot and the recommended one
 BARS = 400  # differences that are drawn; more are thinned evenly

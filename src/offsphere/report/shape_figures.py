@@ -7,7 +7,7 @@ from itertools import pairwise
 import altair as alt
 import numpy as np
 
-from offsphere.auditing import Audit
+from offsphere.audit.run import Audit
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, drawn, spec_of
 
 BINS = 40

@@ -83,7 +83,7 @@ def words_task(queries=80, documents=100, seed=0, name="words"):
     """Documents are forty draws from five words of their own; a query is three words of its document."""
     import numpy as np
 
-    from offsphere.tasks.ranking import Judged, Listed, RankingTask
+    from offsphere.data.ranking_task import ItemList, Judgment, RankingTask
 
     rng = np.random.default_rng(seed)
     nouns = WORDS[:23]
@@ -91,9 +91,9 @@ def words_task(queries=80, documents=100, seed=0, name="words"):
     wanted = rng.permutation(documents)[:queries] if queries <= documents else rng.integers(0, documents, queries)
     asked = [" ".join(rng.choice(texts[number].split(), 3, replace=False)) for number in wanted]
     ids = [f"d{number}" for number in range(documents)]
-    judged = [Judged(f"q{row}", ids[number], 1.0) for row, number in enumerate(wanted)]
+    judged = [Judgment(f"q{row}", ids[number], 1.0) for row, number in enumerate(wanted)]
     return RankingTask.build(
-        name, Listed([f"q{row}" for row in range(queries)], asked), Listed(ids, texts), judged, split="train"
+        name, ItemList([f"q{row}" for row in range(queries)], asked), ItemList(ids, texts), judged, split="train"
     )
 
 

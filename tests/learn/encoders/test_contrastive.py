@@ -11,11 +11,11 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Normalize
 from sentence_transformers.sentence_transformer.losses import MatryoshkaLoss, MultipleNegativesRankingLoss
 
-from offsphere.errors import OffsphereError
+from offsphere.base.errors import OffsphereError
 from offsphere.learn.encoders.contrastive import ContrastiveLoss, NotFiniteError
-from offsphere.learn.encoders.keys import Keys, row_keys
 from offsphere.learn.encoders.prepare import prepare, settle
-from offsphere.learn.regularizers import VRNS, Uniformity
+from offsphere.learn.encoders.text_keys import BatchKeys, row_keys
+from offsphere.learn.objective.regularizers import VRNS, Uniformity
 
 QUERIES = ["what runs", "who sleeps near the river", "a red cat", "old house", "what grows", "the bird sings"]
 DOCUMENTS = [
@@ -190,7 +190,7 @@ def test_a_prepared_model_scores_as_it_is_trained(transformer, normalize, tmp_pa
 def context(model):
     from offsphere.learn.encoders.contrastive import Context
 
-    return Context(Keys.of(features(model, QUERIES, DOCUMENTS), None))
+    return Context(BatchKeys.of(features(model, QUERIES, DOCUMENTS), None))
 
 
 @pytest.mark.parametrize("kind", ["transformer", "static"])
@@ -234,7 +234,7 @@ def test_numbers_in_the_data_say_what_belongs_together(transformer):
     loss = ContrastiveLoss(transformer, "both", known=np.array([[0, 1], [2, 7]]))
     labels = torch.tensor([[0, 0, 5], [1, 1, 6], [2, 2, 7], [3, 3, 8]])
     columns = features(transformer, QUERIES[:4], DOCUMENTS[:4], NEGATIVES[:4])
-    found = Keys.of(columns, labels).false_negatives(loss.known)
+    found = BatchKeys.of(columns, labels).false_negatives(loss.known)
     assert found.pairs.T.tolist() == [[0, 1]]
     assert found.hard.T.tolist() == [[2, 2]]
 

@@ -18,7 +18,7 @@ from torch.nn.parallel import DistributedDataParallel
 from safetensors.torch import save_file
 from sentence_transformers import SentenceTransformer
 from offsphere.learn.encoders.contrastive import ContrastiveLoss
-from offsphere.learn.regularizers import VRNS
+from offsphere.learn.objective.regularizers import VRNS
 from tests.learn.encoders.test_contrastive import DOCUMENTS, NEGATIVES, QUERIES
 
 folder, out, mini_batch, momentum, normalize, loss = sys.argv[1:7]

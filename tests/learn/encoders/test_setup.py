@@ -7,14 +7,14 @@ import pytest
 import torch
 
 import offsphere as osp
-from offsphere.errors import OffsphereError
+from offsphere.base.errors import OffsphereError
+from offsphere.learn.data.texts import TextPairs, fewer_documents
+from offsphere.learn.data.views import augmented, cropped
+from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learn.encoders.judging import encoded
-from offsphere.learn.encoders.models import forget
 from offsphere.learn.encoders.prepare import prepare, settle
-from offsphere.learn.encoders.recipe import EncoderRecipe
 from offsphere.learn.encoders.setup import Material, Setup
-from offsphere.learn.encoders.texts import TextPairs, fewer_documents
-from offsphere.learn.encoders.views import augmented, cropped
+from offsphere.learn.encoders.trainable import forget
 from tests.learn.encoders.conftest import words_task
 from tests.learn.encoders.made import load
 
@@ -133,7 +133,7 @@ def test_prepare_keeps_other_stages_and_can_be_done_again(transformer):
 def test_results_of_other_judgments_are_not_taken_again(words):
     from dataclasses import replace
 
-    from offsphere.learn.encoders.ablating import _digest
+    from offsphere.learn.ablation.ablate_encoders import _digest
 
     material = Material.of(words)
     own = words.judgments

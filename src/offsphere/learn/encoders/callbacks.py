@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 from transformers import TrainerCallback
 
-from offsphere.errors import OffsphereError
-from offsphere.files import write_whole
+from offsphere.base.errors import OffsphereError
+from offsphere.base.files import write_whole
+from offsphere.base.progress import Progress
 from offsphere.learn.encoders.contrastive import ContrastiveLoss
 
 MARK = "offsphere.json"  # written last: a checkpoint without it is not whole
@@ -23,7 +24,6 @@ BEST = "best.safetensors"
 UNWRITTEN = ("no space left", "file too large", "failed writing", "unexpected pos", "disk quota", "cannot write")
 
 History = list[tuple[int, float, float, float]]  # step, mean loss since the last one, held-out value, by cosine
-Progress = Callable[[int, int, str], None]
 
 
 class Watch(TrainerCallback):

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from offsphere.files import write_whole
+from offsphere.base.files import write_whole
 from offsphere.learn.encoders.outcome import Outcome
-from offsphere.learn.normalize import Exponents
+from offsphere.learn.objective.exponents import Exponents
 
 HEAD = "## Length, and how to score"
 

@@ -13,15 +13,16 @@ from sentence_transformers.base.losses.merged_forward import embed_columns
 from torch import Tensor, distributed, nn
 from torch.distributed import nn as differentiable
 
+from offsphere.base.arrays import Index
+from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.encode.stages import Power, exponent_of, let_lengths_pass, output_stages
-from offsphere.errors import OffsphereError, ParameterError
-from offsphere.learn.batch import Batch
-from offsphere.learn.encoders.keys import Index, Keys
 from offsphere.learn.encoders.momentum import Momentum
-from offsphere.learn.losses import Loss
-from offsphere.learn.normalize import Normalize
-from offsphere.learn.objective import Objective, Span
-from offsphere.transforms import Side
+from offsphere.learn.encoders.text_keys import BatchKeys
+from offsphere.learn.objective.batch import Batch
+from offsphere.learn.objective.exponents import Normalize
+from offsphere.learn.objective.losses import Loss
+from offsphere.learn.objective.objective import Objective, Span
+from offsphere.scoring.transforms import Side
 
 ROWS = 128  # anchors whose scores are held at a time in cached mode
 
@@ -33,7 +34,7 @@ class NotFiniteError(OffsphereError):
 class Context(NamedTuple):
     """What belongs to a batch besides its vectors with a gradient."""
 
-    keys: Keys
+    keys: BatchKeys
     slow: Tensor | None = None  # documents and hard negatives by a momentum encoder
 
 
@@ -88,7 +89,7 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         self._check_wrapping()
         for stage in self.passing:  # in evaluation too the loss is to see lengths
             stage.train()
-        keys = _gathered_keys(Keys.of(columns, labels))
+        keys = _gathered_keys(BatchKeys.of(columns, labels))
         slow = self._slow(columns[1:]) if self.momentum is not None else None
         context = Context(keys, slow)
         with_gradient = columns if slow is None else columns[:1]
@@ -271,9 +272,9 @@ def _gathered(rows: Tensor) -> Tensor:
     return found
 
 
-def _gathered_keys(keys: Keys) -> Keys:
+def _gathered_keys(keys: BatchKeys) -> BatchKeys:
     hard = _gathered(keys.hard) if keys.hard is not None else None
-    return Keys(_gathered(keys.queries), _gathered(keys.documents), hard)
+    return BatchKeys(_gathered(keys.queries), _gathered(keys.documents), hard)
 
 
 def _averaged(gradient: Tensor) -> Tensor:

@@ -15,9 +15,9 @@ from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 from torch import Tensor, nn
 from torch.nn import functional
 
-from offsphere.errors import ParameterError
-from offsphere.learn.normalize import Exponents
-from offsphere.powered import powered
+from offsphere.base.errors import ParameterError
+from offsphere.learn.objective.exponents import Exponents
+from offsphere.vectors.powered import powered
 
 HELD = "_offsphere_input"  # where a first stage remembers its exponents
 

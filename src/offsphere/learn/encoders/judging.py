@@ -7,20 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sentence_transformers.base.evaluation import BaseEvaluator
 
-from offsphere.comparing import measuring_of, metric_for
+from offsphere.base.arrays import Array
+from offsphere.comparison.compare_scorers import evaluator_of, metric_for
+from offsphere.comparison.measuring import Evaluator, value_of
+from offsphere.data.info import units_of
+from offsphere.data.pair_task import PairTask
+from offsphere.data.task_vectors import PairVectors, RankingVectors
 from offsphere.encode.sentence import SentenceEncoder
-from offsphere.learn.encoders.texts import Task, texts_of
-from offsphere.measuring import Measuring, value_of
-from offsphere.scorer import Scorer
-from offsphere.similarity import COSINE, DOT
-from offsphere.tasks.info import units_of
-from offsphere.tasks.pairs import PairTask
-from offsphere.tasks.vectors import PairVectors, RankingVectors
+from offsphere.learn.data.texts import Task, texts_of
+from offsphere.scoring.scorer import Scorer
+from offsphere.scoring.similarity import COSINE, DOT
 
-Array = NDArray[np.float64]
 Vectors = RankingVectors | PairVectors
 
 
@@ -43,7 +42,7 @@ class Judge:
     task: Task
     metric: str
 
-    def measured(self, model: Any) -> tuple[Measuring, list[Array]]:
+    def measured(self, model: Any) -> tuple[Evaluator, list[Array]]:
         """Measurements as trained and by cosine, and what measured them."""
         measuring = self.measuring(encoded(model, self.task))
         return measuring, measuring.values([Scorer(DOT), Scorer(COSINE)])
@@ -53,17 +52,17 @@ class Judge:
         measuring, (one, other) = self.measured(model)
         return value_of(measuring, one), value_of(measuring, other)
 
-    def without_vectors(self) -> Measuring:
+    def without_vectors(self) -> Evaluator:
         """Something that sums measurements up, where they are there already."""
         left, right = (np.zeros((len(side), 1), np.float32) for side in texts_of(self.task))
         if isinstance(self.task, PairTask):
             return self.measuring(PairVectors(left, right))
         return self.measuring(RankingVectors(left, right))
 
-    def measuring(self, vectors: Vectors) -> Measuring:
+    def measuring(self, vectors: Vectors) -> Evaluator:
         """Of vectors of this task."""
         folds = np.zeros(units_of(self.task), np.int64)
-        return measuring_of(self.task, vectors, metric_for(self.task, self.metric), folds)
+        return evaluator_of(self.task, vectors, metric_for(self.task, self.metric), folds)
 
 
 class HeldOutEvaluator(BaseEvaluator):

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from offsphere.base.errors import ParameterError
 from offsphere.encode.stages import let_lengths_pass, output_stages
-from offsphere.errors import ParameterError
 
 
 class Momentum(nn.Module):

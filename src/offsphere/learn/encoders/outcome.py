@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.comparing import RESAMPLES
-from offsphere.comparison import ALPHA
-from offsphere.evaluation import Evaluation
-from offsphere.learn.claims import Contrast
+from offsphere.base.arrays import Array
+from offsphere.comparison.compare_scorers import RESAMPLES
+from offsphere.comparison.table import ALPHA
+from offsphere.data.info import describe_task
+from offsphere.learn.ablation.claims import Difference
 from offsphere.learn.encoders.judging import Judge
-from offsphere.significance import bootstrap, holm, interval, randomization_test
-from offsphere.tasks.info import describe_task
+from offsphere.statistics.evaluation import Evaluation
+from offsphere.statistics.significance import bootstrap, holm, interval, randomization_test
 
-Array = NDArray[np.float64]
 NAMES = ("before, by cosine", "trained, as trained", "trained, by cosine")
 CONTRASTS = ((1, 0), (2, 0), (2, 1))  # what is tested, one less the other
 
@@ -28,7 +27,7 @@ class OutcomeRow(NamedTuple):
     value: float
     low: float
     high: float
-    gain: Contrast | None
+    gain: Difference | None
 
 
 class Outcome(NamedTuple):
@@ -40,7 +39,7 @@ class Outcome(NamedTuple):
     task: Mapping[str, Any]
     metric: str
     rows: Sequence[OutcomeRow]
-    by_cosine: Contrast
+    by_cosine: Difference
 
     @property
     def conclusion(self) -> str:
@@ -70,7 +69,7 @@ def outcome_of(judge: Judge, evaluation: Evaluation, measured: Sequence[Array], 
     contrasts = []
     for (one, other), p in zip(CONTRASTS, tested.tolist(), strict=True):
         around = interval(samples[:, one] - samples[:, other])
-        contrasts.append(Contrast(values[one] - values[other], float(around.low), float(around.high), p))
+        contrasts.append(Difference(values[one] - values[other], float(around.low), float(around.high), p))
     rows = []
     for place, name in enumerate(NAMES):
         own = interval(samples[:, place])
@@ -81,5 +80,5 @@ def outcome_of(judge: Judge, evaluation: Evaluation, measured: Sequence[Array], 
     return Outcome(describe_task(judge.task), judge.metric, rows, contrasts[2])
 
 
-def _shown(contrast: Contrast) -> str:
+def _shown(contrast: Difference) -> str:
     return f"{contrast.difference:+.4f} [{contrast.low:+.4f}, {contrast.high:+.4f}]"

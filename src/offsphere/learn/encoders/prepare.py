@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from sentence_transformers import SentenceTransformer
 
+from offsphere.base.errors import ParameterError
 from offsphere.encode.stages import add_output_stages, remove_output_stages
-from offsphere.errors import ParameterError
 from offsphere.learn.encoders.inputs import normalize_inputs, settle_inputs
-from offsphere.learn.normalize import Exponents, Normalize
+from offsphere.learn.objective.exponents import Exponents, Normalize
 
 
-class Prepared(NamedTuple):
+class Preparation(NamedTuple):
     """What was done to a model."""
 
     removed: list[str]
@@ -20,7 +20,7 @@ class Prepared(NamedTuple):
     similarity: str  # by which the model is to be scored from now on
 
 
-def prepare(model: Any, normalize: Normalize, normalize_input: Normalize = "none") -> Prepared:
+def prepare(model: Any, normalize: Normalize, normalize_input: Normalize = "none") -> Preparation:
     """Remove every stage that takes length away, and end each side in the one that ``normalize`` asks for.
 
     Saved, the model scores as it is trained: a side that is normalised ends in Normalize, one that keeps its length in
@@ -36,7 +36,7 @@ def prepare(model: Any, normalize: Normalize, normalize_input: Normalize = "none
     added = add_output_stages(model, exponents.query, exponents.document, learned=exponents.learned)
     model.similarity_fn_name = "cosine" if (exponents.query, exponents.document) == (1, 1) else "dot"
     normalize_inputs(model, Exponents.of(normalize_input))
-    return Prepared(removed, added, model.similarity_fn_name)
+    return Preparation(removed, added, model.similarity_fn_name)
 
 
 def settle(model: Any) -> None:

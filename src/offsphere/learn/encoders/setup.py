@@ -10,35 +10,27 @@ from typing import Any
 import numpy as np
 from sentence_transformers.base.losses.gradcache import has_static_embedding_input
 
-from offsphere.comparing import metric_for
-from offsphere.errors import DataError, ParameterError
-from offsphere.learn.apart import FEWEST, rows_apart
+from offsphere.base.arrays import Index
+from offsphere.base.digests import digest_of
+from offsphere.base.errors import DataError, ParameterError
+from offsphere.base.plain import plain
+from offsphere.comparison.compare_scorers import metric_for
+from offsphere.data.info import describe_task, units_of
+from offsphere.data.ranking_task import RankingTask
+from offsphere.data.task_vectors import RankingVectors
+from offsphere.learn.adapters.study import HELD_OUT, HELD_OUT_AT_MOST
+from offsphere.learn.data.apart import FEWEST, rows_apart
+from offsphere.learn.data.mining import MinedNegatives
+from offsphere.learn.data.pairs import TrainingPairs
+from offsphere.learn.data.texts import Task, TextPairs, all_texts, fewer_documents, not_in, text_part, texts_of
 from offsphere.learn.encoders.contrastive import check_widths
+from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
+from offsphere.learn.encoders.fit import steps_of
 from offsphere.learn.encoders.judging import Judge, encoded
-from offsphere.learn.encoders.models import forget, load_model, set_pooling, set_prompts, truncated
-from offsphere.learn.encoders.prepare import Prepared, prepare
-from offsphere.learn.encoders.recipe import EncoderRecipe
-from offsphere.learn.encoders.texts import (
-    Index,
-    Task,
-    TextPairs,
-    all_texts,
-    fewer_documents,
-    not_in,
-    text_part,
-    texts_of,
-)
-from offsphere.learn.encoders.training import steps_of
-from offsphere.learn.mining import Mined
-from offsphere.learn.pairs import TrainingPairs
-from offsphere.learn.study import HELD_OUT, HELD_OUT_AT_MOST
-from offsphere.memo import digest_of
-from offsphere.plain import plain
-from offsphere.scorer import Scorer
-from offsphere.similarity import DOT
-from offsphere.tasks.info import describe_task, units_of
-from offsphere.tasks.ranking import RankingTask
-from offsphere.tasks.vectors import RankingVectors
+from offsphere.learn.encoders.prepare import Preparation, prepare
+from offsphere.learn.encoders.trainable import forget, load_model, set_pooling, set_prompts, truncated
+from offsphere.scoring.scorer import Scorer
+from offsphere.scoring.similarity import DOT
 
 JUDGED_BY = 1_000  # documents that held-out queries are ranked among
 MOST = 0.5  # share of documents that are cut, from which it is said
@@ -98,7 +90,7 @@ class Setup:
     recipe: EncoderRecipe
     pairs: TextPairs
     material: Material
-    prepared: Prepared
+    prepared: Preparation
     seed: int
     notes: Sequence[str] = field(default=())
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -211,11 +203,11 @@ def _negatives(setup: Setup) -> Index:
     given: dict[int, list[int]] = {}
     for query, document in zip(task.judgments.queries[judged], task.judgments.documents[judged], strict=True):
         given.setdefault(int(query), []).append(int(document))
-    mined: Mined | None = None
+    mined: MinedNegatives | None = None
     if any(len(given.get(query, ())) < count for query in pairs.pairs[:, 0].tolist()):
         vectors = encoded(setup.model, task)
         assert isinstance(vectors, RankingVectors)
-        mined = Mined.by(Scorer(DOT), TrainingPairs.of((task, vectors), rows=setup.material.rows), rng)
+        mined = MinedNegatives.by(Scorer(DOT), TrainingPairs.of((task, vectors), rows=setup.material.rows), rng)
     found = np.empty((len(pairs), count), np.int64)
     for place, query in enumerate(pairs.pairs[:, 0].tolist()):
         own = list(given.get(query, []))

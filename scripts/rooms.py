@@ -1,0 +1,82 @@
+"""Print the rooms of the package and what each imports: the map of the house, drawn from the code itself.
+
+Every import counts, those inside functions and those for types alone too. A room may import from the rooms listed
+before it; an import from a later one is printed with its file and line, and the script exits with 1.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+PACKAGE = Path(__file__).parents[1] / "src" / "offsphere"
+ROOMS = (
+    "base",
+    "vectors",
+    "scoring",
+    "ranking",
+    "statistics",
+    "data",
+    "encode",
+    "comparison",
+    "geometry",
+    "learn",
+    "factors",
+    "engines",
+    "audit",
+    "report",
+    "cli",
+)
+
+
+class Import(NamedTuple):
+    """One import from one room to another, and where it stands."""
+
+    importer: str
+    imported: str
+    location: str
+
+
+def imports() -> Iterator[Import]:
+    """Every import of the package from itself that crosses a room's wall."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        own = path.relative_to(PACKAGE).parts
+        if len(own) == 1:  # the front door leads to every room
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            for module in _modules(node):
+                parts = module.split(".")
+                if parts[0] == "offsphere" and len(parts) > 1 and parts[1] != own[0]:
+                    yield Import(
+                        own[0], parts[1], f"{path.relative_to(PACKAGE.parents[1])}:{getattr(node, 'lineno', 0)}"
+                    )
+
+
+def _modules(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        return [f"{node.module}.{alias.name}" for alias in node.names] if node.module == "offsphere" else [node.module]
+    return []
+
+
+def main() -> int:
+    """Print a line a room, and every import that points upward."""
+    crossing = [found for found in imports() if found.imported in ROOMS]
+    counts = Counter((found.importer, found.imported) for found in crossing)
+    for room in ROOMS:
+        used = [f"{other} {counts[room, other]}" for other in ROOMS if counts[room, other]]
+        print(f"{room:<11} imports  {', '.join(used) or 'nothing'}")
+    upward = [found for found in crossing if ROOMS.index(found.imported) > ROOMS.index(found.importer)]
+    print(f"{len(upward)} upward of {len(crossing)} imports between rooms")
+    for found in upward:
+        print(f"  {found.location}: {found.importer} -> {found.imported}")
+    return 1 if upward else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+"""How many cores there are to work with, and how to keep them busy."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+Answer = TypeVar("Answer")
+
+WAITING = 2  # pieces of work that wait for each thread
+
+
+def available_cores() -> int:
+    """Those this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(work: Callable[..., Answer], pieces: Iterable[tuple[Any, ...]], threads: int) -> Iterator[Answer]:
+    """The results for all pieces in their order, worked out in threads; few pieces are held at a time."""
+    running: deque[Future[Answer]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for piece in pieces:
+            running.append(pool.submit(work, *piece))
+            if len(running) > WAITING * threads:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()

@@ -1,0 +1,28 @@
+"""Files that appear whole or not at all: written beside, flushed to disk, renamed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from offsphere.base.errors import OffsphereError
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace ``path`` by ``content`` in one step."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise OffsphereError(f"cannot write {path}: {error.strerror}: choose another folder") from error
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(beside).chmod(0o644)
+        Path(beside).replace(path)
+    except OSError as error:
+        Path(beside).unlink(missing_ok=True)
+        raise OffsphereError(f"cannot write {path}: {error.strerror}: nothing was changed") from error

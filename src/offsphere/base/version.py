@@ -1,0 +1,13 @@
+"""The version of the package, and of the code as it lies on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__version__ = "0.1.0"
+
+
+def code_version() -> bytes:
+    """The version, and when the code was last changed: what other code computed is computed again."""
+    newest = max(path.stat().st_mtime_ns for path in Path(__file__).parents[1].rglob("*.py"))
+    return f"{__version__} {newest}".encode()

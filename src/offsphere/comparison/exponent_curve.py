@@ -1,0 +1,42 @@
+"""The exponent sweep: one curve from strong reward of length, over dot product and cosine, to over-normalised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from offsphere.base.arrays import Array
+from offsphere.comparison.measuring import Evaluator
+from offsphere.scoring.scorer import Scorer
+from offsphere.scoring.similarity import Polar
+from offsphere.statistics.significance import bootstrap, interval
+
+EXPONENTS = np.round(np.arange(-1.0, 2.01, 0.125), 3)
+RESAMPLES = 500
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExponentCurve:
+    """The value at each exponent of the length, with its 95 % band."""
+
+    transforms: str  # the chain in front, or "raw"
+    exponents: Array
+    values: Array
+    low: Array
+    high: Array
+
+
+def exponent_curve(measuring: Evaluator, scorer: Scorer, *, pairs: bool, seed: int = 0) -> ExponentCurve:
+    """``dot / |d|^g`` for g from -1 to 2 behind the transforms of a scorer; both lengths where the task is of pairs."""
+    plain = replace(scorer, bias=None, standardization=None)
+    options = [replace(plain, similarity=Polar(g if pairs else 1.0, g)) for g in EXPONENTS.tolist()]
+    measured = measuring.values(options)
+    evaluation = measuring.evaluation
+    values = np.array([evaluation.evaluate(row, np.ones((1, evaluation.units)))[0] for row in measured])
+    samples = bootstrap(
+        lambda weights: evaluation.evaluate_all(measured, weights), evaluation.units, count=RESAMPLES, seed=seed
+    )
+    low, high = interval(samples)
+    name = " + ".join(transform.name for transform in scorer.transforms) or "raw"
+    return ExponentCurve(name, EXPONENTS, values, low, high)

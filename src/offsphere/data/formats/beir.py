@@ -1,0 +1,85 @@
+"""BEIR folders: corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv (Thakur et al. 2021, arXiv:2104.08663)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from offsphere.base.errors import DataError
+from offsphere.base.files import write_whole
+from offsphere.base.tables import json_lines
+from offsphere.data.formats.qrels import find_qrels, read_qrels
+from offsphere.data.ranking_task import ItemList, RankingTask
+
+MADE = "made.json"  # says how judgments were made that no human gave
+
+
+def is_beir(folder: Path) -> bool:
+    """Whether a folder has the layout."""
+    return (folder / "corpus.jsonl").is_file() and (folder / "queries.jsonl").is_file()
+
+
+def load_beir(folder: Path, split: str | None = None, *, ignore_missing: bool = False) -> RankingTask:
+    """Read a folder; documents are title and text."""
+    qrels, chosen = find_qrels(folder, split)
+    return RankingTask.build(
+        folder.resolve().name,
+        read_texts(folder / "queries.jsonl"),
+        read_texts(folder / "corpus.jsonl"),
+        read_qrels(qrels),
+        split=chosen,
+        ignore_missing=ignore_missing,
+        made=_made(folder),
+    )
+
+
+def write_beir(
+    folder: Path,
+    documents: Iterable[tuple[str, str, str]],
+    queries: Iterable[tuple[str, str]],
+    judgments: Mapping[str, Iterable[tuple[str, str]]],
+    made: str,
+) -> None:
+    """Write documents (id, title, text), queries (id, text) and each split's relevant (query, document) pairs."""
+    _write_lines(folder / "corpus.jsonl", ({"_id": d, "title": title, "text": text} for d, title, text in documents))
+    _write_lines(folder / "queries.jsonl", ({"_id": q, "text": text} for q, text in queries))
+    for split, pairs in judgments.items():
+        rows = "".join(f"{query}\t{document}\t1\n" for query, document in pairs)
+        write_whole(folder / "qrels" / f"{split}.tsv", f"query-id\tcorpus-id\tscore\n{rows}".encode())
+    write_whole(folder / MADE, json.dumps({"made": made}, indent=2).encode())
+
+
+def read_texts(path: Path) -> ItemList:
+    """Ids and texts of a BEIR file."""
+    ids, texts = [], []
+    for line, entry in json_lines(path):
+        name = entry.get("_id", entry.get("id"))
+        if name is None:
+            raise DataError(f"{path}:{line}: there is no _id")
+        ids.append(str(name))
+        texts.append(text_of(entry, f"{path}:{line}"))
+    return ItemList(ids, texts, str(path))
+
+
+def text_of(entry: dict[str, Any], place: str) -> str:
+    """Title and text joined by a space, as BEIR's own models see a document."""
+    parts = [entry.get("title") or "", entry.get("text") or ""]
+    for part in parts:
+        if not isinstance(part, str):
+            raise DataError(f"{place}: a text is of type {type(part).__name__}, expected a string")
+    return " ".join(part for part in parts if part)
+
+
+def _made(folder: Path) -> str | None:
+    try:
+        return str(json.loads((folder / MADE).read_bytes())["made"])
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{folder / MADE} cannot be read: expected a JSON object with the key 'made'") from error
+
+
+def _write_lines(path: Path, rows: Iterable[dict[str, str]]) -> None:
+    write_whole(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace"))

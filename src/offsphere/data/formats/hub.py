@@ -1,0 +1,90 @@
+"""Tasks from the Hugging Face hub, in the same layouts as the files: BEIR's configurations, or an STS table.
+
+Only data is read: ``datasets`` runs no code from a repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from offsphere.base.errors import DataError, NoSuchSplitError
+from offsphere.data.formats.beir import text_of
+from offsphere.data.formats.sts import COLUMNS
+from offsphere.data.pair_task import PairTask
+from offsphere.data.ranking_task import ItemList, Judgment, RankingTask
+
+
+def load_hub(name: str, split: str | None = None, *, ignore_missing: bool = False) -> RankingTask | PairTask:
+    """Read ``org/name``. Judgments are a configuration (qrels or default), or ``org/name-qrels`` as BEIR has them."""
+    try:
+        from datasets import get_dataset_config_names
+    except ImportError as error:
+        raise DataError(
+            f"{name!r} is no folder here; if it is a data set on the Hugging Face hub: pip install 'offsphere[hub]'"
+        ) from error
+    try:
+        configurations = get_dataset_config_names(name)
+    except Exception as error:  # datasets raises a different kind for every way not to find something
+        raise DataError(
+            f"{name!r} is neither a folder here nor a data set that can be reached on the hub "
+            f"({type(error).__name__}): check the name and the connection, or give a folder"
+        ) from error
+    if {"corpus", "queries"} <= set(configurations):
+        return _beir(name, configurations, split, ignore_missing=ignore_missing)
+    return _sts(name, split)
+
+
+def _beir(name: str, configurations: list[str], split: str | None, *, ignore_missing: bool) -> RankingTask:
+    judged_in = next((config for config in ("qrels", "default") if config in configurations), None)
+    judged = _splits(name, judged_in) if judged_in else _splits(f"{name}-qrels", None)
+    chosen = _choose(name, list(judged), split)
+    rows = (
+        Judgment(str(row["query-id"]), str(row["corpus-id"]), float(row["score"]), f"{name}/{chosen} row {number}")
+        for number, row in enumerate(judged[chosen])
+    )
+    queries, corpus = (_listed(f"{name}/{config}", _splits(name, config)) for config in ("queries", "corpus"))
+    return RankingTask.build(name, queries, corpus, rows, split=chosen, ignore_missing=ignore_missing)
+
+
+def _sts(name: str, split: str | None) -> PairTask:
+    tables = _splits(name, None)
+    chosen = _choose(name, list(tables), split)
+    table = tables[chosen]
+    missing = [column for column in COLUMNS if column not in table.column_names]
+    if missing:
+        raise DataError(
+            f"{name} has neither the configurations corpus and queries (a ranking task) nor the columns "
+            f"{', '.join(COLUMNS)} (pairs)"
+        )
+    gold = np.array(table["score"], np.float64)
+    return PairTask(name, gold, list(table["sentence1"]), list(table["sentence2"]), chosen)
+
+
+def _splits(name: str, configuration: str | None) -> dict[str, Any]:
+    from datasets import load_dataset
+
+    try:
+        return dict(load_dataset(name, configuration))
+    except Exception as error:  # datasets raises a different kind for every way not to find something
+        part = f"{name} ({configuration})" if configuration else name
+        raise DataError(f"{part} cannot be loaded from the hub: {str(error).splitlines()[0]}") from error
+
+
+def _choose(name: str, splits: list[str], split: str | None) -> str:
+    if split is not None and split not in splits:
+        raise NoSuchSplitError(f"{name} has no split {split!r}: there are {', '.join(splits)}")
+    preferred = (name for name in ("test", "dev", "validation") if name in splits)
+    return split or next(preferred, splits[0])
+
+
+def _listed(source: str, splits: dict[str, Iterable[dict[str, Any]]]) -> ItemList:
+    """All rows of a configuration, whatever its one split is called."""
+    ids, texts = [], []
+    for rows in splits.values():
+        for number, row in enumerate(rows):
+            ids.append(str(row.get("_id", row.get("id"))))
+            texts.append(text_of(row, f"{source} row {number}"))
+    return ItemList(ids, texts, source)

@@ -1,0 +1,86 @@
+"""The token vectors of every layer of a transformer, batch by batch, padding left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from offsphere.base.arrays import Flags, Index, Rows
+from offsphere.base.errors import OffsphereError
+from offsphere.encode.encoder import Encoder, ItemSide
+from offsphere.encode.sentence import BATCH, SentenceEncoder
+
+
+class TokenLayers(NamedTuple):
+    """Tokens of a batch of texts in a row, and their vectors in every layer, the embedding layer first."""
+
+    ids: Index  # (tokens,)
+    texts: Index  # (tokens,): number of the text within the batch
+    special: Flags  # (tokens,)
+    numbers: Index  # (texts of the batch,): of each text in the whole
+    layers: Sequence[Rows]  # each (tokens, dimension)
+
+
+def token_layers(encoder: Encoder, texts: Sequence[str], side: ItemSide, batch: int = BATCH) -> Iterator[TokenLayers]:
+    """Run the model over texts, long ones first; each layer's vectors of all tokens that are no padding."""
+    import torch
+
+    transformer = transformer_of(encoder, side)
+    assert isinstance(encoder, SentenceEncoder)  # or it would have been refused
+    special = special_ids(transformer)
+    order = np.argsort([-len(text) for text in texts], kind="stable")
+    prompt = encoder.prompt(side)
+    for start in range(0, len(order), batch):
+        chosen = order[start : start + batch]
+        features = transformer.preprocess([texts[number] for number in chosen], prompt=prompt or None)
+        inputs = {name: value.to(encoder.model.device) for name, value in features.items() if torch.is_tensor(value)}
+        with torch.inference_mode():
+            # the module filters what its model does not take
+            found = transformer.model(**_accepted(transformer, inputs), output_hidden_states=True, return_dict=True)
+        mask = inputs["attention_mask"].bool()
+        ids = inputs["input_ids"][mask].cpu().numpy()
+        yield TokenLayers(
+            ids,
+            mask.nonzero()[:, 0].cpu().numpy(),
+            np.isin(ids, special),
+            chosen,
+            [layer[mask].float().cpu().numpy() for layer in found.hidden_states],
+        )
+
+
+def special_ids(transformer: Any) -> Index:
+    """Tokens that stand for no word. One that stands for an unknown word stands for a word."""
+    tokenizer = transformer.tokenizer
+    return np.array(sorted(set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}), np.int64)
+
+
+def token_names(encoder: Encoder, ids: Sequence[int], side: ItemSide) -> list[str]:
+    """How the tokenizer of a side writes tokens."""
+    return [str(name) for name in transformer_of(encoder, side).tokenizer.convert_ids_to_tokens(list(ids))]
+
+
+def transformer_of(encoder: Encoder, side: ItemSide) -> Any:
+    """The transformer inside an encoder; an error where it has none, and so no tokens in context."""
+    name = encoder.description.model
+    if isinstance(encoder, SentenceEncoder):
+        from sentence_transformers.base.modules import Router, Transformer
+
+        first: Any = encoder.model[0]
+        if isinstance(first, Router):
+            routes = first.sub_modules
+            route: Any = routes[side if side in routes else first.default_route or next(iter(routes))]
+            first = route[0]
+        if isinstance(first, Transformer):
+            return first
+    raise OffsphereError(
+        f"{name} has no layers: it gives a vector a text, not one a token in context; give a transformer model "
+        "(a sentence-transformers or transformers folder, or a hub name) with --model"
+    )
+
+
+def _accepted(transformer: Any, inputs: dict[str, Any]) -> dict[str, Any]:
+    """The inputs that the model's forward takes."""
+    known = transformer.model_forward_params
+    return {name: value for name, value in inputs.items() if known is None or name in known}

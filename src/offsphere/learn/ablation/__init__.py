@@ -1,0 +1,1 @@
+"""Many variants of a training under equal conditions, and which claims of the papers hold."""

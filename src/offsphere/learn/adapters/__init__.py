@@ -1,0 +1,1 @@
+"""Learning on frozen vectors: a small map for each side."""

@@ -1,0 +1,1 @@
+"""The one contrastive objective: losses, normalisation, scale, regularisers. Tensors in, a scalar out."""

@@ -1,0 +1,387 @@
+"""The compiled inner loops of search: a fast float32 test that loses no document, an exact float64 ranking behind it.
+
+One tile is some queries times some documents. The float32 product of a tile is trusted only up to its rounding error: a
+document whose key *may* be above the query's current k-th best waits in line, with an interval that holds its key; all
+others are skipped by a test that vectorises, at about 0.1 ns a score. At the end of a block the lines are settled: what
+is still in them is ranked in float64. So results are exact, and do not depend on how the matrix product was cut up.
+
+Three things keep it fast besides the test. A full line is first shortened by its intervals alone, so that in the first
+block, where thresholds are low, few exact products are wasted. Exact products are shared by the scorers of a query. And
+a list is pruned to its k best only when it has grown by half.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from offsphere.vectors.dot_kernels import exact_dot
+
+CHUNK = 64  # documents per vectorised test; LLVM unrolls shorter ones and then does not vectorise them
+ROUNDING = 2.0**-23  # twice the unit round-off of float32
+SMALLEST = 2.0**-149  # the least positive float32: what an underflow may lose, per product
+TINY = 1e-30  # squared query lengths below this are not trusted to float32
+LARGE = 1e37  # nothing beyond this, or below its inverse, is trusted to float32
+COSINE_ERROR = 5e-6  # of the series in widest: the first term left out, and some rounding
+
+WAITING = np.dtype([("lower", np.float32), ("upper", np.float32), ("place", np.int32)])
+ENTRY = np.dtype([("key", np.float64), ("document", np.int64), ("dot", np.float64)])
+
+AFFINE, RATIO, GAP = 0, 1, 2  # offsphere.scoring.similarity.Form, as numba wants constants
+
+
+@njit(cache=True, nogil=True)
+def scan_tile(
+    product: Any, begin: int, sides: Any, first: int, k: int, plan: Any, terms: Any, tops: Any, work: Any
+) -> None:
+    """Let every document of a tile that may be among a query's k best wait in line, for all scorers of one transform.
+
+    ``product`` (queries, documents) is the float32 matrix product of the queries and the documents ``begin`` ... of the
+    block; for the other arguments see ``rank_block``. The documents in line have intervals that hold their keys.
+    """
+    _, documents, query_lengths, document_lengths, factors = sides
+    forms, gaps = plan
+    weights, offsets, weights32, offsets32 = terms
+    thresholds = tops[2]
+    lines, waiting, scratch, _, _ = work
+    count = product.shape[1]
+    extents = tile_extents(weights, offsets, document_lengths, begin, count)
+    end = begin + count
+    marks = np.empty(count, np.float32)
+    hits = np.empty(count + 1, np.int64)
+    for i in range(product.shape[0]):
+        for s in range(forms.size):
+            form, gap, factor = forms[s], gaps[s], factors[i, s]
+            slack, nearer = rounding_errors(form, gap, factor, query_lengths[i], documents.shape[1], extents[s])
+            threshold = thresholds[i, s]
+            # no number where nothing is trusted: an overflow to minus infinity must pass too
+            least = np.float32(threshold - slack - 8 * ROUNDING * abs(threshold) if slack < np.inf else np.nan)
+            found = collect(
+                form, np.float32(gap), np.float32(factor), np.float32(nearer), least,
+                product[i], weights32[s, begin:end], offsets32[s, begin:end], marks, hits,
+            )  # fmt: skip
+            for h in range(found):
+                place = begin + hits[h]
+                lower, upper = bounds(
+                    form, gap, factor, product[i, hits[h]], weights32[s, place], offsets32[s, place], slack, nearer
+                )
+                if upper <= thresholds[i, s]:
+                    continue
+                if waiting[i, s] == lines.shape[2]:
+                    shorten(i, s, k, thresholds, lines, waiting, scratch)
+                if waiting[i, s] == lines.shape[2]:  # ties, or nothing is trusted
+                    rank_line(i, s, sides, first, k, plan, terms, tops, work)
+                line = lines[i, s, waiting[i, s]]
+                line.lower = lower - ROUNDING * abs(lower)
+                line.upper = upper + ROUNDING * abs(upper)
+                line.place = place
+                waiting[i, s] += 1
+
+
+@njit(cache=True, nogil=True)
+def rank_block(sides: Any, first: int, k: int, plan: Any, terms: Any, tops: Any, work: Any) -> None:
+    """Rank exactly what waits in line at the end of a block.
+
+    ``sides`` = queries, documents of the block, the lengths of both, ``factors`` (queries, scorers). ``first`` is the
+    first document's number. ``plan`` = (form, gap weight) per scorer; ``terms`` = weights and offsets (scorers,
+    documents) in float64 and again in float32. ``tops`` = entries (queries, scorers, capacity) in document order, how
+    many there are, and a bound below which no document is among the k best. ``work`` = lines (queries, scorers,
+    capacity) in document order, how many wait in each, and scratch space.
+    """
+    thresholds = tops[2]
+    lines, waiting = work[0], work[1]
+    for i in range(waiting.shape[0]):
+        for s in range(waiting.shape[1]):
+            if waiting[i, s] > k:
+                shorten(i, s, k, thresholds, lines, waiting, work[2])
+            rank_line(i, s, sides, first, k, plan, terms, tops, work)
+
+
+@njit(cache=True, nogil=True)
+def shorten(i: int, s: int, k: int, thresholds: Any, lines: Any, waiting: Any, scratch: Any) -> None:
+    """Let go of those in line who are certainly behind k others there."""
+    size = waiting[i, s]
+    for e in range(size):
+        scratch[0, e] = lines[i, s, e].lower
+    least = select(scratch, size, k)
+    if not least > -np.inf:
+        return
+    kept = 0
+    for e in range(size):
+        upper = lines[i, s, e].upper
+        lines[i, s, kept].lower = lines[i, s, e].lower
+        lines[i, s, kept].upper = upper
+        lines[i, s, kept].place = lines[i, s, e].place
+        kept += upper >= least
+    waiting[i, s] = kept
+    if not least <= thresholds[i, s]:
+        thresholds[i, s] = least
+
+
+@njit(cache=True, nogil=True)
+def rank_line(i: int, s: int, sides: Any, first: int, k: int, plan: Any, terms: Any, tops: Any, work: Any) -> None:
+    """Move a line to its top list, with exact keys."""
+    queries, documents, _, _, factors = sides
+    forms, gaps = plan
+    weights, offsets, _, _ = terms
+    entries, sizes, thresholds = tops
+    lines, waiting, scratch, known, exact = work
+    form, gap, factor = forms[s], gaps[s], factors[i, s]
+    size = sizes[i, s]
+    for e in range(waiting[i, s]):
+        if lines[i, s, e].upper <= thresholds[i, s]:
+            continue
+        j = np.int64(lines[i, s, e].place)
+        if known[j] != i:
+            exact[j] = exact_dot(queries[i], documents[j])
+            known[j] = i
+        key = key_of(form, gap, factor, exact[j], weights[s, j], offsets[s, j], 0.0)
+        if key <= thresholds[i, s]:
+            continue
+        entry = entries[i, s, size]
+        entry.key = key
+        entry.document = first + j
+        entry.dot = exact[j]
+        size += 1
+        if size == entries.shape[2]:
+            thresholds[i, s] = prune(entries[i, s], size, k, scratch)
+            size = k
+    waiting[i, s] = 0
+    if size >= k + k // 2 or sizes[i, s] < k <= size:
+        thresholds[i, s] = prune(entries[i, s], size, k, scratch)
+        size = k
+    sizes[i, s] = size
+
+
+@njit(cache=True, nogil=True)
+def tile_extents(weights: Any, offsets: Any, lengths: Any, begin: int, count: int) -> Any:
+    """Per scorer the largest ``|weight| |d|``, ``|offset|``, ``|weight|`` and ``|d|``; infinite where float32 fails."""
+    result = np.zeros((weights.shape[0], 4))
+    for s in range(weights.shape[0]):
+        for j in range(begin, begin + count):
+            weight = abs(weights[s, j])
+            if weight > LARGE or 0 < weight < 1 / LARGE:
+                weight = np.inf
+            result[s, 0] = max(result[s, 0], weight * max(lengths[j], SMALLEST))
+            result[s, 2] = max(result[s, 2], weight)
+            result[s, 3] = max(result[s, 3], lengths[j])
+            if offsets[s, j] > -np.inf:
+                result[s, 1] = max(result[s, 1], abs(offsets[s, j]))
+    return result
+
+
+@njit(cache=True, nogil=True)
+def rounding_errors(form: int, gap: float, factor: float, query_length: float, dimension: int, extents: Any) -> Any:
+    """How far the float32 key of any document of a tile may be off, and how far its cosine (for the gap form).
+
+    The error of a float32 inner product is at most dimension x unit round-off x |q| |d| (Higham 2002, sec. 3.1), and
+    what is done with it adds a few more. Where numbers leave the range of float32 the error is infinite: then every
+    document passes and is ranked exactly.
+    """
+    reach, offset, weight, longest = extents
+    relative = (dimension + 8) * ROUNDING
+    absolute = (dimension + 8) * SMALLEST
+    if not query_length * longest < LARGE or not (factor == 0 or 1 / LARGE < factor < LARGE) or not offset < LARGE:
+        return np.inf, 0.0
+    if form == AFFINE:
+        if not query_length * reach + factor * offset < LARGE:
+            return np.inf, 0.0
+        offset_error = factor * (8 * ROUNDING * offset + 8 * SMALLEST) + 8 * SMALLEST
+        return query_length * reach * relative + absolute * weight + offset_error, 0.0
+    if form == RATIO:  # |dot| / (|q|^2 + |d|^2) is at most one half
+        return (relative + absolute / factor if factor > TINY else np.inf), 0.0
+    if factor == 0 or not weight / factor < LARGE or not (gap == 0 or 1 / LARGE < gap < LARGE):
+        return np.inf, 0.0
+    return 8 * ROUNDING * (factor + offset + 4 * gap), relative + absolute * weight / factor
+
+
+@njit(cache=True, nogil=True)
+def collect(
+    form: int, gap: Any, factor: Any, nearer: Any, least: Any,
+    dots: Any, weights: Any, offsets: Any, marks: Any, hits: Any,
+) -> Any:  # fmt: skip
+    """The documents whose float32 key is not at most the least, by the form of the key."""
+    if form == AFFINE:
+        return collect_affine(dots, weights, offsets, factor, least, hits)
+    if form == RATIO:
+        return collect_ratio(dots, offsets, factor, least, hits)
+    return collect_gap(dots, weights, offsets, factor, gap, nearer, least, marks, hits)
+
+
+@njit(cache=True, nogil=True)
+def bounds(
+    form: int, gap: float, factor: float, dot: Any, weight: Any, offset: Any, slack: float, nearer: float
+) -> Any:
+    """An interval that certainly holds a document's exact key; the whole line where nothing is trusted."""
+    if not slack < np.inf:
+        return -np.inf, np.inf
+    p, w, o = np.float64(dot), np.float64(weight), np.float64(offset)
+    upper = key_of(form, gap, factor, p, w, o, nearer) + slack
+    if form == GAP:
+        return key_of(form, gap, factor, p, w, o, -nearer) - slack, upper
+    return upper - 2 * slack, upper
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def collect_affine(dots: Any, weights: Any, offsets: Any, factor: Any, least: Any, hits: Any) -> Any:
+    """The documents with ``dot * weight + factor * offset`` not at most the least: what is no number passes."""
+    found = 0
+    chunks = dots.size // CHUNK
+    for c in range(chunks):
+        above = np.uint32(0)
+        for j in range(c * CHUNK, c * CHUNK + CHUNK):
+            above |= np.uint32(0) if dots[j] * weights[j] + factor * offsets[j] <= least else np.uint32(1)
+        if above:
+            for j in range(c * CHUNK, c * CHUNK + CHUNK):
+                if not dots[j] * weights[j] + factor * offsets[j] <= least:
+                    hits[found] = j
+                    found += 1
+    for j in range(chunks * CHUNK, dots.size):
+        hits[found] = j
+        found += not dots[j] * weights[j] + factor * offsets[j] <= least
+    return found
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def collect_ratio(dots: Any, offsets: Any, factor: Any, least: Any, hits: Any) -> Any:
+    """The documents with ``dot / (factor + offset)`` not at most the least, tested without the division."""
+    found = 0
+    chunks = dots.size // CHUNK
+    for c in range(chunks):
+        above = np.uint32(0)
+        for j in range(c * CHUNK, c * CHUNK + CHUNK):
+            above |= np.uint32(0) if dots[j] <= least * (factor + offsets[j]) else np.uint32(1)
+        if above:
+            for j in range(c * CHUNK, c * CHUNK + CHUNK):
+                if not dots[j] <= least * (factor + offsets[j]):
+                    hits[found] = j
+                    found += 1
+    for j in range(chunks * CHUNK, dots.size):
+        hits[found] = j
+        found += not dots[j] <= least * (factor + offsets[j])
+    return found
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+def collect_gap(
+    dots: Any, weights: Any, offsets: Any, factor: Any, gap: Any, nearer: Any, least: Any, marks: Any, hits: Any
+) -> Any:
+    """The documents with ``-(|factor - offset| + gap * angle)`` not at most the least; all if the least is no bound.
+
+    The gap of the lengths leaves room for some angle. Its cosine is an easy series (the sine's, a quarter turn off),
+    where the angle of a cosine would need a root.
+    """
+    quarter = np.float32(np.pi / 2)
+    inverse, inverse_gap = np.float32(1) / factor, np.float32(1) / gap
+    nearer += np.float32(COSINE_ERROR) if least > -np.inf else np.float32(np.inf)
+    for j in range(dots.size):
+        angle = (-least - abs(factor - offsets[j])) * inverse_gap - quarter
+        # conditions, not max and min: they turn what is no number into a bound, and vectorise
+        angle = angle if angle > -quarter else -quarter  # noqa: FURB136
+        angle = angle if angle < quarter else quarter  # noqa: FURB136
+        square = angle * angle
+        series = np.float32(1 / 120) + square * (np.float32(-1 / 5040) + square * np.float32(1 / 362880))
+        sine = angle * (np.float32(1) + square * (np.float32(-1 / 6) + square * series))
+        marks[j] = dots[j] * weights[j] * inverse + nearer + sine
+    return collect_positive(marks, hits)
+
+
+@njit(cache=True, nogil=True)
+def collect_positive(marks: Any, hits: Any) -> Any:
+    """The places not at most zero."""
+    found = 0
+    chunks = marks.size // CHUNK
+    for c in range(chunks):
+        above = np.uint32(0)
+        for j in range(c * CHUNK, c * CHUNK + CHUNK):
+            above |= np.uint32(0) if marks[j] <= 0 else np.uint32(1)
+        if above:
+            for j in range(c * CHUNK, c * CHUNK + CHUNK):
+                if not marks[j] <= 0:
+                    hits[found] = j
+                    found += 1
+    for j in range(chunks * CHUNK, marks.size):
+        hits[found] = j
+        found += not marks[j] <= 0
+    return found
+
+
+@njit(cache=True, nogil=True)
+def key_of(form: int, gap: float, factor: float, dot: float, weight: float, offset: float, nearer: float) -> Any:
+    """The ranking key in float64, with ``nearer`` added to a cosine; what is not defined ranks last."""
+    if form == AFFINE:
+        key = dot * weight + factor * offset
+    elif form == RATIO:
+        span = factor + offset
+        key = dot / span if span > 0 else -np.inf
+    else:
+        cosine = min(max(dot * weight / factor + nearer, -1.0), 1.0)
+        key = -(abs(factor - offset) + gap * np.arccos(cosine))
+    return -np.inf if np.isnan(key) else key
+
+
+@njit(cache=True, nogil=True)
+def prune(entries: Any, size: int, k: int, scratch: Any) -> Any:
+    """Keep the k best entries of a list, in their order; the k-th best key.
+
+    Entries stand in document order, so among equal keys the first ones are the ones to keep.
+    """
+    for e in range(size):
+        scratch[0, e] = entries[e].key
+    least = select(scratch, size, k)
+    spare = k
+    for e in range(size):
+        spare -= entries[e].key > least
+    kept = 0
+    for e in range(size):
+        key = entries[e].key
+        tie = key == least and spare > 0
+        spare -= tie
+        entries[kept].key = key
+        entries[kept].document = entries[e].document
+        entries[kept].dot = entries[e].dot
+        kept += key > least or tie
+        if kept == k:
+            break
+    return least
+
+
+@njit(cache=True, nogil=True)
+def best_entries(entries: Any, sizes: Any, s: int, k: int) -> Any:
+    """Keys, documents and inner products of each query's k best documents under one scorer, in document order."""
+    shape = (entries.shape[0], k)
+    keys, documents, dots = np.empty(shape), np.empty(shape, np.int64), np.empty(shape)
+    scratch = np.empty((2, entries.shape[2]))
+    for i in range(entries.shape[0]):
+        prune(entries[i, s], sizes[i, s], k, scratch)
+        for e in range(k):
+            keys[i, e] = entries[i, s, e].key
+            documents[i, e] = entries[i, s, e].document
+            dots[i, e] = entries[i, s, e].dot
+    return keys, documents, dots
+
+
+@njit(cache=True, nogil=True)
+def select(values: Any, size: int, k: int) -> Any:
+    """The k-th largest of the numbers in the first of two rows, without a branch on any of them; shuffles both rows."""
+    row = 0
+    while True:
+        other = 1 - row
+        first, middle, last = values[row, 0], values[row, size // 2], values[row, size - 1]
+        pivot = max(min(first, middle), min(max(first, middle), last))
+        above = below = 0
+        for e in range(size):
+            value = values[row, e]
+            values[row, above] = value
+            above += value > pivot
+            values[other, below] = value
+            below += value < pivot
+        if k <= above:
+            size = above
+        elif k > size - below:
+            k -= size - below
+            size, row = below, other
+        else:
+            return pivot

@@ -1,0 +1,281 @@
+"""Exact top-k of many scorers in one pass over the documents.
+
+Scorers with the same transforms share one matrix product: a block of documents is transformed once, multiplied with the
+queries tile by tile, and each tile is scanned for all scorers while it is still in the cache (``kernels``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.base.arrays import Array, Index, Rows, Vectors
+from offsphere.base.cores import available_cores
+from offsphere.base.errors import ParameterError, VectorError
+from offsphere.base.progress import Progress
+from offsphere.scoring.scorer import Scorer
+from offsphere.scoring.similarity import Similarity
+from offsphere.scoring.standardization import standardized
+from offsphere.vectors.blocks import TILE, Blocks, Documents
+from offsphere.vectors.lengths import lengths
+
+QUERY_TILE = 512  # at most; queries are divided evenly among the threads
+DOCUMENT_TILE = 2 * TILE
+TOP_LISTS = 256 * 2**20  # bytes that the top lists of a search may take; more queries are searched in turns
+BYTES_A_PLACE = 36  # in a top list and in the line before it
+
+
+class TopK(NamedTuple):
+    """The best documents of every query: their numbers and their values, best first."""
+
+    documents: Index  # (queries, k)
+    scores: Array  # (queries, k)
+
+
+def search(
+    queries: Vectors,
+    documents: Documents | Blocks,
+    scorers: Sequence[Scorer],
+    k: int = 10,
+    *,
+    block_rows: int = 16 * TILE,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[TopK]:
+    """The ``k`` best documents of each query under each scorer, exactly; ties by document order.
+
+    Memory is bounded by ``block_rows`` and by the answer; the result depends on neither that nor ``threads``. A ``k``
+    larger than the corpus gives the whole corpus. A query of length zero has no direction: it is scored as if its
+    length were one.
+    """
+    from threadpoolctl import threadpool_limits
+
+    if k < 1:
+        raise ParameterError(f"k = {k}: ask for at least one document")
+    if not scorers:
+        return []
+    blocks = Blocks.of(documents, block_rows)
+    if queries.ndim != 2 or queries.shape[1] != blocks.dimension:  # noqa: PLR2004
+        raise VectorError(f"queries have shape {queries.shape}, documents have {blocks.dimension} dimensions")
+    workers = threads or available_cores()
+    groups = _grouped(queries, scorers, min(k, blocks.count), blocks.count, workers)
+    # one BLAS thread in each of ours: tiles stay in their core's cache, and a transform rounds the same way every time
+    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+        _scan(blocks, groups, pool, progress)
+        results: dict[int, TopK] = {}
+        for group in groups:
+            results.update(group.results(pool))
+    return [results[number] for number in range(len(scorers))]
+
+
+def search_in_turns(
+    queries: Vectors,
+    documents: Documents | Blocks,
+    scorers: Sequence[Scorer],
+    k: int = 10,
+    *,
+    progress: Progress | None = None,
+) -> Iterator[tuple[Index, list[TopK]]]:
+    """The same, as many queries at a time as their top lists have room in memory, with the numbers of those queries."""
+    at_once = max(1, TOP_LISTS // (max(len(scorers), 1) * (2 * k + 64) * BYTES_A_PLACE))
+    for start in range(0, len(queries), at_once):
+        chosen = np.arange(start, min(start + at_once, len(queries)))
+        yield chosen, search(queries[chosen], documents, scorers, k, progress=progress)
+
+
+@dataclass(slots=True)
+class _Group:
+    """Scorers that share a transform, and the state of their search."""
+
+    members: list[tuple[int, Scorer]]
+    given: Vectors  # the queries as they came
+    queries: Rows  # transformed
+    query_lengths: Array
+    factors: Array  # (queries, scorers)
+    tops: tuple[NDArray[np.void], Index, Array]  # entries, how many, k-th best key
+    document_lengths: Array
+    k: int
+    query_tile: int
+    plan: tuple[Index, Array] = field(init=False)
+    desks: list[_Desk] = field(default_factory=list)  # those nobody works at
+
+    def __post_init__(self) -> None:
+        forms = np.array([int(scorer.similarity.form) for _, scorer in self.members])
+        gaps = np.array([scorer.similarity.parameters.get("weight", 0.0) for _, scorer in self.members])
+        self.plan = (forms, gaps)
+
+    def tiles(self) -> range:
+        """Where the tiles of queries start."""
+        return range(0, len(self.queries), self.query_tile)
+
+    def free_desk(self) -> _Desk:
+        """One that was used before, if there is one."""
+        try:
+            return self.desks.pop()
+        except IndexError:
+            return _Desk.of(self)
+
+    def results(self, pool: ThreadPoolExecutor) -> dict[int, TopK]:
+        """Sort the lists and turn inner products back into values."""
+        parts = [[pool.submit(self._ranked, s, start) for start in self.tiles()] for s in range(len(self.members))]
+        answer = {}
+        for (number, _), futures in zip(self.members, parts, strict=True):
+            documents, scores = zip(*(future.result() for future in futures), strict=True)
+            answer[number] = TopK(np.concatenate(documents), np.concatenate(scores))
+        return answer
+
+    def _ranked(self, s: int, start: int) -> TopK:
+        """The results of some queries under one scorer."""
+        from offsphere.ranking.kernels import best_entries
+
+        _, scorer = self.members[s]
+        chosen = slice(start, start + self.query_tile)
+        entries, sizes, _ = self.tops
+        keys, documents, dots = best_entries(entries[chosen], sizes[chosen], s, self.k)
+        # entries stand in document order, and a stable sort leaves equal keys so
+        order = np.argsort(-keys, axis=1, kind="stable")
+        documents, dots = np.take_along_axis(documents, order, axis=1), np.take_along_axis(dots, order, axis=1)
+        own = _directed(self.query_lengths[chosen], scorer.similarity)[:, None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = scorer.similarity(dots, own, self.document_lengths[documents])
+        if scorer.bias is not None:
+            scores = scores + scorer.bias.values[documents]
+        scores = standardized(scorer, self.given[chosen], scores)
+        # key and value round differently: let the last bit not contradict the order
+        return TopK(documents, np.minimum.accumulate(scores, axis=1))
+
+
+@dataclass(slots=True)
+class _Desk:
+    """The memory a thread works in, kept from block to block, since memory fresh from the system is slow."""
+
+    product: Rows  # of a tile, flat
+    lines: NDArray[np.void]  # (queries, scorers, capacity)
+    waiting: Index  # how many in each line: none between two blocks
+    scratch: Array
+
+    @classmethod
+    def of(cls, group: _Group) -> _Desk:
+        """A desk for any tile of a group's queries."""
+        from offsphere.ranking.kernels import WAITING
+
+        shape = (group.query_tile, len(group.members))
+        capacity = 2 * group.k + 64
+        scratch = np.empty((2, max(capacity, group.tops[0].shape[2])))
+        product = np.empty(group.query_tile * DOCUMENT_TILE, np.float32)
+        return cls(product, np.empty((*shape, capacity), WAITING), np.zeros(shape, np.int64), scratch)
+
+    def work(self, queries: int, documents: int) -> tuple[NDArray[Any], ...]:
+        """What the kernels work with; the last two remember the exact inner products of one query."""
+        memory = (np.full(documents, -1, np.int32), np.empty(documents))
+        return (self.lines[:queries], self.waiting[:queries], self.scratch, *memory)
+
+
+class _Prepared(NamedTuple):
+    """A block of documents as one group sees it."""
+
+    documents: Rows
+    lengths: Array
+    terms: tuple[Array, Array, Rows, Rows]  # weights, offsets (scorers, documents), and both in float32
+
+
+def _grouped(queries: Vectors, scorers: Sequence[Scorer], k: int, count: int, workers: int) -> list[_Group]:
+    from offsphere.ranking.kernels import ENTRY
+
+    by_map: dict[int, list[tuple[int, Scorer]]] = {}
+    for number, scorer in enumerate(scorers):
+        if scorer.bias is not None and len(scorer.bias.values) != count:
+            raise VectorError(f"{scorer.name}: the bias is of {len(scorer.bias.values)} documents, there are {count}")
+        by_map.setdefault(id(scorer.map) if scorer.transforms else 0, []).append((number, scorer))
+    groups = []
+    for members in by_map.values():
+        mapped = np.ascontiguousarray(members[0][1].transform(queries, "query"))
+        own = lengths(mapped)
+        if not np.isfinite(own).all():
+            row = int(np.flatnonzero(~np.isfinite(own))[0])
+            raise VectorError(f"query vector in row {row} is not finite: remove it or encode it again")
+        with np.errstate(over="ignore"):
+            factors = [s.similarity.query_factor(_directed(own, s.similarity)) for _, s in members]
+        shape = (len(mapped), len(members))
+        entries = np.empty((*shape, 2 * k + 16), ENTRY)
+        tops = (entries, np.zeros(shape, np.int64), np.full(shape, np.nan))
+        tile = _even_tile(len(mapped), workers)
+        groups.append(_Group(members, queries, mapped, own, np.stack(factors, axis=1), tops, np.empty(count), k, tile))
+    return groups
+
+
+def _scan(blocks: Blocks, groups: list[_Group], pool: ThreadPoolExecutor, progress: Progress | None) -> None:
+    """Prepare the next block while the current one is scanned."""
+    done = 0
+    running: list[Future[None]] = []
+    for block in blocks:
+        preparing = [pool.submit(_prepare, group, block, done) for group in groups]
+        prepared = [future.result() for future in preparing]
+        for future in running:
+            future.result()
+        running = [
+            pool.submit(_scan_queries, group, ready, done, start)
+            for group, ready in zip(groups, prepared, strict=True)
+            for start in group.tiles()
+        ]
+        done += len(block)
+        if progress is not None:
+            progress(done, blocks.count)
+    for future in running:
+        future.result()
+
+
+def _prepare(group: _Group, block: Rows, first: int) -> _Prepared:
+    """Transform a block, measure it, and work out what its documents give to each scorer's key."""
+    transform = group.members[0][1]
+    tiles = [transform.transform(block[start : start + TILE]) for start in range(0, len(block), TILE)]
+    documents = block if not transform.transforms else np.concatenate(tiles)
+    own = lengths(documents)
+    if not np.isfinite(own).all():
+        row = first + int(np.flatnonzero(~np.isfinite(own))[0])
+        raise VectorError(f"document vector in row {row} is not finite: remove it or encode it again")
+    group.document_lengths[first : first + len(block)] = own
+    weights = np.empty((len(group.members), len(block)))
+    offsets = np.empty_like(weights)
+    with np.errstate(over="ignore", invalid="ignore"):  # what float32 cannot hold is ranked in float64
+        for s, (_, scorer) in enumerate(group.members):
+            weights[s], offsets[s] = scorer.similarity.document_terms(own)
+            if scorer.bias is not None:
+                offsets[s] += scorer.bias.values[first : first + len(block)]
+        terms = (weights, offsets, weights.astype(np.float32), offsets.astype(np.float32))
+    return _Prepared(documents, own, terms)
+
+
+def _scan_queries(group: _Group, ready: _Prepared, first: int, start: int) -> None:
+    """One tile of queries against all tiles of a block."""
+    from offsphere.ranking.kernels import rank_block, scan_tile
+
+    desk = group.free_desk()
+    chosen = slice(start, start + group.query_tile)
+    queries, factors = group.queries[chosen], group.factors[chosen]
+    tops = tuple(part[chosen] for part in group.tops)
+    sides = (queries, ready.documents, group.query_lengths[chosen], ready.lengths, factors)
+    work = desk.work(len(queries), len(ready.documents))
+    for tile in range(0, len(ready.documents), DOCUMENT_TILE):
+        documents = ready.documents[tile : tile + DOCUMENT_TILE]
+        product = desk.product[: len(queries) * len(documents)].reshape(len(queries), -1)
+        np.matmul(queries, documents.T, out=product)
+        scan_tile(product, tile, sides, first, group.k, group.plan, ready.terms, tops, work)
+    rank_block(sides, first, group.k, group.plan, ready.terms, tops, work)
+    group.desks.append(desk)
+
+
+def _even_tile(queries: int, workers: int) -> int:
+    """How many queries to a tile, so that all threads get equally many tiles of equal size."""
+    rounds = max(1, -(-queries // (workers * QUERY_TILE)))
+    return max(1, -(-queries // (workers * rounds)))
+
+
+def _directed(query_lengths: Array, similarity: Similarity) -> Array:
+    """A query without length cannot be divided by it: take one instead."""
+    return np.where(query_lengths > 0, query_lengths, 1.0) if similarity.divides_by_query else query_lengths

@@ -1,0 +1,100 @@
+"""How a training went: the recipe, held-out values, learning dynamics. Reading one needs no torch."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from offsphere.base.arrays import Index
+from offsphere.base.errors import DataError
+from offsphere.base.files import write_whole
+from offsphere.base.plain import plain
+
+Row = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One seed: held-out values as they came, the best of them, and why it ended."""
+
+    seed: int
+    start: float  # held-out value of the original vectors under this similarity
+    best: float
+    best_step: int
+    steps: int
+    seconds: float
+    history: Sequence[tuple[int, float, float]]  # (step, mean loss since the last one, held-out value)
+    stopped: str  # why
+    broke: bool = False  # whether the loss was no number any more
+    cosine: Sequence[float] = ()  # of an encoder: the same held-out values by cosine
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Training:
+    """All seeds, and which was kept."""
+
+    recipe: Mapping[str, Any]
+    objective: Mapping[str, Any]
+    metric: str
+    counts: Mapping[str, int]  # training pairs, queries, held-out queries, masked negatives, ...
+    runs: Sequence[Run]
+    chosen: int  # place of the run whose adapter this is
+    dynamics: Sequence[Row] = field(default=())
+    notes: Sequence[str] = field(default=())
+    said: Sequence[str] = field(default=())  # of an encoder: where it is from, and what it came to
+    learned: Index = field(default_factory=lambda: np.zeros(0, np.int64))  # contents that were seen
+
+    @property
+    def run(self) -> Run:
+        """The one that was kept."""
+        return self.runs[self.chosen]
+
+    def __repr__(self) -> str:
+        """What it gained on queries it was not trained on."""
+        return f"held-out {self.metric} {self.run.start:.4f} -> {self.run.best:.4f} in {self.run.steps} steps"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, without the dynamics."""
+        names = ("recipe", "objective", "metric", "counts", "runs", "chosen", "notes", "said")
+        return {name: plain(getattr(self, name)) for name in names}
+
+    def save(self, folder: Path) -> None:
+        """``training.json``, the dynamics as ``dynamics.parquet``, and by which queries to know again what was seen."""
+        buffer = io.BytesIO()
+        np.save(buffer, self.learned)
+        write_whole(folder / "learned.npy", buffer.getvalue())
+        write_whole(folder / "dynamics.parquet", parquet_of(self.dynamics))
+        write_whole(folder / "training.json", json.dumps(self.to_json(), indent=2, allow_nan=False).encode())
+
+    @classmethod
+    def load(cls, folder: Path) -> Training | None:
+        """What was saved; nothing where there is no record."""
+        from pyarrow import parquet
+
+        path = folder / "training.json"
+        if not path.is_file():
+            return None
+        try:
+            found = json.loads(path.read_bytes())
+            runs = [Run(**{**run, "history": [tuple(row) for row in run["history"]]}) for run in found.pop("runs")]
+            rows = parquet.read_table(folder / "dynamics.parquet").to_pylist()
+            learned = np.load(folder / "learned.npy", allow_pickle=False)
+            return cls(**found, runs=runs, dynamics=rows, learned=learned)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{path} is not the record of a training ({error})") from error
+
+
+def parquet_of(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Rows as a parquet file in memory."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    buffer = io.BytesIO()
+    parquet.write_table(pa.Table.from_pylist([dict(row) for row in rows]), buffer)
+    return buffer.getvalue()

@@ -1,0 +1,1 @@
+"""What numbers are worth: metrics, intervals, tests, cross-validation, power. It knows arrays only."""

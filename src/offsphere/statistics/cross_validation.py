@@ -1,0 +1,59 @@
+"""Cross-validation over queries: a parameter is chosen on some queries and judged on others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from offsphere.base.arrays import Array, Index
+from offsphere.statistics.evaluation import Evaluation
+
+
+class TunedMeasurement(NamedTuple):
+    """A family's held-out measurement, the option chosen for each fold, and the one chosen on everything."""
+
+    measured: Array
+    by_fold: list[int]
+    overall: int
+
+
+def assign_folds(units: int, folds: int, seed: int) -> Index:
+    """Each unit's fold, at random, as even as can be."""
+    return np.random.default_rng(seed).permutation(np.arange(units) % min(folds, units))
+
+
+def tune(options: Sequence[Array], evaluation: Evaluation, folds: Index) -> TunedMeasurement:
+    """Choose for every fold the option that is best on the other folds; measure the fold by it.
+
+    Ties go to the first option. The choice on all units is what one would deploy; it is never used for a reported
+    value.
+    """
+    by_fold = _choices([options] * _count(folds), evaluation, folds)
+    measured = evaluation.assemble(options, np.array(by_fold)[folds])
+    return TunedMeasurement(measured, by_fold, best(options, evaluation, np.ones((1, evaluation.units))))
+
+
+def tune_made_by_fold(options: Sequence[Sequence[Array]], evaluation: Evaluation, folds: Index) -> TunedMeasurement:
+    """The same where the options were made from queries too: ``options[f]`` were made without those of fold f."""
+    by_fold = _choices(options, evaluation, folds)
+    chosen = [group[choice] for group, choice in zip(options, by_fold, strict=True)]
+    return TunedMeasurement(evaluation.assemble(chosen, folds), by_fold, int(np.bincount(by_fold).argmax()))
+
+
+def _choices(options: Sequence[Sequence[Array]], evaluation: Evaluation, folds: Index) -> list[int]:
+    others = [(folds != fold)[None, :].astype(np.float64) for fold in range(_count(folds))]
+    return [best(group, evaluation, weights) for group, weights in zip(options, others, strict=True)]
+
+
+def _count(folds: Index) -> int:
+    return int(folds.max()) + 1
+
+
+def best(options: Sequence[Array], evaluation: Evaluation, weights: Array) -> int:
+    """The option with the highest value under these weights; the first where there is nothing to choose by."""
+    if not weights.any():
+        return 0
+    values = [float(evaluation.evaluate(option, weights)[0]) for option in options]
+    return int(np.argmax(np.nan_to_num(values, nan=-np.inf)))

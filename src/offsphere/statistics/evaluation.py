@@ -1,0 +1,136 @@
+"""What a scorer is worth, and how to put together its worth from held-out parts.
+
+Three kinds of measurement, one face: ``evaluate`` gives the value in each of many weighted resamples of the units
+(queries or pairs), ``assemble`` takes each unit's measurement from the option that was chosen without looking at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.stats import rankdata
+
+from offsphere.base.arrays import Array, Flags, Index
+from offsphere.statistics.metrics.correlations import spearman, spearman_resampled
+
+
+class Evaluation(Protocol):
+    """A kind of measurement; ``Array`` stands for whatever one scorer's measurement is."""
+
+    @property
+    def units(self) -> int:
+        """How many queries or pairs there are."""
+        ...
+
+    def evaluate(self, measured: Array, weights: Array) -> Array:
+        """The value in each resample, for weights (resamples, units)."""
+        ...
+
+    def evaluate_all(self, measured: Sequence[Array], weights: Array) -> Array:
+        """The values of several measurements: (resamples, measurements)."""
+        ...
+
+    def assemble(self, options: Sequence[Array], choice: Index) -> Array:
+        """One measurement from several: unit u is measured by option ``choice[u]``."""
+        ...
+
+    def contributions(self, measured: Array) -> Array | None:
+        """Values of the units whose mean is the value, where there are such: they can be tested by sign flips."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeanOverQueries:
+    """A metric with a value a query: measurements are those values (queries,)."""
+
+    units: int
+
+    def evaluate(self, measured: Array, weights: Array) -> Array:
+        """The weighted mean."""
+        return np.asarray(weights @ measured / weights.sum(axis=1))
+
+    def evaluate_all(self, measured: Sequence[Array], weights: Array) -> Array:
+        """One product for all."""
+        return np.asarray(weights @ np.stack(measured, axis=1) / weights.sum(axis=1, keepdims=True))
+
+    def assemble(self, options: Sequence[Array], choice: Index) -> Array:
+        """Each query's own value."""
+        return np.stack(options)[choice, np.arange(self.units)]
+
+    def contributions(self, measured: Array) -> Array | None:
+        """The values themselves."""
+        return measured
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OverPool:
+    """A metric over all queries at once: measurements are (queries, depth, 2), scores and grades above zero."""
+
+    units: int
+    totals: Array
+    function: Callable[[Array, Flags, Array, Array], Array]
+
+    def evaluate(self, measured: Array, weights: Array) -> Array:
+        """The metric of the pool."""
+        return self.function(measured[..., 0], measured[..., 1] > 0, self.totals, weights)
+
+    def evaluate_all(self, measured: Sequence[Array], weights: Array) -> Array:
+        """One after the other."""
+        return np.stack([self.evaluate(row, weights) for row in measured], axis=1)
+
+    def assemble(self, options: Sequence[Array], choice: Index) -> Array:
+        """Scores of different options are first brought to one scale: their mean and deviation over all queries."""
+        if (choice == choice[0]).all():
+            return options[int(choice[0])]
+        scaled = [np.stack([_standard(option[..., 0]), option[..., 1]], axis=-1) for option in options]
+        return np.asarray(np.stack(scaled)[choice, np.arange(self.units)])
+
+    def contributions(self, measured: Array) -> Array | None:  # noqa: ARG002
+        """A pool is no mean over queries."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OverPairs:
+    """A correlation with gold scores: measurements are the scores of the pairs (pairs,)."""
+
+    gold: Array
+    function: Callable[[Array, Array, Array], Array]
+    each: Callable[[Array, Array], Array]  # contributions of the pairs
+    by_rank: bool  # whether only the order of scores counts
+
+    @property
+    def units(self) -> int:
+        """How many pairs there are."""
+        return len(self.gold)
+
+    def evaluate(self, measured: Array, weights: Array) -> Array:
+        """The correlation."""
+        return self.function(measured, self.gold, weights)
+
+    def evaluate_all(self, measured: Sequence[Array], weights: Array) -> Array:
+        """One after the other; Spearman's all together, in compiled code."""
+        if self.function is spearman and len(weights) > 1:
+            return spearman_resampled(measured, self.gold, weights)
+        return np.stack([self.evaluate(row, weights) for row in measured], axis=1)
+
+    def assemble(self, options: Sequence[Array], choice: Index) -> Array:
+        """Scores of different options are first brought to one scale, over all pairs and without their gold scores."""
+        if (choice == choice[0]).all():
+            return options[int(choice[0])]
+        scaled: list[Array] = [rankdata(option) if self.by_rank else _standard(option) for option in options]
+        return np.asarray(np.stack(scaled)[choice, np.arange(self.units)])
+
+    def contributions(self, measured: Array) -> Array | None:
+        """What each pair adds to the correlation."""
+        return self.each(measured, self.gold)
+
+
+def _standard(scores: Array) -> Array:
+    finite = scores[np.isfinite(scores)]
+    if not len(finite):
+        return scores
+    return np.asarray((scores - finite.mean()) / (finite.std() or 1.0))

@@ -1,0 +1,88 @@
+"""Metrics by name: per query (``ndcg@10``), over all queries (``pooled-ap@100``), and of pairs (``spearman``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from offsphere.base.errors import ParameterError, UnknownNameError
+from offsphere.statistics.metrics import correlations as pairs
+from offsphere.statistics.metrics import per_query as ranking
+from offsphere.statistics.metrics import pooled
+
+MetricKind = Literal["ranking", "pooled", "pairs"]
+Agreement = Literal["query", "order", "value"]  # one query's order, the order of everything, the values themselves
+
+_RANKING: Mapping[str, Callable[..., object]] = MappingProxyType(
+    {
+        "ndcg": ranking.ndcg,
+        "mrr": ranking.mrr,
+        "recall": ranking.recall,
+        "precision": ranking.precision,
+        "map": ranking.average_precision,
+        "success": ranking.success,
+    }
+)
+_POOLED: Mapping[str, Callable[..., object]] = MappingProxyType(
+    {"pooled-ap": pooled.average_precision, "pooled-auc": pooled.roc_auc}
+)
+_PAIRS: Mapping[str, Callable[..., object]] = MappingProxyType(
+    {"spearman": pairs.spearman, "pearson": pairs.pearson, "kendall": pairs.kendall}
+)
+_CONTRIBUTIONS: Mapping[str, Callable[..., object]] = MappingProxyType(
+    {
+        "spearman": pairs.spearman_contributions,
+        "pearson": pairs.pearson_contributions,
+        "kendall": pairs.kendall_contributions,
+    }
+)
+_DEFAULT_DEPTH = {"pooled-ap": 100, "pooled-auc": 100}
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric, its kind, and the depth at which rankings are cut (0 for pairs)."""
+
+    label: str
+    kind: MetricKind
+    depth: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name as it is typed: ``ndcg@10``."""
+        return f"{self.label}@{self.depth}" if self.depth else self.label
+
+    @property
+    def alike(self) -> Agreement:
+        """What two scorers must have in common to get the same value."""
+        if self.kind == "ranking":
+            return "query"
+        return "value" if self.label == "pearson" else "order"
+
+    @property
+    def function(self) -> Callable[..., object]:
+        """What computes it."""
+        return {**_RANKING, **_POOLED, **_PAIRS}[self.label]
+
+    @property
+    def contributions(self) -> Callable[..., object]:
+        """What each pair adds to a correlation."""
+        return _CONTRIBUTIONS[self.label]
+
+
+def parse_metric(text: str) -> Metric:
+    """``ndcg@10``, ``recall@100``, ``pooled-ap``, ``spearman``, ...; without a depth it is 10, or 100 for a pool."""
+    match = re.fullmatch(r"\s*([a-z-]+)(?:@(\d+))?\s*", text.lower())
+    label = match.group(1) if match else text
+    if label in _PAIRS and match and match.group(2) is None:
+        return Metric(label, "pairs")
+    if match is None or label not in {**_RANKING, **_POOLED}:
+        known = [*(f"{name}@10" for name in _RANKING), *(f"{name}@100" for name in _POOLED), *_PAIRS]
+        raise UnknownNameError("metric", text, known)
+    depth = int(match.group(2)) if match.group(2) else _DEFAULT_DEPTH.get(label, 10)
+    if depth < 1:
+        raise ParameterError(f"metric {text!r}: the depth must be at least 1")
+    return Metric(label, "ranking" if label in _RANKING else "pooled", depth)

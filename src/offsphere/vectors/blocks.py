@@ -1,0 +1,75 @@
+"""Documents as blocks of rows: an array, a memory map, or a sequence of either, read a bounded piece at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from offsphere.base.arrays import Rows, Vectors
+from offsphere.base.errors import VectorError
+
+Documents = Vectors | Sequence[Vectors]
+
+TILE = 1024  # rows; blocks are cut at multiples of it, so that what is computed per tile never depends on the block
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Rows of one or several arrays, given out in float32 blocks of a fixed number of rows."""
+
+    parts: tuple[Vectors, ...]
+    rows: int = 16 * TILE
+
+    @classmethod
+    def of(cls, documents: Documents | Blocks, rows: int = 16 * TILE) -> Blocks:
+        """Wrap whatever holds the documents; ``rows`` is rounded up to whole tiles."""
+        if isinstance(documents, Blocks):
+            return cls(documents.parts, _whole_tiles(rows))
+        parts = (documents,) if isinstance(documents, np.ndarray) else tuple(documents)
+        parts = tuple(part for part in parts if len(part))
+        if not parts:
+            raise VectorError("there are no documents: the corpus is empty")
+        for part in parts:
+            if part.ndim != 2 or part.shape[1] != parts[0].shape[1]:  # noqa: PLR2004
+                raise VectorError(f"a block of documents has shape {part.shape}, expected (n, {parts[0].shape[-1]})")
+            if not np.issubdtype(part.dtype, np.floating):
+                raise VectorError(f"documents are of type {part.dtype}: give float16 or float32")
+        return cls(parts, _whole_tiles(rows))
+
+    @property
+    def count(self) -> int:
+        """How many documents there are."""
+        return sum(len(part) for part in self.parts)
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a document has."""
+        return int(self.parts[0].shape[1])
+
+    def __iter__(self) -> Iterator[Rows]:
+        """Blocks of ``rows`` rows, across the borders of the parts; the last may be shorter."""
+        pending: list[Vectors] = []
+        held = 0
+        for part in self.parts:
+            start = 0
+            while start < len(part):
+                piece = part[start : start + self.rows - held]
+                pending.append(piece)
+                held += len(piece)
+                start += len(piece)
+                if held == self.rows:
+                    yield _joined(pending)
+                    pending, held = [], 0
+        if pending:
+            yield _joined(pending)
+
+
+def _whole_tiles(rows: int) -> int:
+    return max(1, -(-rows // TILE)) * TILE
+
+
+def _joined(pieces: list[Vectors]) -> Rows:
+    whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+    return np.ascontiguousarray(whole, dtype=np.float32)

@@ -1,0 +1,178 @@
+"""Planted cases whose right advice is known."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import offsphere as osp
+from offsphere.comparison.choice import choose, units_needed
+from offsphere.data import PairTask, PairVectors
+
+
+def planted(kind, seed=0, queries=150, documents=1_500, dimension=16):
+    """Length is relevance, length is noise, or there is no length at all."""
+    rng = np.random.default_rng(seed)
+    directions = rng.normal(size=(documents, dimension))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    authority = np.exp(rng.normal(0, 0.6, documents))
+    asked = directions[rng.choice(documents, queries, replace=False)] + rng.normal(0, 0.15, (queries, dimension))
+    cosines = asked / np.linalg.norm(asked, axis=1, keepdims=True) @ directions.T
+    wanted = cosines * authority if kind == "relevance" else cosines
+    relevant = np.argsort(-wanted, axis=1)[:, :5]
+    lengths = {"relevance": authority, "noise": np.exp(rng.normal(0, 0.6, documents)), "none": np.ones(documents)}[kind]
+    judged = {f"q{q}": {f"d{d}": 1.0 for d in row} for q, row in enumerate(relevant)}
+    task = osp.RankingTask.from_judgments(judged, [f"d{d}" for d in range(documents)], kind)
+    blurred = directions + rng.normal(0, 0.05, directions.shape)  # so that nothing is perfect
+    blurred *= (lengths / np.linalg.norm(blurred, axis=1))[:, None]
+    return task, osp.RankingVectors.of(task, asked.astype(np.float32), blurred.astype(np.float32))
+
+
+def advised(task, vectors, **more):
+    return osp.advise(osp.compare(task, vectors), osp.measure(vectors, task), **more)
+
+
+def test_where_length_is_relevance_it_recommends_the_dot_product_and_says_why():
+    found = advised(*planted("relevance"))
+    assert found.name == "dot"
+    assert found.verdict[0].startswith("Use dot: ndcg@10")
+    assert "Relevant documents have longer vectors" in found.verdict[1]
+    assert "gains" in found.verdict[1]
+    assert "and it does" in found.verdict[2]
+    assert "normalise the query only" in found.about("training")[0].sentence
+    assert found.settings[1].setting == "VectorParams(distance=Distance.DOT)"
+
+
+def test_where_length_is_noise_it_recommends_cosine():
+    found = advised(*planted("noise"), declared="cosine")
+    assert found.name == "cosine"
+    assert found.verdict[0].startswith("Use cosine, the simplest")
+    assert "no difference was found" in found.verdict[1]
+    assert "the other way round" in found.verdict[2]
+    assert any("made for cosine: served by inner product" in finding.sentence for finding in found.about("wrong"))
+
+
+def test_what_the_model_declares_is_compared_with_what_is_recommended():
+    found = advised(*planted("noise"), declared="dot")
+    told = [finding.sentence for finding in found.about("scorer") if "The model declares dot" in finding.sentence]
+    assert len(told) == 1
+    assert "p = 0.0001 for these two alone" in told[0]
+
+
+def test_where_there_is_no_length_it_says_so():
+    found = advised(*planted("none"))
+    assert "the vectors are normalised" in found.verdict[0]
+    assert found.name == found.scorer.name == "dot"
+    assert "magnitude was discarded before we saw it" in found.verdict[1]
+    assert any("Every length is the same" in finding.sentence for finding in found.about("wrong"))
+
+
+def test_a_symmetric_task_is_expected_to_be_hurt_by_length():
+    rng = np.random.default_rng(0)
+    gold = rng.uniform(0, 5, 400)
+    left = rng.normal(size=(400, 12))
+    right = left * gold[:, None] / 5 + rng.normal(size=left.shape) * (5 - gold[:, None]) / 5
+    scale = np.exp(rng.normal(0, 0.8, (2, 400, 1)))
+    task = PairTask("alike", gold)
+    vectors = PairVectors.of(task, (left * scale[0]).astype(np.float32), (right * scale[1]).astype(np.float32))
+    found = advised(task, vectors)
+    assert found.symmetric
+    assert "could be exchanged, so length is expected to hurt, and it does" in found.verdict[2]
+    assert "normalise both sides" in found.about("training")[0].sentence
+    turned = advised(task, vectors, symmetric=False)
+    assert "different roles" in turned.verdict[2]
+
+
+def test_too_few_queries_are_said_to_be():
+    task, vectors = planted("noise")
+    few = task.only(np.arange(25))
+    found = advised(few, osp.RankingVectors.of(few, vectors.queries[:25], vectors.documents))
+    told = [finding for finding in found.about("wrong") if "too few to tell" in finding.sentence]
+    assert told
+    assert told[0].numbers["needed"] > 25
+
+
+def test_the_number_of_queries_gives_the_power_it_promises():
+    """Simulated: with so many queries, a paired test sees the difference in four of five tries."""
+    rng = np.random.default_rng(0)
+    pilot = rng.normal(0.1, 0.5, 100)
+    row = type(
+        "Row", (), {"difference": 0.1, "difference_low": 0.1 - 1.96 * 0.05, "difference_high": 0.1 + 1.96 * 0.05}
+    )()
+    needed = units_needed(row, len(pilot))
+    draws = rng.normal(0.1, 0.5, (4_000, needed))
+    seen = np.abs(draws.mean(axis=1)) > 1.96 * draws.std(axis=1) / np.sqrt(needed)
+    assert abs(seen.mean() - 0.8) < 0.03
+
+
+def test_the_simplest_of_equals_is_chosen():
+    """Length is relevance: whole families contain the dot product and come as close; the plain one is recommended."""
+    task, vectors = planted("relevance")
+    table = osp.compare(task, vectors)
+    choice = choose(table)
+    assert choice.row.name == "dot"
+    if choice.best is not choice.row:
+        assert choice.p_best >= 0.05
+
+
+def test_every_sentence_has_a_number_and_everything_is_json():
+    found = advised(*planted("relevance"))
+    assert all(any(letter.isdigit() for letter in finding.sentence) for finding in found.findings)
+    again = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert again["scorer"] == "dot"
+    assert len(again["verdict"]) == 3
+    assert {setting["engine"] for setting in again["settings"]} >= {"FAISS", "Qdrant", "pgvector", "LanceDB"}
+
+
+@pytest.mark.parametrize("name", ["cosine", "dot", "euclidean", "whiten(0.5) + cosine", "polar(1, 0.5)", "norm-gap(1)"])
+def test_every_scorer_gets_a_setting_for_every_engine(name):
+    from offsphere.engines import engine_settings
+
+    settings = engine_settings(osp.parse_scorer(name))
+    assert len(settings) == 6
+    lowered = name in ("whiten(0.5) + cosine", "polar(1, 0.5)")
+    assert all(("lower()" in row.store) == lowered for row in settings)
+    assert all(("re-rank" in row.setting) == (name == "norm-gap(1)") for row in settings)
+
+
+def test_unit_vectors_on_one_side_of_pairs_are_not_normalised_pairs():
+    """The dot product still sees the other side's length: it must not be recommended as if it were cosine."""
+    rng = np.random.default_rng(0)
+    gold = rng.uniform(0, 5, 300)
+    right = rng.normal(size=(300, 8))
+    left = right * gold[:, None] / 5 + rng.normal(size=right.shape) * (5 - gold[:, None]) / 5
+    right /= np.linalg.norm(right, axis=1, keepdims=True)
+    task = PairTask("one side", gold)
+    scale = np.exp(rng.normal(0, 1, (300, 1)))
+    found = advised(task, PairVectors.of(task, (left * scale).astype(np.float32), right.astype(np.float32)))
+    assert found.name != "dot"
+    assert "Use the dot product" not in found.verdict[0]
+
+
+def test_gold_scores_turned_round_lead_to_no_choice():
+    rng = np.random.default_rng(0)
+    distance = rng.uniform(0, 3, 300)
+    left = rng.normal(size=(300, 8))
+    right = left + distance[:, None] * rng.normal(size=left.shape)
+    task = PairTask("distances", distance)
+    found = advised(task, PairVectors.of(task, left.astype(np.float32), right.astype(np.float32)))
+    assert found.name == "cosine"
+    assert found.verdict[0].startswith("Do not choose by this task")
+
+
+def test_a_handful_of_queries_is_said_to_tell_nothing():
+    task, vectors = planted("relevance")
+    few = task.only(np.arange(3))
+    found = advised(few, osp.RankingVectors.of(few, vectors.queries[:3], vectors.documents))
+    assert "with 3 queries it cannot be told" in found.verdict[2]
+    assert any("3 queries are too few to tell anything" in finding.sentence for finding in found.about("wrong"))
+
+
+def test_settings_for_pairs_mind_the_query_length():
+    from offsphere.engines import engine_settings
+
+    scorer = osp.parse_scorer("query-normalized")
+    assert all("lower()" not in row.store for row in engine_settings(scorer))
+    assert all("lower()" in row.query for row in engine_settings(scorer, "order"))

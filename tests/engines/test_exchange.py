@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from offsphere.base.errors import DataError, OffsphereError
+from offsphere.encode.embedding import Texts, embed_texts
+from offsphere.encode.function import FunctionEncoder
+from offsphere.engines.exchange import export_store, import_vectors
+
+ROWS = (np.random.default_rng(0).standard_normal((300, 6)) * np.linspace(0.1, 9, 300)[:, None]).astype(np.float32)
+TARGETS = ["v.npy", "v.npz", "v.parquet", "v.safetensors", "v.faiss", "qdrant:{}/q:things", "lancedb:{}/l:things"]
+NEEDS = {"v.faiss": "faiss", "qdrant:{}/q:things": "qdrant_client", "lancedb:{}/l:things": "lancedb"}
+
+
+@pytest.fixture
+def store(tmp_path):
+    texts = [str(n) for n in range(len(ROWS))]
+    encoder = FunctionEncoder(lambda some: ROWS[[int(t) if t.isdigit() else 0 for t in some]], "callable:rows")
+    return embed_texts(Texts("document", [f"id {n}" for n in range(len(ROWS))], texts), encoder, tmp_path / "store")
+
+
+def at(tmp_path, target):
+    return target.format(tmp_path) if "{}" in target else str(tmp_path / target)
+
+
+@pytest.mark.filterwarnings("ignore")  # of the engines' own packages
+@pytest.mark.parametrize("target", TARGETS)
+def test_vectors_come_back_with_their_lengths_and_ids(tmp_path, store, target):
+    pytest.importorskip(NEEDS.get(target, "numpy"))
+    place = at(tmp_path, target)
+    export_store(store, place)
+    again = import_vectors(place, tmp_path / "again")
+    assert again.ids == store.ids
+    assert (np.asarray(again.vectors) == ROWS).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cosine_collection_has_lost_its_lengths_and_is_refused(tmp_path):
+    client_package = pytest.importorskip("qdrant_client")
+    models = client_package.models
+    client = client_package.QdrantClient(path=str(tmp_path / "q"))
+    client.create_collection("c", vectors_config=models.VectorParams(size=2, distance=models.Distance.COSINE))
+    client.upsert("c", [models.PointStruct(id=1, vector=[3.0, 4.0])])
+    stored = client.retrieve("c", [1], with_vectors=True)[0].vector
+    client.close()
+    assert np.isclose(np.linalg.norm(stored), 1)  # what the message says is so
+    with pytest.raises(DataError, match="their lengths are lost"):
+        import_vectors(f"qdrant:{tmp_path}/q:c", tmp_path / "again")
+
+
+def test_what_cannot_be_exchanged_is_named(tmp_path, store):
+    with pytest.raises(OffsphereError, match=r"cannot export to 'v\.csv': give \.npy"):
+        export_store(store, "v.csv")
+    with pytest.raises(OffsphereError, match="write qdrant:FOLDER:NAME"):
+        export_store(store, "qdrant:here")
+    with pytest.raises(DataError, match="does not exist"):
+        import_vectors(str(tmp_path / "none.npy"), tmp_path / "again")
+    np.save(tmp_path / "v.npy", ROWS)
+    with pytest.raises(DataError, match="has 300 vectors but there are 2 ids"):
+        import_vectors(str(tmp_path / "v.npy"), tmp_path / "again", ids=["a", "b"])
+    (tmp_path / "v.faiss").write_bytes(b"junk")
+    pytest.importorskip("faiss")
+    with pytest.raises(DataError, match="is no FAISS index"):
+        import_vectors(str(tmp_path / "v.faiss"), tmp_path / "again")
