@@ -13,6 +13,7 @@ import pytest
 from offsphere import Scorer
 from tests.cli.test_compare import run
 from tests.generated import write_generated
+from tests.processes import environment_with
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def test_other_formats(folder, tmp_path, form):
 
 
 def test_json_is_json_and_nothing_else_and_writes_nothing(folder, tmp_path):
-    result = run("audit", folder, "--json", cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(Path.cwd())})
+    result = run("audit", folder, "--json", cwd=tmp_path, env=environment_with(Path.cwd()))
     assert json.loads(result.stdout)["advice"]["verdict"]
     assert not list(tmp_path.glob("audit*"))
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -19,6 +18,7 @@ from offsphere.data.store import locked
 from offsphere.encode import embed, open_store
 from offsphere.encode.embedding import Texts, embed_texts
 from offsphere.encode.function import FunctionEncoder
+from tests.processes import environment_with
 
 FILES = ("vectors.npy", "ids.parquet", "manifest.json")
 
@@ -69,7 +69,7 @@ def side_of(texts):
 
 
 def run(folder, home, **more):
-    environment = {**os.environ, "PYTHONPATH": str(home)}
+    environment = environment_with(home)
     return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)], env=environment, **more)
 
 
@@ -192,7 +192,7 @@ def test_a_second_process_on_the_same_store_is_told(tmp_path):
 
 def test_no_room_on_the_disk_leaves_a_store_that_goes_on(tmp_path):
     (tmp_path / "hashed.py").write_text(HASHED.format(delay=0))
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    environment = environment_with(tmp_path)
     # from the fourth block on, the system lets no file grow or be written beyond its first 10,000 bytes
     code = SCRIPT.replace("embed_texts(side,", LIMITED + "embed_texts(side,")
     first = subprocess.run(

@@ -20,14 +20,13 @@ from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.base.version import __version__, code_version
 from offsphere.comparison.choice import choose
-from offsphere.comparison.compare_scorers import compare, evaluator_of
+from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.examples import Example, changed_queries
 from offsphere.comparison.exponent_curve import ExponentCurve, exponent_curve
 from offsphere.comparison.table import Comparison, Row
-from offsphere.data.info import units_of
-from offsphere.data.pair_task import PairTask
 from offsphere.data.ranking_task import RankingTask
-from offsphere.data.task_vectors import PairVectors, RankingVectors
+from offsphere.data.task import Task, TaskVectors
+from offsphere.data.task_vectors import RankingVectors
 from offsphere.geometry.measurement import measure
 from offsphere.geometry.shape import Geometry
 from offsphere.learn.ablation.ablation import Ablation
@@ -80,8 +79,8 @@ class Audit:
 
 
 def audit(
-    task: RankingTask | PairTask,
-    vectors: RankingVectors | PairVectors,
+    task: Task,
+    vectors: TaskVectors,
     *,
     metric: str | None = None,
     symmetric: bool | None = None,
@@ -118,7 +117,7 @@ def audit(
         sweeps = _sweeps(task, vectors, table, advice.scorer, seed, memo)
     first, second = _two_best(table, advice)
     examples: Sequence[Example] = []
-    if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
+    if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):  # pairs have no lists that could change
         examples = changed_queries(task, vectors, first, second)
     own = _searched_lengths(vectors)
     differences = None if first.values is None or second.values is None else first.values - second.values
@@ -157,51 +156,40 @@ def _two_best(table: Comparison, advice: Advice) -> tuple[Row, Row]:
 
 
 def _sweeps(
-    task: RankingTask | PairTask,
-    vectors: RankingVectors | PairVectors,
+    task: Task,
+    vectors: TaskVectors,
     table: Comparison,
     scorer: Scorer,
     seed: int,
     memo: Memo,
 ) -> list[ExponentCurve]:
     """On raw vectors, and behind the transforms of the recommended scorer where it has any."""
-    pairs = isinstance(task, PairTask)
-    folds = np.zeros(units_of(task), np.int64)
-    measuring = evaluator_of(task, vectors, parse_metric(table.metric), folds, memo=memo)
+    folds = np.zeros(task.units, np.int64)
+    evaluator = task.evaluator(vectors, parse_metric(table.metric), folds, memo=memo)
     chains = [Scorer(COSINE)] + ([scorer] if scorer.transforms else [])
-    return [exponent_curve(measuring, chain, pairs=pairs, seed=seed) for chain in chains]
+    return [exponent_curve(evaluator, chain, pairs=task.symmetric, seed=seed) for chain in chains]
 
 
-def _searched_lengths(vectors: RankingVectors | PairVectors) -> Array:
+def _searched_lengths(vectors: TaskVectors) -> Array:
     """Of the side that is searched."""
-    rows = vectors.right if isinstance(vectors, PairVectors) else vectors.documents
-    return np.concatenate([lengths(block) for block in Blocks.of(rows)])
+    return np.concatenate([lengths(block) for block in Blocks.of(vectors.sides[1])])
 
 
-def _text_lengths(task: RankingTask | PairTask, own: Array) -> Array | None:
-    texts = task.right_texts if isinstance(task, PairTask) else task.document_texts
+def _text_lengths(task: Task, own: Array) -> Array | None:
+    texts = task.sides[1].items
     return np.stack([[len(text) for text in texts], own], axis=1) if texts is not None else None
 
 
-def _relevant_lengths(task: RankingTask | PairTask, own: Array) -> tuple[Array, Array] | None:
-    if not isinstance(task, RankingTask):
-        return None
-    flags = task.judgments.relevant_to_any
-    return own[flags], own[~flags]
+def _relevant_lengths(task: Task, own: Array) -> tuple[Array, Array] | None:
+    flags = task.wanted()
+    return (own[flags], own[~flags]) if flags is not None else None
 
 
-def _digests(task: RankingTask | PairTask, vectors: RankingVectors | PairVectors) -> dict[str, str]:
+def _digests(task: Task, vectors: TaskVectors) -> dict[str, str]:
     """Of the vectors of both sides and of the judgments."""
-    if isinstance(task, PairTask):
-        judged = [task.gold.tobytes()]
-    else:
-        judged = [part.tobytes() for part in (task.judgments.queries, task.judgments.documents, task.judgments.grades)]
-    if isinstance(vectors, PairVectors):
-        sides = {"left": vectors.left, "right": vectors.right}
-    else:
-        sides = {"queries": vectors.queries, "documents": vectors.documents}
+    sides = {side.plural: rows for side, rows in zip(task.sides, vectors.sides, strict=True)}
     found = {name: digest_of(block.tobytes() for block in Blocks.of(rows)) for name, rows in sides.items()}
-    return {**found, "judgments": digest_of(judged)}
+    return {**found, "judgments": digest_of(task.judged())}
 
 
 def _versions() -> dict[str, str]:

@@ -16,10 +16,10 @@ from offsphere.cli.encoder_grid import ablate_encoders
 from offsphere.cli.loading import check_writable, load_all
 from offsphere.cli.progress import progress_bar
 from offsphere.cli.train import FROM_SCRATCH, HELD_OUT, MAX_TOKENS, RECIPE, STEPS, chosen_recipe
+from offsphere.data.task import EmbeddedTask
 
 if TYPE_CHECKING:
     from offsphere.learn.ablation.ablation import Ablation
-    from offsphere.learn.data.pairs import EmbeddedTask
 
 
 def ablate_command(

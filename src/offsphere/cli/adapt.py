@@ -14,11 +14,10 @@ from offsphere.cli import options
 from offsphere.cli.compare import warn_left_out
 from offsphere.cli.loading import check_writable, load_only, two_splits, vectors_of
 from offsphere.cli.progress import progress_bar
+from offsphere.data.task import EmbeddedTask, Task
 
 if TYPE_CHECKING:
-    from offsphere.data import PairTask, RankingTask
     from offsphere.learn.adapters.learn import Learned
-    from offsphere.learn.data.pairs import EmbeddedTask
 
 NORMALIZE = "both (cosine), none (dot), query, document, half, learn, or two exponents such as 1,0.5."
 
@@ -142,7 +141,7 @@ def _known_items(data: str, model: str | None, vectors: Path | None) -> Embedded
     return task, load_vectors(place, task)
 
 
-def vectors_option(task: RankingTask | PairTask, model: str | None, vectors: Path | None) -> str:
+def vectors_option(task: Task, model: str | None, vectors: Path | None) -> str:
     """How to say where the vectors of a task are."""
     from offsphere.encode.embedding import default_folder
 

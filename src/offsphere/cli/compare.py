@@ -13,9 +13,10 @@ from offsphere.base.errors import DataError
 from offsphere.cli.embed import MODEL_HELP
 from offsphere.cli.loading import load_all
 from offsphere.cli.progress import progress_bar
+from offsphere.data.task import Task, TaskVectors
 
 if TYPE_CHECKING:
-    from offsphere.data import PairTask, PairVectors, RankingTask, RankingVectors
+    from offsphere.data.task import Task, TaskVectors
     from offsphere.scoring.scorer import Scorer
 
 NAMED_AT_MOST = 5  # empty vectors in a warning
@@ -91,14 +92,10 @@ def _scorer(name: str) -> Scorer:
     return replace(scorer, transforms=tuple(known))
 
 
-def warn_left_out(task: RankingTask | PairTask, held: RankingVectors | PairVectors) -> None:
+def warn_left_out(task: Task, held: TaskVectors) -> None:
     """Say on standard error what was left out."""
-    from offsphere.data import RankingTask
-
-    if isinstance(task, RankingTask) and task.left_out:
-        typer.echo(f"warning: {task.left_out} judged queries have no relevant document and are left out", err=True)
-    if isinstance(task, RankingTask) and task.ignored:
-        typer.echo(f"warning: {task.ignored} judgments are for unknown queries or documents and are ignored", err=True)
+    for said in task.warnings():
+        typer.echo(f"warning: {said}", err=True)
     if held.empty:
         named = ", ".join(held.empty[:NAMED_AT_MOST]) + (", ..." if len(held.empty) > NAMED_AT_MOST else "")
         typer.echo(

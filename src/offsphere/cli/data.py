@@ -37,9 +37,8 @@ def info_command(
 ) -> None:
     """Say what a task holds."""
     from offsphere.data import load_task
-    from offsphere.data.info import task_info
 
-    found = task_info(load_task(data, split, ignore_missing=ignore_missing, vectors=data))
+    found = load_task(data, split, ignore_missing=ignore_missing, vectors=data).info()
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return

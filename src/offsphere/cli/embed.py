@@ -36,7 +36,6 @@ def embed_command(
     """Encode a task's texts. A killed run goes on where it stopped; nothing is encoded twice."""
     from offsphere.data import load_task
     from offsphere.data.store import open_store
-    from offsphere.data.task_vectors import side_names
     from offsphere.encode.embedding import default_folder, embed
     from offsphere.encode.sources import load_encoder
 
@@ -45,7 +44,7 @@ def embed_command(
     folder = out if out is not None else default_folder(task.name, model)
     with progress_bar("embedding") as progress:
         embed(task, encoder, folder, dtype=dtype, progress=progress)
-    for name in side_names(task):
+    for name in (side.stored_as for side in task.sides):
         store = open_store(folder / name)
         made = store.manifest
         typer.echo(f"{folder / name}: {made.rows:,} x {made.dimension} {made.dtype} by {made.model}")

@@ -11,23 +11,19 @@ from offsphere.base.errors import DataError, NoSuchSplitError, OffsphereError
 from offsphere.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from offsphere.data import PairTask, PairVectors, RankingTask, RankingVectors
-
-    Task = RankingTask | PairTask
+    from offsphere.data.task import Task, TaskVectors
 
 
 def load_all(
     data: str, model: str | None, vectors: Path | None, split: str | None, *, ignore_missing: bool
-) -> tuple[RankingTask | PairTask, RankingVectors | PairVectors, dict[str, Any]]:
+) -> tuple[Task, TaskVectors, dict[str, Any]]:
     """Task, vectors, and what is known of the model that made them."""
     task = load_only(data, model, vectors, split, ignore_missing=ignore_missing)
     held, known = vectors_of(task, data, model, vectors)
     return task, held, known
 
 
-def load_only(
-    data: str, model: str | None, vectors: Path | None, split: str | None, *, ignore_missing: bool
-) -> RankingTask | PairTask:
+def load_only(data: str, model: str | None, vectors: Path | None, split: str | None, *, ignore_missing: bool) -> Task:
     """The task alone; where no model is named, the vectors may name its documents."""
     from offsphere.data import load_task
 
@@ -35,13 +31,10 @@ def load_only(
     return load_task(data, split, ignore_missing=ignore_missing, vectors=place)
 
 
-def vectors_of(
-    task: RankingTask | PairTask, data: str, model: str | None, vectors: Path | None
-) -> tuple[RankingVectors | PairVectors, dict[str, Any]]:
+def vectors_of(task: Task, data: str, model: str | None, vectors: Path | None) -> tuple[TaskVectors, dict[str, Any]]:
     """The vectors of a task, embedded where a model is named, and what is known of what made them."""
     from offsphere.data import load_vectors
     from offsphere.data.store import is_store, read_manifest
-    from offsphere.data.task_vectors import side_names
     from offsphere.encode.embedding import default_folder, embed
     from offsphere.encode.sources import load_encoder
 
@@ -53,7 +46,7 @@ def vectors_of(
             held = embed(task, encoder, place, progress=progress)
     else:
         held = load_vectors(place, task)
-    store = place / side_names(task)[-1]
+    store = place / [side.stored_as for side in task.sides][-1]
     if not is_store(store):
         return held, {}
     made = read_manifest(store)

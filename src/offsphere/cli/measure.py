@@ -11,9 +11,9 @@ import typer
 from offsphere.base.errors import OffsphereError
 from offsphere.cli.embed import MODEL_HELP
 from offsphere.cli.progress import progress_bar
+from offsphere.data.task import Task
 
 if TYPE_CHECKING:
-    from offsphere.data import PairTask, RankingTask
     from offsphere.encode.encoder import Encoder
     from offsphere.geometry import Geometry
 
@@ -135,7 +135,7 @@ def _shape(
         return measure(held, task, sections, encoder=encoder, progress=progress, **options)
 
 
-def _read_task(data: str, split: str | None, *, ignore_missing: bool) -> RankingTask | PairTask:
+def _read_task(data: str, split: str | None, *, ignore_missing: bool) -> Task:
     from offsphere.data import load_task
     from offsphere.data.vector_files import is_vectors
 
@@ -145,7 +145,7 @@ def _read_task(data: str, split: str | None, *, ignore_missing: bool) -> Ranking
 
 
 def _layers(
-    task: RankingTask | PairTask,
+    task: Task,
     model: str | None,
     side: str | None,
     at_most: int,
@@ -189,7 +189,7 @@ def _layers(
     }
 
 
-def _texts(task: RankingTask | PairTask, side: str | None, at_most: int, seed: int) -> tuple[Any, list[str]]:
+def _texts(task: Task, side: str | None, at_most: int, seed: int) -> tuple[Any, list[str]]:
     """The texts of the side that was asked for, or of the one that is searched; some of them where there are many."""
     import numpy as np
 

@@ -13,9 +13,9 @@ from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.cli import options
 from offsphere.cli.loading import check_writable, two_splits
 from offsphere.cli.progress import progress_bar
+from offsphere.data.task import Task
 
 if TYPE_CHECKING:
-    from offsphere.learn.data.texts import Task
     from offsphere.learn.encoders.train_encoder import TrainedEncoder
 
 TRAINED = Annotated[
@@ -100,13 +100,12 @@ def train_command(
         typer.echo(f"note: {note}", err=True)
     stopped_by = task_named(held_out, ignore_missing=ignore_missing) if held_out is not None else None
     if dry_run:
-        from offsphere.data.info import describe_task
         from offsphere.learn.encoders.setup import Material, Setup
 
         material = Material.of(
             learned, held_out=stopped_by, judged=[judged], new_documents=new_documents, metric=metric, seed=seed
         )
-        plan = Setup.of(model, material, chosen, seed).plan() | {"judged_by": describe_task(judged)}
+        plan = Setup.of(model, material, chosen, seed).plan() | {"judged_by": judged.described()}
         typer.echo(json.dumps(plan, indent=2, default=str) if as_json else "\n".join(_planned(plan)))
         return
     from offsphere.cli.live import live_table

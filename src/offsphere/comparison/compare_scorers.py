@@ -7,17 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from offsphere.base.arrays import Index
 from offsphere.base.cache import Memo
 from offsphere.base.errors import ParameterError
 from offsphere.base.progress import Progress
 from offsphere.comparison.candidates import Candidate, default_candidates, merged, ranking_key
-from offsphere.comparison.measuring import Evaluator, PairEvaluator, RankingEvaluator
 from offsphere.comparison.table import Comparison, Row
-from offsphere.data.info import describe_task, units_of
-from offsphere.data.pair_task import PairTask
-from offsphere.data.ranking_task import RankingTask
-from offsphere.data.task_vectors import PairVectors, RankingVectors, check_fit
+from offsphere.comparison.tuning import tuned_candidates
+from offsphere.data.task import Task, TaskVectors
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
@@ -35,8 +31,8 @@ POOLED_RESAMPLES = 400  # each one costs a walk through the whole pool
 
 
 def compare(
-    task: RankingTask | PairTask,
-    vectors: RankingVectors | PairVectors,
+    task: Task,
+    vectors: TaskVectors,
     scorers: Sequence[Scorer | str] | None = None,
     *,
     metric: str | None = None,
@@ -55,14 +51,14 @@ def compare(
     if folds < 2 or seed < 0:  # noqa: PLR2004
         raise ParameterError(f"folds = {folds}, seed = {seed}: cross-validation needs at least 2, a seed at least 0")
     chosen = metric_for(task, metric)
-    check_fit(task, vectors)
+    task.check(vectors)
     moments, normalized = _looked_at(vectors)
-    measuring = evaluator_of(task, vectors, chosen, assign_folds(units_of(task), folds, seed), progress, memo)
+    evaluator = task.evaluator(vectors, chosen, assign_folds(task.units, folds, seed), progress, memo)
     given = _given(scorers, moments) if scorers is not None else None
     rows = given if given is not None else default_candidates(moments, by_query=chosen.alike == "query")
     # a vector of length zero is treated differently by different similarities, however equal the others are
     equal = normalized and not vectors.empty and (chosen.alike == "query" or _query_lengths_equal(vectors))
-    results = measuring.tuned(merged(rows, chosen.alike, equal_lengths=equal), extra=given is None)
+    results = tuned_candidates(evaluator, merged(rows, chosen.alike, equal_lengths=equal), extra=given is None)
     results = _fused(results, chosen)
     notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
     if given is not None:
@@ -70,14 +66,13 @@ def compare(
         notes += _learned_from(given, vectors)
     if moments.count <= len(moments.mean) and given is None:
         notes.append(f"{moments.count} vectors in {len(moments.mean)} dimensions are too few to whiten by")
-    if isinstance(task, RankingTask) and task.made is not None:
+    if task.made is not None:
         notes.append(f"the judgments are made, not human: {task.made}")
-    return _told(task, chosen, measuring.evaluation, results, notes, (folds, seed, permutations))
+    return _told(task, chosen, evaluator.evaluation, results, notes, (folds, seed, permutations))
 
 
-def _learned_from(rows: Sequence[Candidate], vectors: RankingVectors | PairVectors) -> list[str]:
+def _learned_from(rows: Sequence[Candidate], vectors: TaskVectors) -> list[str]:
     """Warn of adapters that have seen some of these queries or pairs."""
-    from offsphere.data.task_vectors import keys_of_units
     from offsphere.scoring.adapter import Adapter
 
     found = []
@@ -86,7 +81,7 @@ def _learned_from(rows: Sequence[Candidate], vectors: RankingVectors | PairVecto
             record = transform.record if isinstance(transform, Adapter) else None
             if record is None or not len(record.learned):
                 continue
-            own = keys_of_units(vectors)
+            own = vectors.unit_keys()
             count = int(np.isin(own, record.learned).sum())
             if count:
                 seen = f"{count:,} of these {len(own):,}"
@@ -94,19 +89,17 @@ def _learned_from(rows: Sequence[Candidate], vectors: RankingVectors | PairVecto
     return found
 
 
-def metric_for(task: RankingTask | PairTask, metric: str | None) -> Metric:
+def metric_for(task: Task, metric: str | None) -> Metric:
     """The metric of that name, which must fit the kind of task; without a name the usual one."""
-    pairs = isinstance(task, PairTask)
-    chosen = parse_metric(metric or ("spearman" if pairs else "ndcg@10"))
-    if (chosen.kind == "pairs") != pairs:
-        fitting = "spearman, pearson or kendall" if pairs else "ndcg@10, mrr@10, recall@100, map@100, pooled-ap, ..."
-        raise ParameterError(f"metric {chosen.name} does not fit {task.name}: use {fitting}")
+    chosen = parse_metric(metric or task.usual_metric)
+    if not task.fits(chosen):
+        raise ParameterError(f"metric {chosen.name} does not fit {task.name}: use {task.fitting_metrics}")
     return chosen
 
 
-def _looked_at(vectors: RankingVectors | PairVectors) -> tuple[Moments, bool]:
-    """Moments of the documents (of both sides for pairs), and whether all their lengths are equal."""
-    blocks = Blocks.of([vectors.left, vectors.right] if isinstance(vectors, PairVectors) else vectors.documents)
+def _looked_at(vectors: TaskVectors) -> tuple[Moments, bool]:
+    """Moments of what transforms are fitted on, and whether all its lengths are equal."""
+    blocks = Blocks.of(vectors.fitted_on)
     total: Moments | None = None
     own = []
     for block in blocks:
@@ -117,8 +110,9 @@ def _looked_at(vectors: RankingVectors | PairVectors) -> tuple[Moments, bool]:
     return total, are_equal(np.concatenate(own))
 
 
-def _query_lengths_equal(vectors: RankingVectors | PairVectors) -> bool:
-    return isinstance(vectors, PairVectors) or are_equal(lengths(vectors.queries))
+def _query_lengths_equal(vectors: TaskVectors) -> bool:
+    asking, _ = vectors.sides
+    return any(asking is side for side in vectors.fitted_on) or are_equal(lengths(asking))
 
 
 def _fused(
@@ -141,23 +135,6 @@ def _fused(
             kept[home] = (replace(first, same=(*first.same, candidate.name)), found)
             gone.add(place)
     return [result for place, result in enumerate(kept) if place not in gone]
-
-
-def evaluator_of(
-    task: RankingTask | PairTask,
-    vectors: RankingVectors | PairVectors,
-    metric: Metric,
-    folds: Index,
-    progress: Progress | None = None,
-    memo: Memo | None = None,
-) -> Evaluator:
-    """How scorers are measured on this task."""
-    check_fit(task, vectors)
-    if isinstance(task, PairTask) and isinstance(vectors, PairVectors):
-        return PairEvaluator(task, vectors, metric, folds)
-    if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
-        return RankingEvaluator(task, vectors, metric, folds, progress, memo or Memo())
-    raise ParameterError(f"{task.name} is not a task for {type(vectors).__name__}")
 
 
 def _given(scorers: Sequence[Scorer | str], moments: Moments) -> list[Candidate]:
@@ -185,7 +162,7 @@ def _named_apart(rows: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _told(
-    task: RankingTask | PairTask,
+    task: Task,
     metric: Metric,
     evaluation: Evaluation,
     results: Sequence[tuple[Candidate, TunedMeasurement]],
@@ -234,6 +211,4 @@ def _told(
             )
         )
     order = np.argsort(-values, kind="stable")
-    return Comparison(
-        metric.name, describe_task(task), [rows[place] for place in order], rows[0].name, folds, seed, notes
-    )
+    return Comparison(metric.name, task.described(), [rows[place] for place in order], rows[0].name, folds, seed, notes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from offsphere.base.arrays import Array
-from offsphere.comparison.measuring import Evaluator
+from offsphere.data.evaluator import Evaluator
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import Polar
 from offsphere.statistics.significance import bootstrap, interval
@@ -27,12 +27,12 @@ class ExponentCurve:
     high: Array
 
 
-def exponent_curve(measuring: Evaluator, scorer: Scorer, *, pairs: bool, seed: int = 0) -> ExponentCurve:
+def exponent_curve(evaluator: Evaluator, scorer: Scorer, *, pairs: bool, seed: int = 0) -> ExponentCurve:
     """``dot / |d|^g`` for g from -1 to 2 behind the transforms of a scorer; both lengths where the task is of pairs."""
     plain = replace(scorer, bias=None, standardization=None)
     options = [replace(plain, similarity=Polar(g if pairs else 1.0, g)) for g in EXPONENTS.tolist()]
-    measured = measuring.values(options)
-    evaluation = measuring.evaluation
+    measured = evaluator.values(options)
+    evaluation = evaluator.evaluation
     values = np.array([evaluation.evaluate(row, np.ones((1, evaluation.units)))[0] for row in measured])
     samples = bootstrap(
         lambda weights: evaluation.evaluate_all(measured, weights), evaluation.units, count=RESAMPLES, seed=seed

@@ -11,8 +11,8 @@ from offsphere.data.formats.qrels import find_qrels, read_qrels
 from offsphere.data.formats.sts import find_table, is_sts, load_sts
 from offsphere.data.formats.text_pairs import SUFFIXES, columns_of, find_pairs, first_row, is_pairs, load_pairs
 from offsphere.data.formats.trec import find_topics, load_trec
-from offsphere.data.pair_task import PairTask
 from offsphere.data.ranking_task import ItemList, RankingTask
+from offsphere.data.task import Task
 from offsphere.data.vector_files import find_file, of_split, read_ids, read_vectors
 
 FEWEST_COLUMNS = 3  # of judgments
@@ -31,7 +31,7 @@ def load_task(
     *,
     ignore_missing: bool = False,
     vectors: str | Path | None = None,
-) -> RankingTask | PairTask:
+) -> Task:
     """Read a task. ``vectors`` is a folder that names the documents where the data itself does not."""
     place = Path(data)
     if len(place.name) > LONGEST_NAME:
@@ -49,9 +49,7 @@ def load_task(
     return _from_folder(place, split, vectors, ignore_missing=ignore_missing)
 
 
-def _from_folder(
-    folder: Path, split: str | None, vectors: str | Path | None, *, ignore_missing: bool
-) -> RankingTask | PairTask:
+def _from_folder(folder: Path, split: str | None, vectors: str | Path | None, *, ignore_missing: bool) -> Task:
     if is_beir(folder):
         return load_beir(folder, split, ignore_missing=ignore_missing)
     if (folder / "corpus.jsonl").is_file() and find_topics(folder) is None:
@@ -73,7 +71,7 @@ def _from_folder(
     raise DataError(f"{folder} is none of the layouts offsphere reads{seen}: {EXPECTED}")
 
 
-def _from_file(path: Path, vectors: str | Path | None, *, ignore_missing: bool) -> RankingTask | PairTask:
+def _from_file(path: Path, vectors: str | Path | None, *, ignore_missing: bool) -> Task:
     if is_sts(path):
         return load_sts(path)
     if path.suffix.lower() in SUFFIXES and (path.suffix.lower() == ".jsonl" or is_pairs(path)):

@@ -11,9 +11,8 @@ import numpy as np
 
 from offsphere.base.arrays import Counts, Index, Vectors
 from offsphere.base.errors import DataError, VectorError
-from offsphere.data.pair_task import PairTask
-from offsphere.data.ranking_task import RankingTask
-from offsphere.data.vector_files import VectorFile, find_file, of_split, read_vectors
+from offsphere.data.task import Task, TaskSide, TaskVectors
+from offsphere.data.vector_files import VectorFile, find_file, read_vectors
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.contents import keys_of
 from offsphere.vectors.lengths import lengths
@@ -33,18 +32,56 @@ class RankingVectors:
     document_tokens: Counts | None = None
 
     @classmethod
-    def of(cls, task: RankingTask, queries: Vectors, documents: Vectors) -> RankingVectors:
+    def of(cls, task: Task, queries: Vectors, documents: Vectors) -> RankingVectors:
         """Check arrays that are already in the task's order."""
-        for side, vectors, ids in (("query", queries, task.query_ids), ("document", documents, task.document_ids)):
-            if len(vectors) != len(ids):
-                raise VectorError(f"there are {len(vectors)} {side} vectors for {len(ids)} of the task's {side} ids")
+        empty: list[str] = []
+        for side, vectors in zip(task.sides, (queries, documents), strict=True):
+            assert side.ids is not None  # queries and documents have names
+            if len(vectors) != len(side.ids):
+                raise VectorError(
+                    f"there are {len(vectors)} {side.name} vectors for {len(side.ids)} of the task's {side.name} ids"
+                )
         _same_dimension(queries, documents, "query", "document")
-        empty = _checked(queries, task.query_ids, "query") + _checked(documents, task.document_ids, "document")
+        for side, vectors in zip(task.sides, (queries, documents), strict=True):
+            empty += _checked(vectors, side.ids or (), side.name)
         return cls(queries, documents, empty)
 
     def __repr__(self) -> str:
         """The shapes, not the numbers."""
         return f"RankingVectors(queries {self.queries.shape}, documents {self.documents.shape})"
+
+    @property
+    def unnamed_sides(self) -> tuple[TaskSide, TaskSide]:
+        """Both sides where no task says more of them."""
+        return TaskSide("query", "queries", "queries"), TaskSide("document", "documents", "documents")
+
+    @property
+    def sides(self) -> tuple[Vectors, Vectors]:
+        """Queries and documents."""
+        return self.queries, self.documents
+
+    @property
+    def tokens(self) -> tuple[Counts | None, Counts | None]:
+        """How many tokens the model saw of each query and document, where that is known."""
+        return self.query_tokens, self.document_tokens
+
+    @property
+    def fitted_on(self) -> Sequence[Vectors]:
+        """Transforms are fitted on the documents."""
+        return (self.documents,)
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        return int(self.documents.shape[1])
+
+    def unit_keys(self) -> Index:
+        """A number for each query, which depends on its vector alone."""
+        return keys_of(self.queries)
+
+    def only(self, rows: Index) -> RankingVectors:
+        """The vectors of some queries, and of all documents."""
+        return replace(self, queries=self.queries[rows], query_tokens=None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,9 +95,9 @@ class PairVectors:
     right_tokens: Counts | None = None
 
     @classmethod
-    def of(cls, task: PairTask, left: Vectors, right: Vectors) -> PairVectors:
+    def of(cls, task: Task, left: Vectors, right: Vectors) -> PairVectors:
         """Check arrays that are already in the task's order."""
-        rows = [f"row {number}" for number in range(len(task.gold))]
+        rows = [f"row {number}" for number in range(task.units)]
         for side, vectors in (("left", left), ("right", right)):
             if len(vectors) != len(rows):
                 raise VectorError(
@@ -69,41 +106,41 @@ class PairVectors:
         _same_dimension(left, right, "left", "right")
         return cls(left, right, _checked(left, rows, "left") + _checked(right, rows, "right"))
 
+    @property
+    def unnamed_sides(self) -> tuple[TaskSide, TaskSide]:
+        """Both sides where no task says more of them."""
+        return TaskSide("left", "left", "left"), TaskSide("right", "right", "right")
 
-def side_names(task: RankingTask | PairTask) -> tuple[str, str]:
-    """What the vectors of the two sides are called; queries and pairs of a split other than test have its name."""
-    if isinstance(task, PairTask):
-        return of_split("left", task.split), of_split("right", task.split)
-    return of_split("queries", task.split), "documents"
+    @property
+    def sides(self) -> tuple[Vectors, Vectors]:
+        """Left and right."""
+        return self.left, self.right
+
+    @property
+    def tokens(self) -> tuple[Counts | None, Counts | None]:
+        """How many tokens the model saw of each text of both sides, where that is known."""
+        return self.left_tokens, self.right_tokens
+
+    @property
+    def fitted_on(self) -> Sequence[Vectors]:
+        """Transforms are fitted on both sides, since they play one role."""
+        return self.left, self.right
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        return int(self.right.shape[1])
+
+    def unit_keys(self) -> Index:
+        """A number for each pair in its order, which depends on its vectors alone."""
+        return keys_of(np.concatenate([self.left, self.right], axis=1))
+
+    def only(self, rows: Index) -> PairVectors:
+        """The vectors of some pairs."""
+        return PairVectors(self.left[rows], self.right[rows])
 
 
-def check_fit(task: RankingTask | PairTask, vectors: RankingVectors | PairVectors) -> None:
-    """Refuse vectors of another task, or of more or fewer queries than the task has."""
-    if isinstance(task, PairTask) and isinstance(vectors, PairVectors):
-        sides = [("pairs", len(task.gold), len(vectors.left))]
-    elif isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
-        sides = [
-            ("queries", len(task.query_ids), len(vectors.queries)),
-            ("documents", len(task.document_ids), len(vectors.documents)),
-        ]
-    else:
-        raise VectorError(f"{task.name} is not a task for {type(vectors).__name__}")
-    for name, wanted, there in sides:
-        if wanted != there:
-            raise VectorError(
-                f"there are vectors of {there} {name}, {task.name} has {wanted}: a part of a task needs the vectors of "
-                "that part, in its order"
-            )
-
-
-def keys_of_units(vectors: RankingVectors | PairVectors) -> Index:
-    """A number for each query, or for each pair in its order."""
-    if isinstance(vectors, PairVectors):
-        return keys_of(np.concatenate([vectors.left, vectors.right], axis=1))
-    return keys_of(vectors.queries)
-
-
-def load_vectors(folder: str | Path, task: RankingTask | PairTask) -> RankingVectors | PairVectors:
+def load_vectors(folder: str | Path, task: Task) -> TaskVectors:
     """Read ``queries.*`` and ``documents.*`` (pairs: ``left.*`` and ``right.*``) and put them into the task's order.
 
     For the split train, ``queries-train.*`` is read where it is there, and so on.
@@ -111,21 +148,19 @@ def load_vectors(folder: str | Path, task: RankingTask | PairTask) -> RankingVec
     place = Path(folder)
     if not place.is_dir():
         raise DataError(f"{place} is not a folder of vectors")
-    names = side_names(task)
-    if isinstance(task, PairTask):
-        left, right = _side(place, names[0], "left"), _side(place, names[1], "right")
-        held = PairVectors.of(task, left.vectors, right.vectors)
-        return replace(held, left_tokens=left.tokens, right_tokens=right.tokens)
-    queries = _ordered(_side(place, names[0], "queries"), task.query_ids, task.listed_query_ids, "query")
-    documents = _ordered(_side(place, names[1], "documents"), task.document_ids, task.document_ids, "document")
-    found = RankingVectors.of(task, queries.vectors, documents.vectors)
-    return replace(found, query_tokens=queries.tokens, document_tokens=documents.tokens)
+    files = [_side(place, side) for side in task.sides]
+    ordered = [
+        file if side.ids is None else _ordered(file, side.ids, side.listed or side.ids, side.name)
+        for file, side in zip(files, task.sides, strict=True)
+    ]
+    return task.vectors(ordered[0].vectors, ordered[1].vectors, (ordered[0].tokens, ordered[1].tokens))
 
 
-def _side(folder: Path, name: str, side: str) -> VectorFile:
-    """The vectors of that name, else those of the whole side."""
-    path = find_file(folder, name) or find_file(folder, side)
+def _side(folder: Path, side: TaskSide) -> VectorFile:
+    """The vectors of the side's split, else those of the whole side."""
+    path = find_file(folder, side.stored_as) or find_file(folder, side.plural)
     if path is None:
+        name = side.stored_as
         raise DataError(
             f"{folder} has no {name} vectors (a store, {name}.npy, .npz, .parquet or .safetensors): make some with "
             "offsphere embed DATA --out DIR, and say where they are with --vectors DIR"

@@ -14,10 +14,9 @@ from offsphere.base.digests import digest_of_texts
 from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
 from offsphere.base.version import __version__
-from offsphere.data.pair_task import PairTask
-from offsphere.data.ranking_task import RankingTask
 from offsphere.data.store import Manifest, Store, StoreWriter, is_store, locked, open_store, read_manifest
-from offsphere.data.task_vectors import PairVectors, RankingVectors, load_vectors, side_names
+from offsphere.data.task import Task, TaskVectors, items_of
+from offsphere.data.task_vectors import load_vectors
 from offsphere.encode.encoder import Encoder, ItemSide
 from offsphere.encode.sources import DEFAULT_MODEL, load_encoder
 
@@ -34,7 +33,7 @@ class Texts(NamedTuple):
 
 
 def embed(
-    task: RankingTask | PairTask,
+    task: Task,
     model: str | Encoder = DEFAULT_MODEL,
     out: str | Path | None = None,
     *,
@@ -42,7 +41,7 @@ def embed(
     dtype: str = "float32",
     block: int | None = None,
     progress: Progress | None = None,
-) -> RankingVectors | PairVectors:
+) -> TaskVectors:
     """The vectors of a task, lengths kept, from the store in ``out`` where they are there already.
 
     ``out`` is a folder named after task and model in the user's cache unless said otherwise. ``block`` texts are
@@ -52,7 +51,7 @@ def embed(
     folder = Path(out) if out is not None else default_folder(task.name, encoder.description.model)
     sides = texts_of(task)
     total, before = sum(len(side.texts) for side in sides), 0
-    for name, side in zip(side_names(task), sides, strict=True):
+    for name, side in zip([side.stored_as for side in task.sides], sides, strict=True):
         done = before
 
         def show(rows: int, _: int, said: str = "", /, *, done: int = done) -> None:
@@ -106,19 +105,11 @@ def _written(
     return writer.finish(side.ids, characters, _tokens(side.texts, encoder), empty)
 
 
-def texts_of(task: RankingTask | PairTask) -> list[Texts]:
-    """The two sides of a task."""
-    if isinstance(task, PairTask):
-        if task.left_texts is None or task.right_texts is None:
-            raise DataError(f"{task.name} has no texts to embed")
-        rows = [str(row) for row in range(len(task.gold))]
-        return [Texts("left", rows, task.left_texts), Texts("right", rows, task.right_texts)]
-    if task.query_texts is None or task.document_texts is None:
-        raise DataError(f"{task.name} has no texts to embed: it names its documents by id alone")
-    return [
-        Texts("query", task.query_ids, task.query_texts),
-        Texts("document", task.document_ids, task.document_texts),
-    ]
+def texts_of(task: Task) -> list[Texts]:
+    """The two sides of a task; the rows of pairs are named by their number."""
+    items_of(task, ": there is nothing to embed")
+    rows = [str(row) for row in range(task.units)]
+    return [Texts(side.name, side.ids or rows, side.items or ()) for side in task.sides]
 
 
 def default_folder(task: str, model: str) -> Path:

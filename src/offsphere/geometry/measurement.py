@@ -15,10 +15,8 @@ from offsphere.base.errors import OffsphereError, ParameterError, UnknownNameErr
 from offsphere.base.progress import Progress
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.table import Comparison
-from offsphere.data.info import describe_task
-from offsphere.data.pair_task import PairTask
 from offsphere.data.ranking_task import RankingTask
-from offsphere.data.task_vectors import PairVectors, RankingVectors
+from offsphere.data.task import Task, TaskVectors
 from offsphere.encode.encoder import Encoder
 from offsphere.geometry.dimensions import Dimensions, dimensions
 from offsphere.geometry.dual import Dual, dual_of
@@ -49,7 +47,7 @@ DEEPEST = 400  # relevant documents beyond which the search for competitors goes
 
 def measure(
     vectors: Measurable,
-    task: RankingTask | PairTask | None = None,
+    task: Task | None = None,
     sections: Sequence[str] | None = None,
     *,
     scorer: Scorer | str | None = None,
@@ -114,7 +112,7 @@ class _Work:
     def __init__(
         self,
         vectors: Measurable,
-        task: RankingTask | PairTask | None,
+        task: Task | None,
         asked: _Asked,
         encoder: Encoder | None,
         progress: Progress | None,
@@ -134,7 +132,7 @@ class _Work:
     def described(self) -> dict[str, Any]:
         """What is measured."""
         shapes = {side.name: list(side.vectors.shape) for side in self.sides}
-        return {**(describe_task(self.task) if self.task is not None else {}), "vectors": shapes}
+        return {**(self.task.described() if self.task is not None else {}), "vectors": shapes}
 
     @cached_property
     def scans(self) -> list[Scan]:
@@ -151,7 +149,7 @@ class _Work:
         """The task's positive pairs."""
         if self.task is None:
             raise OffsphereError("it needs positive pairs: give a task with judgments")
-        assert isinstance(self.vectors, RankingVectors | PairVectors)
+        assert isinstance(self.vectors, TaskVectors)
         found = positives_of(self.task, self.vectors)
         if len(found) < FEWEST_POSITIVES:
             raise OffsphereError(f"it needs at least two positive pairs, {self.task.name} has {len(found)}")
@@ -162,9 +160,8 @@ class _Work:
         """Cosine and dot product on the task."""
         if self.task is None:
             raise OffsphereError("it needs a task with judgments")
-        assert isinstance(self.vectors, RankingVectors | PairVectors)
-        usual = "spearman" if isinstance(self.task, PairTask) else "ndcg@10"
-        if self.asked.table is not None and self.asked.table.metric == usual:
+        assert isinstance(self.vectors, TaskVectors)
+        if self.asked.table is not None and self.asked.table.metric == self.task.usual_metric:
             return self.asked.table
         return compare(self.task, self.vectors, [Scorer(DOT)], seed=self.seed)
 

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from offsphere.base.arrays import Array, Index, Vectors
-from offsphere.data.pair_task import PairTask
-from offsphere.data.ranking_task import RankingTask
-from offsphere.data.task_vectors import PairVectors, RankingVectors
+from offsphere.data.task import Task, TaskVectors
 from offsphere.vectors.lengths import lengths
 
-ALIKE = 0.8  # of the way from the lowest gold score to the highest; 4 of 5 on the usual scale
 AT_ONCE = 8_192  # pairs whose vectors are held at a time
 
 
@@ -31,22 +28,9 @@ class Positives:
         return len(self.left)
 
 
-def positives_of(task: RankingTask | PairTask, vectors: RankingVectors | PairVectors) -> Positives:
+def positives_of(task: Task, vectors: TaskVectors) -> Positives:
     """All positive pairs of a task."""
-    if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
-        relevant = task.judgments.grades > 0
-        return _measured(
-            vectors.queries, vectors.documents, task.judgments.queries[relevant], task.judgments.documents[relevant]
-        )
-    assert isinstance(task, PairTask)
-    assert isinstance(vectors, PairVectors)
-    rows = alike(task)
-    return _measured(vectors.left, vectors.right, rows, rows)
-
-
-def alike(task: PairTask) -> Index:
-    """Which pairs people call alike."""
-    return np.flatnonzero(task.gold >= task.gold.min() + ALIKE * np.ptp(task.gold))
+    return _measured(*vectors.sides, *task.positives())
 
 
 def _measured(one: Vectors, other: Vectors, left: Index, right: Index) -> Positives:

@@ -9,16 +9,14 @@ import numpy as np
 
 from offsphere.base.arrays import Counts, Vectors
 from offsphere.base.errors import OffsphereError, VectorError
-from offsphere.data.pair_task import PairTask
-from offsphere.data.ranking_task import RankingTask
 from offsphere.data.store import Store
-from offsphere.data.task_vectors import PairVectors, RankingVectors
+from offsphere.data.task import Task, TaskVectors
 from offsphere.data.vector_files import VectorFile, read_vectors
 from offsphere.encode.encoder import Encoder
 from offsphere.geometry.text_numbers import TextNumbers, text_numbers
 from offsphere.vectors.blocks import Blocks
 
-Measurable = RankingVectors | PairVectors | Store | VectorFile | Vectors
+Measurable = TaskVectors | Store | VectorFile | Vectors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,24 +30,14 @@ class MeasuredSide:
     tokens: Counts | None = None
 
 
-def sides_of(vectors: Measurable, task: RankingTask | PairTask | None) -> list[MeasuredSide]:
+def sides_of(vectors: Measurable, task: Task | None) -> list[MeasuredSide]:
     """One or two sides, checked against the task."""
-    if isinstance(vectors, RankingVectors):
-        if task is not None and not isinstance(task, RankingTask):
-            raise OffsphereError(f"{task.name} is a task of pairs, the vectors are of queries and documents")
-        known = (task.query_ids, task.document_ids, task.query_texts, task.document_texts) if task else (None,) * 4
-        return [
-            MeasuredSide("query", vectors.queries, known[0], known[2], vectors.query_tokens),
-            MeasuredSide("document", vectors.documents, known[1], known[3], vectors.document_tokens),
-        ]
-    if isinstance(vectors, PairVectors):
-        if task is not None and not isinstance(task, PairTask):
-            raise OffsphereError(f"{task.name} is a ranking task, the vectors are of pairs")
-        texts = (task.left_texts, task.right_texts) if task is not None else (None, None)
-        return [
-            MeasuredSide("left", vectors.left, None, texts[0], vectors.left_tokens),
-            MeasuredSide("right", vectors.right, None, texts[1], vectors.right_tokens),
-        ]
+    if isinstance(vectors, TaskVectors):
+        if task is not None:
+            task.check(vectors)
+        known = task.sides if task is not None else vectors.unnamed_sides
+        parts = zip(known, vectors.sides, vectors.tokens, strict=True)
+        return [MeasuredSide(side.name, rows, side.ids, side.items, tokens) for side, rows, tokens in parts]
     if task is not None:
         raise OffsphereError(
             f"give the vectors of {task.name} as offsphere.load_vectors or RankingVectors.of make them"

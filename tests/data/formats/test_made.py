@@ -13,7 +13,6 @@ from offsphere.base.errors import DataError, ParameterError
 from offsphere.data import RankingTask, load_task
 from offsphere.data.formats.docstrings import read_package, split_of, write_docstrings
 from offsphere.data.near_duplicates import first_of_each
-from offsphere.data.splits import split_task
 
 
 def test_docstrings_of_this_machine_are_a_task_with_two_splits(tmp_path):
@@ -117,12 +116,12 @@ def linked_task():
 @pytest.mark.parametrize("by_document", [False, True])
 def test_splits_part_the_queries(by_document):
     task = linked_task()
-    parts = split_task(task, seed=3, by_document=by_document)
+    parts = task.parts(seed=3, by_document=by_document)
     names = [set(part.query_ids) for part in parts.values()]
     assert set().union(*names) == set(task.query_ids)
     assert sum(map(len, names)) == 90
     assert [len(part) for part in names] == [63, 9, 18]
-    assert [part.query_ids for part in split_task(task, seed=3, by_document=by_document).values()] == [
+    assert [part.query_ids for part in task.parts(seed=3, by_document=by_document).values()] == [
         part.query_ids for part in parts.values()
     ]
     relevant = [set(part.judgments.documents.tolist()) for part in parts.values()]
@@ -132,10 +131,10 @@ def test_splits_part_the_queries(by_document):
 
 def test_impossible_splits_are_refused():
     with pytest.raises(ParameterError, match="each must be above zero"):
-        split_task(linked_task(), {"train": 1.0, "test": 0.0})
+        linked_task.parts((), {"train": 1.0, "test": 0.0})
     one = RankingTask.from_judgments({"a": {"d": 1}, "b": {"d": 1}}, ["d"])
     with pytest.raises(ParameterError, match="hang together by relevant documents"):
-        split_task(one, {"train": 1, "test": 1}, by_document=True)
+        one.parts({"train": 1, "test": 1}, by_document=True)
 
 
 def test_info_of_a_real_set(real_data):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import torch
 from sentence_transformers import SentenceTransformer
+
+from tests.processes import environment_with
 
 ROOT = Path(__file__).parents[3]
 
@@ -28,7 +29,7 @@ def load_static():
 
 def run_script(code, *arguments, ok=True):
     """Another process with one thread; its error is shown where it should have ended well."""
-    settings = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    settings = {**environment_with(ROOT), "OMP_NUM_THREADS": "1"}
     found = subprocess.run(  # what it writes is looked at when it fails
         [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, env=settings, check=False
     )

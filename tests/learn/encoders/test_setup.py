@@ -8,7 +8,7 @@ import torch
 
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
-from offsphere.learn.data.texts import TextPairs, fewer_documents
+from offsphere.learn.data.texts import TextPairs
 from offsphere.learn.data.views import augmented, cropped
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learn.encoders.judging import encoded
@@ -50,7 +50,7 @@ def test_what_is_stopped_by_is_not_judged_by(words):
 
 
 def test_fewer_documents_keep_what_is_judged(words):
-    small = fewer_documents(words.only(np.arange(10)), 20, 0)
+    small = words.only(np.arange(10)).with_fewer_documents(20, 0)
     assert len(small.document_ids) == 20
     whole = words.only(np.arange(10))
     for query in range(10):
@@ -77,7 +77,7 @@ def test_views_are_made_of_the_words_of_the_text():
 
 
 def test_documents_that_are_cut_are_counted(words, transformer):
-    long = fewer_documents(words, 100, 0)
+    long = words.with_fewer_documents(100, 0)
     setup = Setup.of(transformer, Material.of(long), EncoderRecipe(max_tokens=4, batch=16), 0)
     assert setup.counts["documents_cut"] == 100
     assert any("100 of 100 documents are longer than the 4 tokens" in note for note in setup.notes)

@@ -15,9 +15,10 @@ from offsphere.data.formats.beir import text_of
 from offsphere.data.formats.sts import COLUMNS
 from offsphere.data.pair_task import PairTask
 from offsphere.data.ranking_task import ItemList, Judgment, RankingTask
+from offsphere.data.task import Task
 
 
-def load_hub(name: str, split: str | None = None, *, ignore_missing: bool = False) -> RankingTask | PairTask:
+def load_hub(name: str, split: str | None = None, *, ignore_missing: bool = False) -> Task:
     """Read ``org/name``. Judgments are a configuration (qrels or default), or ``org/name-qrels`` as BEIR has them."""
     try:
         from datasets import get_dataset_config_names

@@ -12,12 +12,9 @@ from offsphere.base.cache import Memo
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
-from offsphere.comparison.compare_scorers import evaluator_of, metric_for
-from offsphere.comparison.measuring import Evaluator
-from offsphere.data.info import describe_task, units_of
-from offsphere.data.pair_task import PairTask
-from offsphere.data.ranking_task import RankingTask
-from offsphere.data.task_vectors import PairVectors, RankingVectors
+from offsphere.comparison.compare_scorers import metric_for
+from offsphere.data.evaluator import Evaluator
+from offsphere.data.task import EmbeddedTask
 from offsphere.learn.ablation.ablation import Ablation
 from offsphere.learn.ablation.claims import Difference, findings_of
 from offsphere.learn.ablation.variant_runs import VariantRun, adapters_of, all_runs
@@ -27,7 +24,6 @@ from offsphere.learn.adapters.adapter_recipe import Recipe
 from offsphere.learn.adapters.learn import FEWEST_NEW
 from offsphere.learn.adapters.study import Study
 from offsphere.learn.data.apart import divided
-from offsphere.learn.data.pairs import EmbeddedTask
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
 from offsphere.statistics.evaluation import MeanOverQueries
@@ -70,14 +66,14 @@ def ablate(
     metric = metric_for(train[0], metric).name
     judged = [_measuring(held, metric, train) for held in (test, *also)]
     study = Study(train, also=known, judged=[test, *also], new_documents=new_documents, metric=metric, seed=seed)
-    pairs = isinstance(train[0], PairTask)
+    pairs = train[0].symmetric
     chosen = variants or grid(recipe or Recipe(), budget or budget_of(), full=full, pairs=pairs)
     parts = [part for held in (study.held_out, test, *also) for part in _data(held)]
     data = digest_of([study.pairs.known.tobytes(), study.metric.encode(), *parts])
     fit = adapters_of(study, judged)
     runs = all_runs(Memo(keep), data, fit, chosen, range(seed, seed + seeds), progress)
     cosine = [measuring.values([Scorer(COSINE)])[0] for measuring in judged]
-    counts = {"pairs": study.pairs.distinct, "held_out": units_of(study.held_out[0])}
+    counts = {"pairs": study.pairs.distinct, "held_out": study.held_out[0].units}
     columns = _columns(study, judged, [test, *also])
     return put_together(
         chosen, runs, columns, cosine, metric=study.metric, pairs=pairs, seed=seed, counts=counts, notes=notes
@@ -124,14 +120,14 @@ def put_together(
 def _columns(study: Study, judged: Sequence[Evaluator], tasks: Sequence[EmbeddedTask]) -> list[Column]:
     """Every task; and of the first one apart, where there are some of both, queries whose documents are new."""
     found = [
-        Column(describe_task(held[0]), measuring.evaluation, place)
+        Column(held[0].described(), measuring.evaluation, place)
         for place, (measuring, held) in enumerate(zip(judged, tasks, strict=True))
     ]
     task, vectors = tasks[0]
-    if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
+    if task.wanted() is not None:
         new = np.flatnonzero(~study.pairs.seen(task, vectors))
-        if FEWEST_NEW <= len(new) < len(task.query_ids):
-            part = describe_task(task.only(new))
+        if FEWEST_NEW <= len(new) < task.units:
+            part = task.only(new).described()
             part["name"] = f"{task.name}, new documents"
             found.insert(1, Column(part, MeanOverQueries(len(new)), 0, new))
     return found
@@ -160,21 +156,16 @@ def _noted(variants: Sequence[Variant], runs: Sequence[VariantRun]) -> list[str]
 
 def _measuring(held: EmbeddedTask, metric: str, train: EmbeddedTask) -> Evaluator:
     task = held[0]
-    if isinstance(task, PairTask) != isinstance(train[0], PairTask):
+    if task.unit != train[0].unit:
         raise DataError(
             f"{task.name} is not a task of the kind of {train[0].name}: pairs and rankings have other metrics"
         )
     if parse_metric(metric).kind == "pooled":
         raise ParameterError(f"{metric} has no value a query: ablate with ndcg@10, mrr@10, recall@100, map@100, ...")
-    return evaluator_of(*held, parse_metric(metric), np.zeros(units_of(task), np.int64))
+    return task.evaluator(held[1], parse_metric(metric), np.zeros(task.units, np.int64))
 
 
 def _data(held: EmbeddedTask) -> list[bytes]:
     """What a result depends on."""
     task, vectors = held
-    if isinstance(task, PairTask):
-        assert isinstance(vectors, PairVectors)
-        return [keys_of(vectors.left).tobytes(), keys_of(vectors.right).tobytes(), task.gold.tobytes()]
-    assert not isinstance(vectors, PairVectors)
-    judgments = [part.tobytes() for part in (task.judgments.queries, task.judgments.documents, task.judgments.grades)]
-    return [keys_of(vectors.queries).tobytes(), keys_of(vectors.documents).tobytes(), *judgments]
+    return [*(keys_of(side).tobytes() for side in vectors.sides), *task.judged()]

@@ -14,10 +14,8 @@ from offsphere.base.digests import digest_of
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
-from offsphere.comparison.measuring import Evaluator
-from offsphere.data.info import describe_task, units_of
-from offsphere.data.pair_task import PairTask
-from offsphere.data.ranking_task import RankingTask
+from offsphere.data.evaluator import Evaluator
+from offsphere.data.task import Task
 from offsphere.learn.ablation.ablate_adapters import put_together
 from offsphere.learn.ablation.ablation import Ablation
 from offsphere.learn.ablation.encoder_variants import RATES, TEMPERATURES, encoder_grid
@@ -25,7 +23,7 @@ from offsphere.learn.ablation.variant_runs import VariantFit, all_runs
 from offsphere.learn.ablation.variant_values import Column
 from offsphere.learn.ablation.variants import Trial, Variant, budget_of
 from offsphere.learn.adapters.learn import FEWEST_NEW
-from offsphere.learn.data.texts import Task, divided_texts, texts_of
+from offsphere.learn.data.texts import divided_texts, texts_of
 from offsphere.learn.encoders.encoder_dynamics import TextProbe
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learn.encoders.fit import fit
@@ -68,7 +66,7 @@ def ablate_encoder(
         task, test, note = divided_texts(task, seed, by_document=new_documents)
         notes.append(note)
     for other in (test, *also):
-        if isinstance(other, PairTask) != isinstance(test, PairTask):
+        if other.unit != test.unit:
             raise DataError(f"{other.name} is not a task of the kind of {test.name}: their metrics differ")
     material = Material.of(
         task,
@@ -104,9 +102,9 @@ def ablate_encoder(
         _columns(material, measuring, [test, *also]),
         before,
         metric=material.judge.metric,
-        pairs=isinstance(test, PairTask),
+        pairs=test.symmetric,
         seed=seed,
-        counts={"pairs": len(material.pairs(base, seed)), "held_out": units_of(material.judge.task)},
+        counts={"pairs": len(material.pairs(base, seed)), "held_out": material.judge.task.units},
         notes=notes,
         trained="encoder",
     )
@@ -149,30 +147,28 @@ def _untouched(
 def _columns(material: Material, measuring: Sequence[Evaluator], tasks: Sequence[Task]) -> list[Column]:
     """Every task; and of the first one apart, where there are some of both, queries whose documents are new."""
     found = [
-        Column(describe_task(task), how.evaluation, place)
+        Column(task.described(), how.evaluation, place)
         for place, (how, task) in enumerate(zip(measuring, tasks, strict=True))
     ]
     first = tasks[0]
-    if isinstance(first, RankingTask) and isinstance(material.task, RankingTask):
+    if first.wanted() is not None and material.task.wanted() is not None:
         new = _new(material.task, material.rows, first)
-        if FEWEST_NEW <= len(new) < len(first.query_ids):
-            part = describe_task(first.only(new))
+        if FEWEST_NEW <= len(new) < first.units:
+            part = first.only(new).described()
             part["name"] = f"{first.name}, new documents"
             found.insert(1, Column(part, MeanOverQueries(len(new)), 0, new))
     return found
 
 
-def _new(learned: RankingTask, rows: Index, task: RankingTask) -> Index:
+def _new(learned: Task, rows: Index, task: Task) -> Index:
     """Queries of a task none of whose relevant documents was learned from."""
-    own = learned.judgments
+    queries, documents = learned.positives()
     texts = texts_of(learned)[1]
-    positive = (own.grades > 0) & np.isin(own.queries, rows)
-    seen = {texts[row] for row in np.unique(own.documents[positive]).tolist()}
+    seen = {texts[row] for row in np.unique(documents[np.isin(queries, rows)]).tolist()}
     others = texts_of(task)[1]
-    relevant = task.judgments.grades > 0
-    pairs = zip(task.judgments.queries[relevant].tolist(), task.judgments.documents[relevant].tolist(), strict=True)
+    pairs = zip(*(side.tolist() for side in task.positives()), strict=True)
     known = {query for query, document in pairs if others[document] in seen}
-    return np.array([query for query in range(len(task.query_ids)) if query not in known], np.int64)
+    return np.array([query for query in range(task.units) if query not in known], np.int64)
 
 
 def _digest(model: str, material: Material, tasks: Sequence[Task]) -> str:
@@ -180,6 +176,5 @@ def _digest(model: str, material: Material, tasks: Sequence[Task]) -> str:
     parts = [model.encode(), weights_digest(model), material.rows.tobytes(), material.judge.metric.encode()]
     for task in (material.task, material.judge.task, *tasks):
         parts += [digest_of([text.encode() for text in side]).encode() for side in texts_of(task)]
-        own = [task.gold] if isinstance(task, PairTask) else [*task.judgments.places, task.judgments.grades]
-        parts += [*(numbers.tobytes() for numbers in own), str(plain(describe_task(task))).encode()]
+        parts += [*task.judged(), str(plain(task.described())).encode()]
     return digest_of(parts)

@@ -15,7 +15,7 @@ from offsphere.base.arrays import Array
 from offsphere.base.cache import Memo
 from offsphere.base.digests import digest_of
 from offsphere.base.version import code_version
-from offsphere.comparison.measuring import Evaluator
+from offsphere.data.evaluator import Evaluator
 from offsphere.learn.ablation.variants import Variant
 from offsphere.learn.adapters.adapter_recipe import Recipe
 from offsphere.learn.adapters.study import Study

@@ -8,19 +8,16 @@ from typing import Any
 
 from offsphere.base.errors import UnknownNameError
 from offsphere.base.progress import Progress
-from offsphere.data.pair_task import PairTask
-from offsphere.data.ranking_task import RankingTask
-from offsphere.data.task_vectors import PairVectors, RankingVectors
+from offsphere.data.task import EmbeddedTask, Task, TaskVectors
 from offsphere.learn.adapters.adapter_recipe import Recipe
 from offsphere.learn.adapters.study import Study
-from offsphere.learn.data.pairs import EmbeddedTask
 from offsphere.learn.objective.exponents import Normalize
 from offsphere.scoring.adapter import Adapter
 
 
 def adapt(
-    task: RankingTask | PairTask,
-    vectors: RankingVectors | PairVectors,
+    task: Task,
+    vectors: TaskVectors,
     *,
     normalize: Normalize | None = None,
     recipe: Recipe | None = None,

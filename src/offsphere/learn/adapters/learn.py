@@ -14,13 +14,10 @@ from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.comparison.compare_scorers import NAMED_BEFORE, RESAMPLES, compare
 from offsphere.comparison.table import Comparison, Row
-from offsphere.data.info import describe_task
-from offsphere.data.ranking_task import RankingTask
-from offsphere.data.task_vectors import RankingVectors
+from offsphere.data.task import EmbeddedTask
 from offsphere.learn.adapters.adapter_recipe import Recipe
 from offsphere.learn.adapters.study import Study
 from offsphere.learn.data.apart import divided
-from offsphere.learn.data.pairs import EmbeddedTask
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import DOT
@@ -137,13 +134,13 @@ def learn(
     table = compare(*test, [Scorer(DOT), *(adapter.scorer for adapter in adapters)], metric=metric, seed=seed)
     table = replace(table, notes=[note for note in table.notes if note != NAMED_BEFORE])
     splits: list[NoveltyGain] = []
-    if isinstance(test[0], RankingTask) and isinstance(test[1], RankingVectors):
+    if test[0].wanted() is not None:
         flags = study.pairs.seen(test[0], test[1])
         baseline = table[table.baseline]
         splits = [split for row in table.rows for split in _split(row, baseline, flags)]
     for adapter in adapters:
         notes += [note for note in (adapter.record.notes if adapter.record is not None else []) if note not in notes]
-    return Learned(adapters, table, splits, describe_task(train[0]), notes)
+    return Learned(adapters, table, splits, train[0].described(), notes)
 
 
 def _split(row: Row, baseline: Row, seen: Flags) -> list[NoveltyGain]:

@@ -9,12 +9,10 @@ import torch
 from torch import Tensor
 
 from offsphere.base.arrays import Array, Flags
-from offsphere.data.ranking_task import RankingTask
-from offsphere.data.task_vectors import RankingVectors
+from offsphere.data.task import EmbeddedTask
 from offsphere.geometry.directions import Directions
 from offsphere.geometry.positives import positives_of
 from offsphere.learn.adapters.adapter_module import AdapterModule
-from offsphere.learn.data.pairs import EmbeddedTask
 from offsphere.learn.objective.objective import Objective
 from offsphere.learn.objective.regularizers import uniformity
 from offsphere.statistics.effect import cohen_d_value
@@ -40,16 +38,13 @@ class Probe:
         _, first = np.unique(found.left, return_index=True)
         _, once = np.unique(found.right[first], return_index=True)
         chosen = rng.permutation(first[once])[:PAIRS]
-        if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
-            wanted = task.judgments.relevant_to_any
+        wanted = task.wanted()
+        one, other = vectors.sides
+        others = other[:0]
+        if wanted is not None:
             if relevant is not None and len(relevant) == len(wanted):
                 wanted = wanted | relevant
-            free = np.flatnonzero(~wanted)
-            others = vectors.documents[np.sort(rng.permutation(free)[:PAIRS])]
-            one, other = vectors.queries, vectors.documents
-        else:
-            one, other = vectors.left, vectors.right  # type: ignore[union-attr]
-            others = other[:0]
+            others = other[np.sort(rng.permutation(np.flatnonzero(~wanted))[:PAIRS])]
         rows = [one[found.left[chosen]], other[found.right[chosen]], others]
         return cls(*(torch.from_numpy(np.array(part, np.float32)) for part in rows))
 

@@ -9,15 +9,12 @@ import numpy as np
 
 from offsphere.base.errors import DataError, MissingExtraError, ParameterError
 from offsphere.base.progress import Progress
-from offsphere.comparison.compare_scorers import evaluator_of, metric_for
-from offsphere.comparison.measuring import value_of
-from offsphere.data.info import units_of
-from offsphere.data.pair_task import PairTask
-from offsphere.data.ranking_task import RankingTask
-from offsphere.data.task_vectors import check_fit, keys_of_units
+from offsphere.comparison.compare_scorers import metric_for
+from offsphere.data.evaluator import value_of
+from offsphere.data.task import EmbeddedTask
 from offsphere.learn.adapters.adapter_recipe import Recipe
 from offsphere.learn.data.apart import in_none_of, part_of, rows_apart
-from offsphere.learn.data.pairs import EmbeddedTask, TrainingPairs
+from offsphere.learn.data.pairs import TrainingPairs
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.record import Training
 
@@ -50,10 +47,10 @@ class Study:
             raise MissingExtraError("torch", "learn") from error
         if seed < 0:
             raise ParameterError(f"seed = {seed}: a seed is at least 0")
-        check_fit(*task)
+        task[0].check(task[1])
         _check_dimensions(task, [*also, *judged, *([held_out] if held_out is not None else [])])
         self.metric = metric_for(task[0], metric).name
-        rows = np.arange(units_of(task[0]))
+        rows = np.arange(task[0].units)
         if held_out is None:
             share = min(HELD_OUT, HELD_OUT_AT_MOST / max(len(rows), 1))
             rows, aside = rows_apart(task[0], share, seed, by_document=new_documents)
@@ -61,21 +58,21 @@ class Study:
         learned = in_none_of(task, rows, judged)
         self.judged_too = len(rows) - len(learned)
         self.held_out = held_out
-        self.seen = np.union1d(keys_of_units(task[1])[learned], keys_of_units(held_out[1]))
+        self.seen = np.union1d(task[1].unit_keys()[learned], held_out[1].unit_keys())
         self.pairs = TrainingPairs.of(task, also, repeat, learned)
-        folds = np.zeros(units_of(held_out[0]), np.int64)
-        self._measuring = evaluator_of(*held_out, metric_for(held_out[0], self.metric), folds)
-        relevant = task[0].judgments.relevant_to_any if isinstance(task[0], RankingTask) else None
+        folds = np.zeros(held_out[0].units, np.int64)
+        self._evaluator = held_out[0].evaluator(held_out[1], metric_for(held_out[0], self.metric), folds)
+        relevant = task[0].wanted()
         self.probe = Probe.of(held_out, seed, relevant)
 
     @property
-    def for_pairs(self) -> bool:
-        """Whether the task is one of pairs."""
-        return isinstance(self.held_out[0], PairTask)
+    def symmetric(self) -> bool:
+        """Whether both sides play one role, as those of pairs do."""
+        return self.held_out[0].symmetric
 
     def evaluate(self, adapter: Adapter) -> float:
         """The held-out value."""
-        return value_of(self._measuring, self._measuring.values([adapter.scorer])[0])
+        return value_of(self._evaluator, self._evaluator.values([adapter.scorer])[0])
 
     def adapt(self, recipe: Recipe, seeds: Sequence[int], progress: Progress | None = None) -> Adapter:
         """Train with each seed, and keep the best."""
@@ -84,7 +81,7 @@ class Study:
 
         if not len(seeds):
             raise ParameterError("seeds = 0: give at least one")
-        recipe = recipe.resolved(pairs=self.for_pairs)
+        recipe = recipe.resolved(pairs=self.symmetric)
         found = []
         for place, seed in enumerate(seeds):
 
@@ -98,12 +95,12 @@ class Study:
         best = int(np.argmax(np.nan_to_num([run.best for run in runs], nan=-np.inf)))
         adapter = found[best].adapter
         notes = self._notes(recipe)
-        notes += [ORDER] if self.for_pairs and not adapter.symmetric else []
+        notes += [ORDER] if self.symmetric and not adapter.symmetric else []
         notes += [f"seed {run.seed}: {run.stopped}" for run in runs if run.broke]
         counts = {
             "pairs": self.pairs.distinct,
             "pairs_an_epoch": len(self.pairs),
-            "held_out": units_of(self.held_out[0]),
+            "held_out": self.held_out[0].units,
             "without_direction": self.pairs.left_out,
             "judged_too": self.judged_too,
             "negatives_masked": found[best].masked,
@@ -121,22 +118,17 @@ class Study:
         if self.pairs.left_out:
             notes.append(f"{self.pairs.left_out} positives have a vector of length zero and are left out")
         if self.judged_too:
-            what = "pairs" if self.for_pairs else "queries"
-            notes.append(f"{self.judged_too} {what} are among those one judges by, and were not learned from")
+            notes.append(
+                f"{self.judged_too} {self.held_out[0].unit} are among those one judges by, and were not learned from"
+            )
         return notes
 
 
 def _check_dimensions(task: EmbeddedTask, others: Sequence[EmbeddedTask]) -> None:
-    own = _dimension(task)
-    for other in others:
-        if _dimension(other) != own:
+    own = task[1].dimension
+    for other, vectors in others:
+        if vectors.dimension != own:
             raise DataError(
-                f"the vectors of {other[0].name} have {_dimension(other)} dimensions, those of {task[0].name} {own}: "
+                f"the vectors of {other.name} have {vectors.dimension} dimensions, those of {task[0].name} {own}: "
                 "use one model for all"
             )
-
-
-def _dimension(held: EmbeddedTask) -> int:
-    vectors = held[1]
-    side = vectors.documents if hasattr(vectors, "documents") else vectors.right
-    return int(side.shape[1])

@@ -10,13 +10,9 @@ import numpy as np
 from offsphere.base.arrays import Flags, Index, Rows, Vectors
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.spans import spans
-from offsphere.data.pair_task import PairTask
-from offsphere.data.ranking_task import RankingTask
-from offsphere.data.task_vectors import PairVectors, RankingVectors
+from offsphere.data.task import EmbeddedTask, Task, TaskVectors
 from offsphere.geometry.positives import positives_of
 from offsphere.vectors.contents import keys_of
-
-EmbeddedTask = tuple[RankingTask | PairTask, RankingVectors | PairVectors]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,14 +106,13 @@ class TrainingPairs:
             document[here] = source.document_keys[self.documents[chosen[here]]]
         return query, document
 
-    def seen(self, task: RankingTask, vectors: RankingVectors) -> Flags:
+    def seen(self, task: Task, vectors: TaskVectors) -> Flags:
         """Which queries of another task have a relevant document that was one of this task's own positives."""
-        relevant = task.judgments.grades > 0
-        queries, documents = task.judgments.queries[relevant], task.judgments.documents[relevant]
+        queries, documents = task.positives()
         rows, place = np.unique(documents, return_inverse=True)
         own = self.sources[0].document_keys[self.documents[self.source == 0]]
-        known = np.isin(keys_of(vectors.documents[rows]), own)[place]
-        flags = np.zeros(len(task.query_ids), np.bool_)
+        known = np.isin(keys_of(vectors.sides[1][rows]), own)[place]
+        flags = np.zeros(task.units, np.bool_)
         flags[queries[known]] = True
         return flags
 
@@ -127,23 +122,18 @@ class TrainingPairs:
         return which, self.known[places, 1]
 
 
-def _excluded(task: RankingTask | PairTask, source: Source) -> Index:
+def _excluded(task: Task, source: Source) -> Index:
     """Keys of what a query must not get back: neither a positive nor a negative."""
-    if not isinstance(task, RankingTask) or task.excluded is None:
-        return np.zeros((0, 2), np.int64)
-    pairs = task.excluded
-    return np.stack([source.query_keys[pairs.queries], source.document_keys[pairs.documents]], axis=1)
+    queries, documents = task.excluded_pairs()
+    return np.stack([source.query_keys[queries], source.document_keys[documents]], axis=1)
 
 
-def _source(
-    task: RankingTask | PairTask, vectors: RankingVectors | PairVectors, names: dict[str, int] | None
-) -> Source:
+def _source(task: Task, vectors: TaskVectors, names: dict[str, int] | None) -> Source:
     """``names`` remember the documents of this corpus, where its sources have ids."""
-    if isinstance(vectors, PairVectors):
-        return Source(vectors.left, vectors.right, keys_of(vectors.left), keys_of(vectors.right))
-    assert isinstance(task, RankingTask)
-    keys = keys_of(vectors.documents)
-    if names is not None:
-        for place, name in enumerate(task.document_ids):
+    queries, documents = vectors.sides
+    ids = task.sides[1].ids
+    keys = keys_of(documents)
+    if names is not None and ids is not None:
+        for place, name in enumerate(ids):
             keys[place] = names.setdefault(name, int(keys[place]))
-    return Source(vectors.queries, vectors.documents, keys_of(vectors.queries), keys)
+    return Source(queries, documents, keys_of(queries), keys)

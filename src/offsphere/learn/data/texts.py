@@ -10,15 +10,11 @@ import numpy as np
 
 from offsphere.base.arrays import Index
 from offsphere.base.errors import DataError
-from offsphere.data.judgments import Judgments
-from offsphere.data.pair_task import PairTask
-from offsphere.data.ranking_task import RankingTask
-from offsphere.geometry.positives import alike
+from offsphere.data.items import Item
+from offsphere.data.task import Task, items_of
 from offsphere.learn.data.apart import TEST_SHARE, rows_apart
 from offsphere.learn.data.views import two_views
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
-
-Task = RankingTask | PairTask
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,16 +36,10 @@ class TextPairs:
     @classmethod
     def of(cls, task: Task, rows: Index) -> TextPairs:
         """The positives of some queries (or pairs) of a task."""
-        left, right = texts_of(task)
-        if isinstance(task, PairTask):
-            numbers = np.intersect1d(alike(task), rows)
-            every = np.stack([alike(task)] * 2, axis=1)
-            pairs, judged = np.stack([numbers, numbers], axis=1), 0
-        else:
-            positive = task.judgments.grades > 0
-            every = np.stack([task.judgments.queries[positive], task.judgments.documents[positive]], axis=1)
-            pairs = every[np.isin(every[:, 0], rows)]
-            judged = int((~positive & np.isin(task.judgments.queries, rows)).sum())
+        left, right = items_of(task, ": an encoder is trained on texts")
+        every = np.stack(task.positives(), axis=1)
+        pairs = every[np.isin(every[:, 0], rows)]
+        judged = int(np.isin(task.judged_negatives()[0], rows).sum())
         if not len(pairs):
             raise DataError(f"{task.name} has no pair to learn from: no query has a relevant document")
         query_keys, document_keys = _numbered(left), _numbered(right)
@@ -94,74 +84,23 @@ class TextPairs:
         return Dataset.from_dict({**columns, "label": np.stack(keys, axis=1).tolist()})
 
 
-def texts_of(task: Task) -> tuple[Sequence[str], Sequence[str]]:
+def texts_of(task: Task) -> tuple[Sequence[Item], Sequence[Item]]:
     """The texts of both sides."""
-    if isinstance(task, PairTask):
-        left, right = task.left_texts, task.right_texts
-    else:
-        left, right = task.query_texts, task.document_texts
-    if left is None or right is None:
-        raise DataError(f"{task.name} has no texts, only vectors or ids: an encoder is trained on texts")
-    return left, right
-
-
-def all_texts(task: Task, rows: Index) -> list[str]:
-    """What there is to make views of: all documents, or both sides of some pairs."""
-    left, right = texts_of(task)
-    if isinstance(task, PairTask):
-        return [side[row] for side in (left, right) for row in rows.tolist()]
-    return list(right)
-
-
-def text_part(task: Task, rows: Index) -> Task:
-    """Some queries (or pairs) of a task."""
-    if isinstance(task, RankingTask):
-        return task.only(rows)
-    left, right = texts_of(task)
-    numbers = rows.tolist()
-    return PairTask(
-        task.name, task.gold[rows], [left[row] for row in numbers], [right[row] for row in numbers], task.split
-    )
+    return items_of(task, ": an encoder is trained on texts")
 
 
 def divided_texts(task: Task, seed: int, *, by_document: bool = False) -> tuple[Task, Task, str]:
     """What to learn from and what to judge by, where the data has one split only, and how to say so."""
     rows, aside = rows_apart(task, TEST_SHARE, seed, by_document=by_document)
-    what = "pairs" if isinstance(task, PairTask) else "queries"
-    note = f"there is no other split to judge by: {TEST_SHARE:.0%} of the {what} are kept from training for it"
-    return text_part(task, rows), text_part(task, aside), note
+    note = f"there is no other split to judge by: {TEST_SHARE:.0%} of the {task.unit} are kept from training for it"
+    return task.only(rows), task.only(aside), note
 
 
 def not_in(task: Task, rows: Index, others: Sequence[Task]) -> Index:
     """Those rows whose query (or pair of texts) stands in none of the other tasks."""
-    seen = {unit for other in others for unit in _units(other)}
-    own = _units(task)
+    seen = {unit for other in others for unit in other.unit_items()}
+    own = task.unit_items()
     return np.array([row for row in rows.tolist() if own[row] not in seen], np.int64)
-
-
-def fewer_documents(task: Task, most: int, seed: int) -> Task:
-    """A corpus of at most so many documents: all that are judged, and others at random."""
-    if not isinstance(task, RankingTask) or len(task.document_ids) <= most:
-        return task
-    _, documents = texts_of(task)
-    judged = np.unique(task.judgments.documents)
-    free = np.setdiff1d(np.arange(len(documents)), judged)
-    extra = np.random.default_rng(seed).permutation(free)[: max(0, most - len(judged))]
-    kept = np.sort(np.concatenate([judged, extra]))
-    place = np.searchsorted(kept, task.judgments.documents)
-    own = task.judgments
-    return replace(
-        task,
-        document_ids=[task.document_ids[row] for row in kept.tolist()],
-        document_texts=[documents[row] for row in kept.tolist()],
-        judgments=Judgments.of(own.queries, place, own.grades, own.query_count, len(kept)),
-        excluded=None,
-    )
-
-
-def _units(task: Task) -> list[Any]:
-    left, right = texts_of(task)
-    return list(zip(left, right, strict=True)) if isinstance(task, PairTask) else list(left)
 
 
 def _numbered(texts: Sequence[str]) -> Index:

@@ -15,13 +15,12 @@ from transformers import TrainerCallback
 
 from offsphere.base.errors import OffsphereError
 from offsphere.base.files import write_whole
-from offsphere.data.pair_task import PairTask
+from offsphere.data.task import Task
 from offsphere.encode.sentence import SentenceEncoder
 from offsphere.encode.stages import output_stages
 from offsphere.geometry.layers import layer_summaries
-from offsphere.geometry.positives import alike
 from offsphere.learn.adapters.probe import probed
-from offsphere.learn.data.texts import Task, texts_of
+from offsphere.learn.data.texts import texts_of
 from offsphere.learn.encoders.contrastive import ContrastiveLoss
 from offsphere.scoring.record import parquet_of
 
@@ -44,16 +43,12 @@ class TextProbe:
         """A random probe of a task, the same for the same seed."""
         left, right = texts_of(task)
         rng = np.random.default_rng(seed)
-        if isinstance(task, PairTask):
-            rows = columns = alike(task)
-            free = rows[:0]
-        else:
-            relevant = task.judgments.grades > 0
-            rows, first = np.unique(task.judgments.queries[relevant], return_index=True)
-            columns = task.judgments.documents[relevant][first]
-            columns, once = np.unique(columns, return_index=True)
-            rows = rows[once]
-            free = np.flatnonzero(~task.judgments.relevant_to_any)
+        queries, documents = task.positives()
+        rows, first = np.unique(queries, return_index=True)
+        columns, once = np.unique(documents[first], return_index=True)
+        rows = rows[once]
+        wanted = task.wanted()
+        free = np.flatnonzero(~wanted) if wanted is not None else rows[:0]
         chosen = rng.permutation(len(rows))[:pairs]
         others = rng.permutation(free)[:pairs]
         return cls(

@@ -10,29 +10,23 @@ import numpy as np
 from sentence_transformers.base.evaluation import BaseEvaluator
 
 from offsphere.base.arrays import Array
-from offsphere.comparison.compare_scorers import evaluator_of, metric_for
-from offsphere.comparison.measuring import Evaluator, value_of
-from offsphere.data.info import units_of
-from offsphere.data.pair_task import PairTask
-from offsphere.data.task_vectors import PairVectors, RankingVectors
+from offsphere.comparison.compare_scorers import metric_for
+from offsphere.data.evaluator import Evaluator, value_of
+from offsphere.data.task import Task, TaskVectors
 from offsphere.encode.sentence import SentenceEncoder
-from offsphere.learn.data.texts import Task, texts_of
+from offsphere.learn.data.texts import texts_of
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE, DOT
 
-Vectors = RankingVectors | PairVectors
 
-
-def encoded(model: Any, task: Task, name: str = "model") -> Vectors:
+def encoded(model: Any, task: Task, name: str = "model") -> TaskVectors:
     """A task's vectors with all stages of the model, the left side of pairs as queries."""
     training = model.training
     encoder = SentenceEncoder(name, name, keep_normalize=True, model=model)
     left, right = texts_of(task)
     queries, documents = encoder.encode(left, "query"), encoder.encode(right, "document")
     model.train(training)
-    return (
-        PairVectors(queries, documents) if isinstance(task, PairTask) else RankingVectors.of(task, queries, documents)
-    )
+    return task.vectors(queries, documents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +38,23 @@ class Judge:
 
     def measured(self, model: Any) -> tuple[Evaluator, list[Array]]:
         """Measurements as trained and by cosine, and what measured them."""
-        measuring = self.measuring(encoded(model, self.task))
-        return measuring, measuring.values([Scorer(DOT), Scorer(COSINE)])
+        evaluator = self.evaluator(encoded(model, self.task))
+        return evaluator, evaluator.values([Scorer(DOT), Scorer(COSINE)])
 
     def values(self, model: Any) -> tuple[float, float]:
         """The value as trained, and by cosine."""
-        measuring, (one, other) = self.measured(model)
-        return value_of(measuring, one), value_of(measuring, other)
+        evaluator, (one, other) = self.measured(model)
+        return value_of(evaluator, one), value_of(evaluator, other)
 
     def without_vectors(self) -> Evaluator:
         """Something that sums measurements up, where they are there already."""
         left, right = (np.zeros((len(side), 1), np.float32) for side in texts_of(self.task))
-        if isinstance(self.task, PairTask):
-            return self.measuring(PairVectors(left, right))
-        return self.measuring(RankingVectors(left, right))
+        return self.evaluator(self.task.vectors(left, right))
 
-    def measuring(self, vectors: Vectors) -> Evaluator:
+    def evaluator(self, vectors: TaskVectors) -> Evaluator:
         """Of vectors of this task."""
-        folds = np.zeros(units_of(self.task), np.int64)
-        return evaluator_of(self.task, vectors, metric_for(self.task, self.metric), folds)
+        folds = np.zeros(self.task.units, np.int64)
+        return self.task.evaluator(vectors, metric_for(self.task, self.metric), folds)
 
 
 class HeldOutEvaluator(BaseEvaluator):

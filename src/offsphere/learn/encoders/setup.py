@@ -15,14 +15,12 @@ from offsphere.base.digests import digest_of
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.plain import plain
 from offsphere.comparison.compare_scorers import metric_for
-from offsphere.data.info import describe_task, units_of
-from offsphere.data.ranking_task import RankingTask
-from offsphere.data.task_vectors import RankingVectors
+from offsphere.data.task import Task
 from offsphere.learn.adapters.study import HELD_OUT, HELD_OUT_AT_MOST
 from offsphere.learn.data.apart import FEWEST, rows_apart
 from offsphere.learn.data.mining import MinedNegatives
 from offsphere.learn.data.pairs import TrainingPairs
-from offsphere.learn.data.texts import Task, TextPairs, all_texts, fewer_documents, not_in, text_part, texts_of
+from offsphere.learn.data.texts import TextPairs, not_in, texts_of
 from offsphere.learn.encoders.contrastive import check_widths
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learn.encoders.fit import steps_of
@@ -59,26 +57,26 @@ class Material:
     ) -> Material:
         """Put queries aside where none are given; held-out queries are ranked among so many documents at most."""
         texts_of(task)
-        rows = np.arange(units_of(task))
+        rows = np.arange(task.units)
         if held_out is not None:
-            free = not_in(held_out, np.arange(units_of(held_out)), judged)
+            free = not_in(held_out, np.arange(held_out.units), judged)
             if len(free) < FEWEST:
                 raise DataError(f"{held_out.name}: it is judged by too: stop by other data (--held-out)")
-            held_out = text_part(held_out, free)
+            held_out = held_out.only(free)
         else:
             share = min(HELD_OUT, HELD_OUT_AT_MOST / max(len(rows), 1))
             rows, aside = rows_apart(task, share, seed, by_document=new_documents)
-            held_out = text_part(task, aside)
+            held_out = task.only(aside)
         learned = not_in(task, rows, [*judged, held_out])
         name = metric_for(held_out, metric).name
-        judge = Judge(fewer_documents(held_out, documents, seed), name)
+        judge = Judge(held_out.with_fewer_documents(documents, seed), name)
         return cls(task, learned, judge, len(rows) - len(learned))
 
     def pairs(self, recipe: EncoderRecipe, seed: int) -> TextPairs:
         """What a recipe learns from."""
         if recipe.views == "pairs":
             return TextPairs.of(self.task, self.rows)
-        return TextPairs.views(all_texts(self.task, self.rows), recipe, seed)
+        return TextPairs.views(self.task.items_to_view(self.rows), recipe, seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +100,7 @@ class Setup:
             name, model = model, load_model(model)
         if recipe.from_scratch:
             forget(model, seed, recipe.cut)
-        if recipe.hard_negatives and (recipe.views != "pairs" or not isinstance(material.task, RankingTask)):
+        if recipe.hard_negatives and (recipe.views != "pairs" or material.task.symmetric):
             raise ParameterError("hard negatives are for queries and documents: set --hard-negatives to 0")
         _check(model, recipe)
         model.float()  # a model may be saved in less
@@ -130,9 +128,9 @@ class Setup:
         """What will be done, as plain values."""
         return {
             "model": self.name,
-            "data": describe_task(self.material.task),
+            "data": self.material.task.described(),
             "counts": dict(self.counts),
-            "held_out": describe_task(self.material.judge.task),
+            "held_out": self.material.judge.task.described(),
             "metric": self.material.judge.metric,
             "recipe": plain(self.recipe.config()),
             "stages_removed": self.prepared.removed,
@@ -177,7 +175,7 @@ def _noted(model: Any, material: Material, recipe: EncoderRecipe, pairs: TextPai
     share = truncated(model, list(pairs.documents))
     counts = {
         "pairs": len(pairs),
-        "held_out": units_of(material.judge.task),
+        "held_out": material.judge.task.units,
         "judged_too": material.judged_too,
         "documents_cut": round(share * len(pairs.documents)),
     }
@@ -197,16 +195,14 @@ def _noted(model: Any, material: Material, recipe: EncoderRecipe, pairs: TextPai
 def _negatives(setup: Setup) -> Index:
     """Rows of documents, so many for each pair."""
     pairs, task, count = setup.pairs, setup.material.task, setup.recipe.hard_negatives
-    assert isinstance(task, RankingTask)
     rng = np.random.default_rng([setup.seed, 11])
-    judged = task.judgments.grades <= 0
     given: dict[int, list[int]] = {}
-    for query, document in zip(task.judgments.queries[judged], task.judgments.documents[judged], strict=True):
+    names = task.sides[0].ids or range(task.units)
+    for query, document in zip(*task.judged_negatives(), strict=True):
         given.setdefault(int(query), []).append(int(document))
     mined: MinedNegatives | None = None
     if any(len(given.get(query, ())) < count for query in pairs.pairs[:, 0].tolist()):
         vectors = encoded(setup.model, task)
-        assert isinstance(vectors, RankingVectors)
         mined = MinedNegatives.by(Scorer(DOT), TrainingPairs.of((task, vectors), rows=setup.material.rows), rng)
     found = np.empty((len(pairs), count), np.int64)
     for place, query in enumerate(pairs.pairs[:, 0].tolist()):
@@ -217,7 +213,7 @@ def _negatives(setup: Setup) -> Index:
             own += rng.permutation(np.setdiff1d(ranked[ranked >= 0], own)).tolist()
         if len(own) < count:
             raise DataError(
-                f"query {task.query_ids[query]!r} has {len(own)} documents that could be hard negatives, fewer than "
+                f"query {names[query]!r} has {len(own)} documents that could be hard negatives, fewer than "
                 f"{count}: lower --hard-negatives"
             )
         found[place] = own[:count]

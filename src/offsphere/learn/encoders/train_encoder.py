@@ -15,7 +15,7 @@ from offsphere.base.errors import OffsphereError, ParameterError, UnknownNameErr
 from offsphere.base.files import write_whole
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
-from offsphere.learn.data.texts import Task
+from offsphere.data.task import Task
 from offsphere.learn.encoders.callbacks import cannot_write, last_checkpoint, not_written
 from offsphere.learn.encoders.card import add_to_card, length_report
 from offsphere.learn.encoders.encoder_dynamics import Row, TextProbe

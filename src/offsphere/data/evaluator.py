@@ -1,0 +1,67 @@
+"""What measures scorers on a task: one face for every kind of task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from offsphere.base.arrays import Array, Index, Vectors
+from offsphere.base.cache import Memo
+from offsphere.scoring.scorer import Scorer
+from offsphere.statistics.evaluation import Evaluation
+from offsphere.statistics.metrics import Metric
+
+
+class Bank(Protocol):
+    """The queries and documents of a task whose queries can serve as a bank for others' biases."""
+
+    @property
+    def queries(self) -> Vectors:
+        """The vectors that ask."""
+        ...
+
+    @property
+    def documents(self) -> Vectors:
+        """The vectors that are asked for."""
+        ...
+
+
+class Evaluator(Protocol):
+    """Measures scorers on a task under one metric."""
+
+    @property
+    def metric(self) -> Metric:
+        """The metric."""
+        ...
+
+    @property
+    def folds(self) -> Index:
+        """The fold of each unit, for whoever tunes on the others."""
+        ...
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """What the measurements are and how they are summed up."""
+        ...
+
+    @property
+    def bank(self) -> Bank | None:
+        """Queries that tell which documents are near to everything; nothing where there are only pairs."""
+        ...
+
+    def values(self, scorers: Sequence[Scorer]) -> list[Array]:
+        """The measurement of each scorer as it is."""
+        ...
+
+    @property
+    def memo(self) -> Memo:
+        """Where what took long is kept."""
+        ...
+
+
+def value_of(evaluator: Evaluator, measured: Array) -> float:
+    """The value of one measurement over all units."""
+    evaluation = evaluator.evaluation
+    return float(evaluation.evaluate(measured, np.ones((1, evaluation.units)))[0])

@@ -1,0 +1,47 @@
+"""What scorers are worth on a pair task: the correlation of their values with the gold scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from offsphere.base.arrays import Array, Index
+from offsphere.base.cache import Memo
+from offsphere.data.task_vectors import PairVectors
+from offsphere.scoring.scorer import Scorer
+from offsphere.statistics.evaluation import Evaluation, OverPairs
+from offsphere.statistics.metrics import Metric
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairEvaluator:
+    """Gold scores and vectors, under one correlation."""
+
+    gold: Array
+    vectors: PairVectors
+    metric: Metric
+    folds: Index
+    memo: Memo = field(default_factory=Memo)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """A correlation over pairs."""
+        function, each = cast("Any", self.metric.function), cast("Any", self.metric.contributions)
+        return OverPairs(self.gold, function, each, by_rank=self.metric.label != "pearson")
+
+    @property
+    def bank(self) -> None:
+        """Pairs have no queries that could tell which documents are near to everything."""
+        return
+
+    def values(self, scorers: Sequence[Scorer]) -> list[Array]:
+        """The scores of the pairs under each scorer. A pair that has no value ranks last."""
+        return [_finite(scorer.score_pairs(self.vectors.left, self.vectors.right)) for scorer in scorers]
+
+
+def _finite(scores: Array) -> Array:
+    finite = scores[np.isfinite(scores)]
+    return np.where(np.isfinite(scores), scores, finite.min() - 1 if len(finite) else 0.0)
