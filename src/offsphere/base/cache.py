@@ -12,6 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from offsphere.base.errors import OffsphereError
 from offsphere.base.files import write_whole
 
 Arrays = Mapping[str, NDArray[np.generic]]
@@ -46,7 +47,7 @@ class Memo:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             write_whole(path, buffer.getvalue())
-        except OSError:
+        except (OSError, OffsphereError):
             pass  # what cannot be kept is computed again next time
         return arrays
 
