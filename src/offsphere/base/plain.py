@@ -1,7 +1,7 @@
 """Results as plain values: the objects, lists, numbers and texts that JSON knows.
 
-The standard library writes them. orjson is faster, but what we write is small, and it writes other bytes: 1e-7 for 1e-07,
-letters for their escapes, and null for a number that is not finite, which ``allow_nan=False`` refuses.
+The standard library writes them. orjson is faster, but what we write is small, and it writes other bytes: 1e-7 for
+1e-07, letters for their escapes, and null for a number that is not finite, which ``allow_nan=False`` refuses.
 """
 
 from __future__ import annotations
