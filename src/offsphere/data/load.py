@@ -29,7 +29,7 @@ def load_task(
     ignore_missing: bool = False,
     vectors: str | Path | None = None,
 ) -> Task:
-    r"""Read a task.
+    r"""Read a task from a folder, a file, or the Hugging Face hub.
 
     Args:
         data: A folder, a file, or a name on the Hugging Face hub (``org/name``).

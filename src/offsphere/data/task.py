@@ -150,7 +150,7 @@ class Task(Protocol):
         ...
 
     def summary(self) -> dict[str, Any]:
-        """Names and counts, as they stand in every output; among them name, kind and split."""
+        """Names and counts, as they stand in every output: name, kind, split, and how many queries (or pairs)."""
         ...
 
     def info(self) -> dict[str, Any]:
