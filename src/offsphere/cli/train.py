@@ -105,7 +105,7 @@ def train_command(
         material = Material.of(
             learned, held_out=stopped_by, judged=[judged], new_documents=new_documents, metric=metric, seed=seed
         )
-        plan = Setup.of(model, material, chosen, seed).plan() | {"judged_by": judged.described()}
+        plan = Setup.of(model, material, chosen, seed).plan() | {"judged_by": judged.summary()}
         typer.echo(json.dumps(plan, indent=2, default=str) if as_json else "\n".join(_planned(plan)))
         return
     from offsphere.cli.live import live_table

@@ -211,4 +211,4 @@ def _told(
             )
         )
     order = np.argsort(-values, kind="stable")
-    return Comparison(metric.name, task.described(), [rows[place] for place in order], rows[0].name, folds, seed, notes)
+    return Comparison(metric.name, task.summary(), [rows[place] for place in order], rows[0].name, folds, seed, notes)

@@ -132,7 +132,7 @@ class _Work:
     def described(self) -> dict[str, Any]:
         """What is measured."""
         shapes = {side.name: list(side.vectors.shape) for side in self.sides}
-        return {**(self.task.described() if self.task is not None else {}), "vectors": shapes}
+        return {**(self.task.summary() if self.task is not None else {}), "vectors": shapes}
 
     @cached_property
     def scans(self) -> list[Scan]:

@@ -120,14 +120,14 @@ def put_together(
 def _columns(study: Study, judged: Sequence[Evaluator], tasks: Sequence[EmbeddedTask]) -> list[Column]:
     """Every task; and of the first one apart, where there are some of both, queries whose documents are new."""
     found = [
-        Column(held[0].described(), measuring.evaluation, place)
+        Column(held[0].summary(), measuring.evaluation, place)
         for place, (measuring, held) in enumerate(zip(judged, tasks, strict=True))
     ]
     task, vectors = tasks[0]
-    if task.wanted() is not None:
+    if task.relevant_to_any() is not None:
         new = np.flatnonzero(~study.pairs.seen(task, vectors))
         if FEWEST_NEW <= len(new) < task.units:
-            part = task.only(new).described()
+            part = task.only(new).summary()
             part["name"] = f"{task.name}, new documents"
             found.insert(1, Column(part, MeanOverQueries(len(new)), 0, new))
     return found
@@ -168,4 +168,4 @@ def _measuring(held: EmbeddedTask, metric: str, train: EmbeddedTask) -> Evaluato
 def _data(held: EmbeddedTask) -> list[bytes]:
     """What a result depends on."""
     task, vectors = held
-    return [*(keys_of(side).tobytes() for side in vectors.sides), *task.judged()]
+    return [*(keys_of(side).tobytes() for side in vectors.sides), *task.judgment_bytes()]

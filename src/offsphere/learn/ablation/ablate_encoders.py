@@ -147,14 +147,14 @@ def _untouched(
 def _columns(material: Material, measuring: Sequence[Evaluator], tasks: Sequence[Task]) -> list[Column]:
     """Every task; and of the first one apart, where there are some of both, queries whose documents are new."""
     found = [
-        Column(task.described(), how.evaluation, place)
+        Column(task.summary(), how.evaluation, place)
         for place, (how, task) in enumerate(zip(measuring, tasks, strict=True))
     ]
     first = tasks[0]
-    if first.wanted() is not None and material.task.wanted() is not None:
+    if first.relevant_to_any() is not None and material.task.relevant_to_any() is not None:
         new = _new(material.task, material.rows, first)
         if FEWEST_NEW <= len(new) < first.units:
-            part = first.only(new).described()
+            part = first.only(new).summary()
             part["name"] = f"{first.name}, new documents"
             found.insert(1, Column(part, MeanOverQueries(len(new)), 0, new))
     return found
@@ -176,5 +176,5 @@ def _digest(model: str, material: Material, tasks: Sequence[Task]) -> str:
     parts = [model.encode(), weights_digest(model), material.rows.tobytes(), material.judge.metric.encode()]
     for task in (material.task, material.judge.task, *tasks):
         parts += [digest_of([text.encode() for text in side]).encode() for side in texts_of(task)]
-        parts += [*task.judged(), str(plain(task.described())).encode()]
+        parts += [*task.judgment_bytes(), str(plain(task.summary())).encode()]
     return digest_of(parts)

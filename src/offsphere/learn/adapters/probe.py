@@ -38,7 +38,7 @@ class Probe:
         _, first = np.unique(found.left, return_index=True)
         _, once = np.unique(found.right[first], return_index=True)
         chosen = rng.permutation(first[once])[:PAIRS]
-        wanted = task.wanted()
+        wanted = task.relevant_to_any()
         one, other = vectors.sides
         others = other[:0]
         if wanted is not None:

@@ -62,7 +62,7 @@ class Study:
         self.pairs = TrainingPairs.of(task, also, repeat, learned)
         folds = np.zeros(held_out[0].units, np.int64)
         self._evaluator = held_out[0].evaluator(held_out[1], metric_for(held_out[0], self.metric), folds)
-        relevant = task[0].wanted()
+        relevant = task[0].relevant_to_any()
         self.probe = Probe.of(held_out, seed, relevant)
 
     @property

@@ -47,7 +47,7 @@ class TextProbe:
         rows, first = np.unique(queries, return_index=True)
         columns, once = np.unique(documents[first], return_index=True)
         rows = rows[once]
-        wanted = task.wanted()
+        wanted = task.relevant_to_any()
         free = np.flatnonzero(~wanted) if wanted is not None else rows[:0]
         chosen = rng.permutation(len(rows))[:pairs]
         others = rng.permutation(free)[:pairs]

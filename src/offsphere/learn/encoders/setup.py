@@ -128,9 +128,9 @@ class Setup:
         """What will be done, as plain values."""
         return {
             "model": self.name,
-            "data": self.material.task.described(),
+            "data": self.material.task.summary(),
             "counts": dict(self.counts),
-            "held_out": self.material.judge.task.described(),
+            "held_out": self.material.judge.task.summary(),
             "metric": self.material.judge.metric,
             "recipe": plain(self.recipe.config()),
             "stages_removed": self.prepared.removed,
