@@ -11,6 +11,7 @@ from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import (
     COSINE,
     DOT,
+    Agreement,
     Angular,
     Euclidean,
     NormGap,
@@ -22,7 +23,6 @@ from offsphere.scoring.similarity import (
     Tanh,
 )
 from offsphere.scoring.transforms import Center, DropTop, Transform, Whiten
-from offsphere.statistics.metrics import Agreement
 from offsphere.vectors.moments import Moments
 
 CHAINS: tuple[tuple[Transform, ...], ...] = (
@@ -136,7 +136,7 @@ def _key(candidate: Candidate, level: Agreement, *, equal_lengths: bool) -> obje
 
 def ranking_key(scorer: Scorer, level: Agreement) -> object:
     """Equal for two scorers that come out the same under a metric that looks at this level."""
-    return _moved(scorer), scorer.similarity.alike(level)
+    return _moved(scorer), scorer.similarity.agreement_key(level)
 
 
 def _moved(scorer: Scorer) -> tuple[Transform, ...]:

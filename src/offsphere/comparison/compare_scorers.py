@@ -55,10 +55,10 @@ def compare(
     moments, normalized = _looked_at(vectors)
     evaluator = task.evaluator(vectors, chosen, assign_folds(task.units, folds, seed), progress, memo)
     given = _given(scorers, moments) if scorers is not None else None
-    rows = given if given is not None else default_candidates(moments, by_query=chosen.alike == "query")
+    rows = given if given is not None else default_candidates(moments, by_query=chosen.agreement == "query")
     # a vector of length zero is treated differently by different similarities, however equal the others are
-    equal = normalized and not vectors.empty and (chosen.alike == "query" or _query_lengths_equal(vectors))
-    results = tuned_candidates(evaluator, merged(rows, chosen.alike, equal_lengths=equal), extra=given is None)
+    equal = normalized and not vectors.empty and (chosen.agreement == "query" or _query_lengths_equal(vectors))
+    results = tuned_candidates(evaluator, merged(rows, chosen.agreement, equal_lengths=equal), extra=given is None)
     results = _fused(results, chosen)
     notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
     if given is not None:
@@ -73,20 +73,17 @@ def compare(
 
 def _learned_from(rows: Sequence[Candidate], vectors: TaskVectors) -> list[str]:
     """Warn of adapters that have seen some of these queries or pairs."""
-    from offsphere.scoring.adapter import Adapter
-
-    found = []
+    notes = []
     for row in rows:
         for transform in row.options[0].transforms:
-            record = transform.record if isinstance(transform, Adapter) else None
-            if record is None or not len(record.learned):
+            if transform.record is None or not len(transform.record.learned):
                 continue
-            own = vectors.unit_keys()
-            count = int(np.isin(own, record.learned).sum())
+            keys = vectors.unit_keys()
+            count = int(np.isin(keys, transform.record.learned).sum())
             if count:
-                seen = f"{count:,} of these {len(own):,}"
-                found.append(f"{row.name} was trained or stopped by {seen}: on them its value is no evidence")
-    return found
+                seen = f"{count:,} of these {len(keys):,}"
+                notes.append(f"{row.name} was trained or stopped by {seen}: on them its value is no evidence")
+    return notes
 
 
 def metric_for(task: Task, metric: str | None) -> Metric:
@@ -120,7 +117,7 @@ def _fused(
 ) -> list[tuple[Candidate, TunedMeasurement]]:
     """A family that chose one and the same fixed scorer in every fold is that scorer: name it there."""
     fixed = {
-        ranking_key(candidate.options[0], metric.alike): place
+        ranking_key(candidate.options[0], metric.agreement): place
         for place, (candidate, _) in enumerate(results)
         if len(candidate.options) == 1 and candidate.options[0].is_plain
     }
@@ -129,7 +126,7 @@ def _fused(
     for place, (candidate, tuned) in enumerate(results):
         if len(candidate.options) == 1 or len(set(tuned.by_fold)) > 1 or not candidate.options[0].is_plain:
             continue
-        home = fixed.get(ranking_key(candidate.options[tuned.by_fold[0]], metric.alike))
+        home = fixed.get(ranking_key(candidate.options[tuned.by_fold[0]], metric.agreement))
         if home is not None:
             first, found = kept[home]
             kept[home] = (replace(first, same=(*first.same, candidate.name)), found)

@@ -13,7 +13,7 @@ from offsphere.data.evaluator import Bank, Evaluator
 from offsphere.ranking.hub_bias import CSLS_NEIGHBOURS, NNN_NEIGHBOURS, nearest_means, with_csls, with_nnn
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
-from offsphere.scoring.standardization import standardize_queries
+from offsphere.scoring.standardize_queries import standardize_queries
 from offsphere.statistics.cross_validation import TunedMeasurement, tune, tune_made_by_fold
 
 MeasuredCandidate = tuple[Candidate, TunedMeasurement]

@@ -64,7 +64,7 @@ class RankingEvaluator:
 
     def _kept(self, scorers: Mapping[object, Scorer]) -> dict[object, Array]:
         """The measurements of scorers that share a transform, from the memo where they are there."""
-        names = digest_of(scorer.identity for scorer in scorers.values())
+        names = digest_of(scorer.key.encode() for scorer in scorers.values())
         kept = self.memo.arrays(f"searched-{names}", lambda: {"found": self._searched(list(scorers.values()))})
         return dict(zip(scorers, cast("Array", kept["found"]), strict=True))
 
@@ -105,7 +105,7 @@ class RankingEvaluator:
     def _key(self, scorer: Scorer) -> object:
         if not scorer.is_plain:
             return id(scorer)
-        return id(scorer.map), scorer.similarity.alike(self.metric.alike)
+        return id(scorer.map), scorer.similarity.agreement_key(self.metric.agreement)
 
 
 def _without(top: TopK, excluded: Judgments, depth: int) -> TopK:

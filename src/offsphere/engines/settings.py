@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from offsphere.scoring.scorer import Scorer
-from offsphere.scoring.similarity import COSINE, DOT, Euclidean
+from offsphere.scoring.similarity import COSINE, DOT, Agreement, Euclidean
 
 RERANK = "no engine serves it: fetch a few hundred by cosine, then re-rank with scorer.score_pairs"
 
@@ -53,7 +53,7 @@ class Setting(NamedTuple):
     setting: str
 
 
-def engine_settings(scorer: Scorer, level: str = "query") -> list[Setting]:
+def engine_settings(scorer: Scorer, level: Agreement = "query") -> list[Setting]:
     """A setting for each engine we know.
 
     ``level`` says what must agree: one ``query``'s order, or the ``order`` of all pairs, for which a query's own length
@@ -68,18 +68,19 @@ def engine_settings(scorer: Scorer, level: str = "query") -> list[Setting]:
     return [Setting(engine, store, query, words[place]) for engine, words in WORDS.items()]
 
 
-def _served_as(scorer: Scorer, level: str) -> int | None:
+def _served_as(scorer: Scorer, level: Agreement) -> int | None:
     """Which of an engine's three words: its own for what it serves, inner product for all else that lowers."""
     if scorer.transforms or not scorer.is_plain:
         return 1 if scorer.similarity.lowers else None
-    if scorer.similarity.alike(level) == COSINE.alike(level):
+    if scorer.similarity.agreement_key(level) == COSINE.agreement_key(level):
         return 0
     if isinstance(scorer.similarity, Euclidean):
         return 2
     return 1 if scorer.similarity.lowers else None
 
 
-def _is_served(scorer: Scorer, level: str) -> bool:
+def _is_served(scorer: Scorer, level: Agreement) -> bool:
     """Whether engines serve it on the vectors as they are."""
     similarity = scorer.similarity
-    return isinstance(similarity, Euclidean) or similarity.alike(level) in (COSINE.alike(level), DOT.alike(level))
+    served = (COSINE.agreement_key(level), DOT.agreement_key(level))
+    return isinstance(similarity, Euclidean) or similarity.agreement_key(level) in served

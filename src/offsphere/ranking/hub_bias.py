@@ -12,7 +12,9 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
 from offsphere.base.errors import OffsphereError, VectorError
-from offsphere.scoring.scorer import DocumentBias, Scorer
+from offsphere.ranking.search import search
+from offsphere.scoring.document_bias import DocumentBias
+from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE, Polar
 from offsphere.vectors.blocks import Blocks, Documents
 
@@ -55,8 +57,6 @@ def nearest_means(scorer: Scorer, documents: Documents | Blocks, bank: Vectors, 
 
     A bank smaller than that is averaged whole. A document that has no value gets zero.
     """
-    from offsphere.ranking.search import search
-
     similarity = scorer.similarity
     if not isinstance(similarity, Polar):
         raise OffsphereError(f"a query bank works with cosine, dot and all of the polar family, not {similarity.name}")

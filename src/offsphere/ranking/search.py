@@ -20,7 +20,7 @@ from offsphere.base.errors import ParameterError, VectorError
 from offsphere.base.progress import Progress
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import Similarity
-from offsphere.scoring.standardization import standardized
+from offsphere.scoring.standardize_queries import standardize_scores
 from offsphere.vectors.blocks import TILE, Blocks, Documents
 from offsphere.vectors.lengths import lengths
 
@@ -145,7 +145,7 @@ class _Group:
             scores = scorer.similarity(dots, own, self.document_lengths[documents])
         if scorer.bias is not None:
             scores = scores + scorer.bias.values[documents]
-        scores = standardized(scorer, self.given[chosen], scores)
+        scores = standardize_scores(scorer, self.given[chosen], scores)
         # key and value round differently: let the last bit not contradict the order
         return TopK(documents, np.minimum.accumulate(scores, axis=1))
 

@@ -9,12 +9,12 @@ from types import MappingProxyType
 from typing import Literal
 
 from offsphere.base.errors import ParameterError, UnknownNameError
+from offsphere.scoring.similarity import Agreement
 from offsphere.statistics.metrics import correlations as pairs
 from offsphere.statistics.metrics import per_query as ranking
 from offsphere.statistics.metrics import pooled
 
 MetricKind = Literal["ranking", "pooled", "pairs"]
-Agreement = Literal["query", "order", "value"]  # one query's order, the order of everything, the values themselves
 
 _RANKING: Mapping[str, Callable[..., object]] = MappingProxyType(
     {
@@ -56,8 +56,8 @@ class Metric:
         return f"{self.label}@{self.depth}" if self.depth else self.label
 
     @property
-    def alike(self) -> Agreement:
-        """What two scorers must have in common to get the same value."""
+    def agreement(self) -> Agreement:
+        """What two scorers must have in common to get the same value under this metric."""
         if self.kind == "ranking":
             return "query"
         return "value" if self.label == "pearson" else "order"
