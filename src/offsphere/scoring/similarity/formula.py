@@ -75,6 +75,11 @@ class Similarity(Part):
         return self.form is Form.AFFINE
 
     @property
+    def gap_weight(self) -> float:
+        """What a radian of angle counts in a ranking key of the gap form; nothing in the others."""
+        return 0.0
+
+    @property
     def divides_by_document(self) -> bool:
         """Whether a document of length zero has no value; it then ranks last."""
         return bool(np.isneginf(self.document_terms(np.zeros(1)).offset[0]))

@@ -33,6 +33,11 @@ class NormGap(Similarity):
     ranges = MappingProxyType({"weight": POSITIVE})
     form = Form.GAP
 
+    @property
+    def gap_weight(self) -> float:
+        """What a radian of angle counts in the ranking key."""
+        return self.weight
+
     def __call__(self, dot: Array, query_lengths: Array, document_lengths: Array) -> Array:
         """Add both distances and negate the sum."""
         apart = angle(dot, query_lengths, document_lengths)
