@@ -133,6 +133,7 @@ def _two_digits(value: float) -> float:
 
 
 def _polar_grid(*, by_query: bool) -> list[Similarity]:
+    """List the points of the polar family to tune over."""
     if by_query:
         return [Polar(1.0, exponent) for exponent in EXPONENTS]
     return [Polar(left, right) for left in PAIR_EXPONENTS for right in PAIR_EXPONENTS]

@@ -154,7 +154,7 @@ class Comparison:
         """Give everything as plain values, for JSON.
 
         Returns:
-            The metric, the task, the conclusion and a list of rows; what is no number is nothing.
+            The metric, the task, the conclusion and a list of rows; a value that is not a number becomes ``None``.
         """
         values = {
             "metric": self.metric,

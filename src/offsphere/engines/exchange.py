@@ -130,6 +130,7 @@ def _known_locations() -> str:
 
 
 def _exchanges() -> list[Exchange]:
+    """List how vectors travel to the engines that take them."""
     return [engine.exchange for engine in ENGINES if engine.exchange is not None]
 
 

@@ -129,6 +129,16 @@ class Adapter(Transform):
 
         Args:
             folder: where to; it is made where it does not exist.
+
+        Example:
+            >>> import tempfile
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> from offsphere.scoring.transforms.adapter_map import SideAdapter
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     osp.Adapter(SideAdapter(np.eye(2)), SideAdapter(), label="query side").save(folder)
+            ...     osp.Adapter.load(folder)
+            Adapter(adapter(query side) + cosine)
         """
         if self.record is not None:
             self.record.save(Path(folder))

@@ -129,4 +129,5 @@ class Lowering:
 
 
 def _append_column(rows: Vectors, column: Vectors) -> Rows:
+    """Add a number to the end of each row."""
     return np.concatenate([rows, column[:, None]], axis=1).astype(np.float32)

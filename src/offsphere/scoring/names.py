@@ -64,6 +64,13 @@ def read_scorer(text: str) -> Scorer:
 
     Raises:
         OffsphereError: where the text is neither a name nor a folder with a saved scorer.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     parse_scorer("polar(1, 0.75)").save(folder)
+        ...     read_scorer(folder).key == read_scorer("polar(1, 0.75)").key
+        True
     """
     folder = Path(text)
     if not folder.is_dir():
@@ -116,6 +123,7 @@ def _split_name(text: str) -> tuple[str, list[float]]:
 
 
 def _make_part(kind: type[SomePart], name: str, numbers: Sequence[float]) -> SomePart:
+    """Make a part from its numbers; too many or too few of them are told in one line."""
     try:
         return kind.of_numbers(numbers)
     except TypeError as error:

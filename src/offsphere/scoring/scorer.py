@@ -111,6 +111,14 @@ class Scorer:
 
         Returns:
             The same scorer, ready to score.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> documents = np.array([[1.0, 2.0], [3.0, 6.0]], np.float32)
+            >>> scorer = osp.parse_scorer("center + dot").fit(osp.Moments.of(documents))
+            >>> scorer.transform(documents).tolist()
+            [[-1.0, -2.0], [1.0, 2.0]]
         """
         return replace(self, map=fit_chain(self.transforms, moments))
 
@@ -122,6 +130,11 @@ class Scorer:
 
         Raises:
             OffsphereError: where the similarity is not of the polar family.
+
+        Example:
+            >>> import offsphere as osp
+            >>> osp.parse_scorer("query-normalized").turned().name
+            'document-normalized'
         """
         if not isinstance(self.similarity, Polar):
             raise OffsphereError(
@@ -190,6 +203,13 @@ class Scorer:
 
         Raises:
             NotLowerableError: where there are no such maps (norm-gap, overlap, tanh).
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> lowering = osp.parse_scorer("cosine").lower()
+            >>> (5 * lowering.documents(np.array([[3.0, 4.0]], np.float32))).tolist()
+            [[3.0, 4.0]]
         """
         return Lowering(
             name=self.name,
@@ -285,6 +305,7 @@ class Scorer:
 
     @property
     def _fitted(self) -> FittedMap:
+        """The fitted map, of a scorer that has transforms and so needs one."""
         if self.map is None:
             raise OffsphereError(f"{self.name!r} has transforms that were never fitted: call its fit(moments) first")
         return self.map

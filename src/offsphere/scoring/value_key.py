@@ -30,6 +30,7 @@ def value_key(config: Any, arrays: Arrays | None = None) -> str:
 
 
 def _pieces(config: Any, arrays: Arrays) -> Iterator[bytes]:
+    """Give the bytes that a key depends on, piece by piece."""
     yield json.dumps(_with_floats(config), sort_keys=True).encode()
     for name in sorted(arrays):
         array = arrays[name]

@@ -117,7 +117,16 @@ class Similarity(Part):
         return self.pairs_as if level == "order" else (self.kind, *self.parameters.values())
 
     def __call__(self, dot: Array, query_lengths: Array, document_lengths: Array) -> Array:
-        """Compute the value, elementwise; minus infinity where it is not defined."""
+        """Compute the value, elementwise; bigger is better.
+
+        Args:
+            dot: inner products of queries and documents.
+            query_lengths: of the queries, of a shape that fits ``dot``.
+            document_lengths: of the documents, of a shape that fits ``dot``.
+
+        Returns:
+            The values; minus infinity where they are not defined.
+        """
         raise NotImplementedError
 
     def document_terms(self, lengths: Array) -> Terms:

@@ -31,6 +31,6 @@ class Tanh(Overlap):
         return Overlap()
 
     def __call__(self, dot: Array, query_lengths: Array, document_lengths: Array) -> Array:
-        """Squash the ratio."""
+        """Squash the ratio of inner product and squared lengths."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return undefined_last(np.tanh(2 * dot / (query_lengths**2 + document_lengths**2)))

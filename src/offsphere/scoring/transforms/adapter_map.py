@@ -160,11 +160,11 @@ class AdapterMap(Transform):
         return AffineMap(self.document.matrix, np.zeros(self.document.matrix.shape[1])).moments(moments)
 
     def turned(self) -> AdapterMap:
-        """Exchange the sides."""
+        """Exchange what is done with queries and what is done with documents."""
         return replace(self, query=self.document, document=self.query)
 
 
 def _divisors(rows: Array) -> Array:
     """Give the lengths of rows to divide by: one where a row has none."""
-    own = lengths(rows)
-    return np.where(own > 0, own, 1.0)
+    row_lengths = lengths(rows)
+    return np.where(row_lengths > 0, row_lengths, 1.0)

@@ -64,17 +64,29 @@ class Metric:
 
     @property
     def function(self) -> Callable[..., object]:
-        """What computes it."""
+        """The function that computes it."""
         return {**_RANKING, **_POOLED, **_PAIRS}[self.label]
 
     @property
     def contributions(self) -> Callable[..., object]:
-        """What each pair adds to a correlation."""
+        """The function that computes what each pair adds to a correlation."""
         return _CONTRIBUTIONS[self.label]
 
 
 def parse_metric(text: str) -> Metric:
-    """``ndcg@10``, ``recall@100``, ``pooled-ap``, ``spearman``, ...; without a depth it is 10, or 100 for a pool."""
+    """Read the name of a metric: ``ndcg@10``, ``recall@100``, ``pooled-ap``, ``spearman``, ...
+
+    Args:
+        text: the name, and the depth behind an @; without it the depth is 10, or 100 for a pool.
+
+    Raises:
+        UnknownNameError: where there is no such metric, with near matches.
+        ParameterError: where the depth is below one.
+
+    Example:
+        >>> parse_metric("recall").name, parse_metric("spearman").kind
+        ('recall@10', 'pairs')
+    """
     match = re.fullmatch(r"\s*([a-z-]+)(?:@(\d+))?\s*", text.lower())
     label = match.group(1) if match else text
     if label in _PAIRS and match and match.group(2) is None:
