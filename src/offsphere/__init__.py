@@ -68,7 +68,7 @@ _HOME = {
     "settle": "learn.encoders.prepare",
     "simulate": "factors.simulation",
     "stability": "factors.stability",
-    "standardize_queries": "scoring.standardization",
+    "standardize_queries": "scoring.standardize_queries",
     "train": "learn.encoders.train_encoder",
     "train_with_cosine": "factors.recommending",
 }
@@ -113,7 +113,7 @@ if TYPE_CHECKING:
         RadialConfidence,
         Tanh,
     )
-    from offsphere.scoring.standardization import standardize_queries
+    from offsphere.scoring.standardize_queries import standardize_queries
     from offsphere.scoring.transforms import Center, DropTop, Linear, Standardize, Whiten
     from offsphere.vectors.moments import Moments
 

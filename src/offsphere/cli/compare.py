@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from offsphere.base.errors import DataError
 from offsphere.cli.embed import MODEL_HELP
 from offsphere.cli.loading import load_all
 from offsphere.cli.progress import progress_bar
 from offsphere.data.task import Task, TaskVectors
-
-if TYPE_CHECKING:
-    from offsphere.data.task import Task, TaskVectors
-    from offsphere.scoring.scorer import Scorer
 
 NAMED_AT_MOST = 5  # empty vectors in a warning
 
@@ -56,12 +50,13 @@ def compare_command(
 ) -> None:
     """Compare every similarity, exactly and with held-out values, intervals and corrected tests."""
     from offsphere.comparison.compare_scorers import compare
+    from offsphere.scoring.names import read_scorer
     from offsphere.statistics.metrics import parse_metric
 
     # what can be wrong in the command itself is said before any file is read
     if metric is not None:
         parse_metric(metric)
-    scorers = [_scorer(name) for name in scorer] if scorer else None
+    scorers = [read_scorer(name) for name in scorer] if scorer else None
     task, held, _ = load_all(data, model, vectors, split, ignore_missing=ignore_missing)
     warn_left_out(task, held)
     with progress_bar("comparing") as progress:
@@ -72,24 +67,6 @@ def compare_command(
         from offsphere.cli.comparison_table import print_comparison
 
         print_comparison(result, every_row=every_row)
-
-
-def _scorer(name: str) -> Scorer:
-    """A scorer by its name, or by the folder it was saved in."""
-    from offsphere.scoring.adapter import Adapter
-    from offsphere.scoring.names import parse_scorer
-    from offsphere.scoring.record import Training
-    from offsphere.scoring.scorer import Scorer
-
-    folder = Path(name)
-    if not folder.is_dir():
-        if "/" in name:
-            raise DataError(f"{name} is no folder with a saved scorer")
-        return parse_scorer(name)
-    scorer, record = Scorer.load(folder), Training.load(folder)
-    # with its record an adapter knows which queries it was trained by
-    known = [replace(part, record=record) if isinstance(part, Adapter) else part for part in scorer.transforms]
-    return replace(scorer, transforms=tuple(known))
 
 
 def warn_left_out(task: Task, held: TaskVectors) -> None:

@@ -10,10 +10,11 @@ from scipy.stats import bootstrap
 
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
-from offsphere.learn.ablation.claims import Difference, findings_of, verdict
+from offsphere.learn.ablation.claims import findings_of, verdict
 from offsphere.learn.ablation.variants import Variant, grid, sweep
 from offsphere.learn.adapters.adapter_recipe import Recipe
 from offsphere.learn.adapters.study import Study
+from offsphere.statistics.difference import Difference
 from tests.learn.conftest import hidden
 
 TRIAL = [(0.05, 0.03)]

@@ -10,9 +10,9 @@ import numpy as np
 from offsphere.base.arrays import Array, Index
 from offsphere.comparison.compare_scorers import RESAMPLES
 from offsphere.learn.ablation.ablation import VariantResult, VariantRow
-from offsphere.learn.ablation.claims import Difference
 from offsphere.learn.ablation.variant_runs import VariantRun, best_trial
 from offsphere.learn.ablation.variants import Variant
+from offsphere.statistics.difference import Difference
 from offsphere.statistics.evaluation import Evaluation
 from offsphere.statistics.significance import bootstrap, holm, interval, randomization_test
 
