@@ -103,11 +103,12 @@ def stability_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """How far can cosine neighbours change while the model does not change at all?"""
-    from offsphere.factors.factor_files import load_factors, read_numbers
+    from offsphere.factors.closed_form import Factors
+    from offsphere.factors.factor_files import read_numbers
     from offsphere.factors.stability import stability
 
     found = stability(
-        load_factors(items) if items.is_dir() else read_numbers(items, 2),
+        Factors.load(items) if items.is_dir() else read_numbers(items, 2),
         read_numbers(users, 2) if users is not None else None,
         freedom=freedom,
         regularized=regularized,
@@ -147,7 +148,7 @@ def demo_command(
 
 def _tell(found: Stability) -> None:
     """Named changes one by one, random ones together."""
-    drawn = [change for change in found.changes if change.name.startswith("random")]
+    drawn = [change for change in found.changes if change.drawn]
     for change in found.changes:
         if change not in drawn:
             typer.echo(

@@ -194,14 +194,14 @@ def _texts(task: Task, side: str | None, at_most: int, seed: int) -> tuple[Any, 
     import numpy as np
 
     from offsphere.encode.embedding import texts_of
-    from offsphere.geometry.sample import keys_of, smallest
+    from offsphere.geometry.sample import random_keys, smallest
 
     sides = {found.side: found.texts for found in texts_of(task)}
     name = side or ("left" if "left" in sides else "document")
     if name not in sides:
         raise OffsphereError(f"{task.name} has no side {name!r}: it has {' and '.join(sides)}")
     texts = sides[name]
-    return name, [texts[row] for row in smallest(keys_of(np.arange(len(texts)), seed), at_most).tolist()]
+    return name, [texts[row] for row in smallest(random_keys(np.arange(len(texts)), seed), at_most).tolist()]
 
 
 def _groups(path: Path | None) -> dict[str, str] | None:
