@@ -16,7 +16,7 @@ from offsphere.data import PairTask, RankingTask, load_vectors
 from offsphere.data.ranking_task import ItemList, Judgment
 from offsphere.data.store import locked
 from offsphere.encode import embed, open_store
-from offsphere.encode.embedding import Texts, embed_texts
+from offsphere.encode.embedding import SideItems, embed_items
 from offsphere.encode.function import FunctionEncoder
 from tests.processes import environment_with
 
@@ -33,13 +33,13 @@ def encode(texts):
 
 SCRIPT = """
 import sys
-from offsphere.encode.embedding import Texts, embed_texts
+from offsphere.encode.embedding import SideItems, embed_items
 from offsphere.encode.sources import load_encoder
 from pathlib import Path
 
 texts = [f"text number {n} " * (n % 7 + 1) for n in range(1500)]
-side = Texts("document", [f"d{n}" for n in range(1500)], texts)
-embed_texts(side, load_encoder("callable:hashed:encode"), Path(sys.argv[1]), block=16)
+side = SideItems("document", [f"d{n}" for n in range(1500)], texts)
+embed_items(side, load_encoder("callable:hashed:encode"), Path(sys.argv[1]), block=16)
 """
 
 
@@ -65,7 +65,7 @@ ENCODER = FunctionEncoder(hashed, "callable:hashed")
 
 
 def side_of(texts):
-    return Texts("document", [f"d{n}" for n in range(len(texts))], texts)
+    return SideItems("document", [f"d{n}" for n in range(len(texts))], texts)
 
 
 def run(folder, home, **more):
@@ -111,27 +111,27 @@ def test_a_second_run_encodes_nothing(tmp_path):
 
     encoder = FunctionEncoder(counted, "callable:counted")
     texts = [f"text {n}" for n in range(50)]
-    embed_texts(side_of(texts), encoder, tmp_path / "store", block=20)
+    embed_items(side_of(texts), encoder, tmp_path / "store", block=20)
     before = list(calls)
-    embed_texts(side_of(texts), encoder, tmp_path / "store", block=20)
+    embed_items(side_of(texts), encoder, tmp_path / "store", block=20)
     assert calls == before
     assert sum(calls) == 50 + 1  # and one to learn the dimension
 
 
 def test_a_changed_text_is_noticed_and_nothing_is_mixed(tmp_path):
     texts = [f"text {n}" for n in range(50)]
-    embed_texts(side_of(texts), ENCODER, tmp_path / "store")
+    embed_items(side_of(texts), ENCODER, tmp_path / "store")
     texts[7] = "a rather longer text"
-    store = embed_texts(side_of(texts), ENCODER, tmp_path / "store")
+    store = embed_items(side_of(texts), ENCODER, tmp_path / "store")
     assert (np.asarray(store.vectors) == hashed(texts)).all()
 
 
 def test_a_store_of_another_model_is_left_alone(tmp_path):
     texts = ["one", "two"]
-    embed_texts(side_of(texts), ENCODER, tmp_path / "store")
+    embed_items(side_of(texts), ENCODER, tmp_path / "store")
     before = contents(tmp_path / "store")
     with pytest.raises(DataError, match=r"holds vectors of callable:hashed \(unknown\), not callable:other"):
-        embed_texts(side_of(texts), FunctionEncoder(hashed, "callable:other"), tmp_path / "store")
+        embed_items(side_of(texts), FunctionEncoder(hashed, "callable:other"), tmp_path / "store")
     assert contents(tmp_path / "store") == before
 
 
@@ -143,17 +143,17 @@ def test_a_half_made_store_of_another_model_is_left_alone(tmp_path):
 
     texts = [f"text {n}" for n in range(50)]
     with pytest.raises(KeyboardInterrupt):
-        embed_texts(side_of(texts), FunctionEncoder(failing, "callable:failing"), tmp_path / "store", block=20)
+        embed_items(side_of(texts), FunctionEncoder(failing, "callable:failing"), tmp_path / "store", block=20)
     with pytest.raises(DataError, match="is being filled with vectors of callable:failing"):
-        embed_texts(side_of(texts), ENCODER, tmp_path / "store", block=20)
+        embed_items(side_of(texts), ENCODER, tmp_path / "store", block=20)
     again = FunctionEncoder(hashed, "callable:failing")
-    store = embed_texts(side_of(texts), again, tmp_path / "store", block=20)
+    store = embed_items(side_of(texts), again, tmp_path / "store", block=20)
     assert (np.asarray(store.vectors) == hashed(texts)).all()
 
 
 def test_the_store_knows_its_texts_lengths(tmp_path):
     texts = ["one", "", "three words here"]
-    store = embed_texts(side_of(texts), ENCODER, tmp_path / "store", dtype="float16")
+    store = embed_items(side_of(texts), ENCODER, tmp_path / "store", dtype="float16")
     assert store.ids == ["d0", "d1", "d2"]
     assert store.characters.tolist() == [3, 0, 16]
     assert store.tokens.tolist() == [-1, -1, -1]
@@ -164,7 +164,7 @@ def test_the_store_knows_its_texts_lengths(tmp_path):
 
 
 def test_a_store_shorter_than_its_manifest_is_refused(tmp_path):
-    embed_texts(side_of(["one", "two"]), ENCODER, tmp_path / "store")
+    embed_items(side_of(["one", "two"]), ENCODER, tmp_path / "store")
     path = tmp_path / "store" / "vectors.npy"
     path.write_bytes(path.read_bytes()[:-4])
     with pytest.raises(DataError, match="shorter than its manifest says"):
@@ -194,7 +194,7 @@ def test_no_room_on_the_disk_leaves_a_store_that_goes_on(tmp_path):
     (tmp_path / "hashed.py").write_text(HASHED.format(delay=0))
     environment = environment_with(tmp_path)
     # from the fourth block on, the system lets no file grow or be written beyond its first 10,000 bytes
-    code = SCRIPT.replace("embed_texts(side,", LIMITED + "embed_texts(side,")
+    code = SCRIPT.replace("embed_items(side,", LIMITED + "embed_items(side,")
     first = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "store")],
         env=environment,
@@ -231,7 +231,7 @@ def test_pairs_are_embedded_too(tmp_path):
 
 def test_texts_that_are_none_are_named(tmp_path, task):
     with pytest.raises(DataError, match="the text of document 'd1' is of type int, expected a string"):
-        embed_texts(side_of(["fine", 7]), ENCODER, tmp_path)
+        embed_items(side_of(["fine", 7]), ENCODER, tmp_path)
     with pytest.raises(DataError, match="has no texts to embed"):
         embed(RankingTask.from_judgments({"q": {"d": 1}}, ["d"]), ENCODER, tmp_path)
     with pytest.raises(DataError, match="float32 or float16"):
@@ -241,7 +241,7 @@ def test_texts_that_are_none_are_named(tmp_path, task):
 def test_vectors_that_are_not_finite_stop_the_run(tmp_path):
     spoiled = FunctionEncoder(lambda texts: np.full((len(texts), 2), np.nan if "bad" in texts else 1.0), "callable:bad")
     with pytest.raises(OffsphereError, match="gave vectors that are not finite"):
-        embed_texts(side_of(["good", "bad"]), spoiled, tmp_path)
+        embed_items(side_of(["good", "bad"]), spoiled, tmp_path)
 
 
 def test_a_function_of_the_wrong_shape_is_named():
