@@ -5,7 +5,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -18,16 +17,34 @@ from offsphere.data.store import locked
 from offsphere.encode import embed, open_store
 from offsphere.encode.embedding import SideItems, embed_items
 from offsphere.encode.function import FunctionEncoder
-from tests.processes import environment_with
+from tests.processes import environment_with, run_command, run_warm
 
+IMPORTS = ("offsphere.encode.embedding", "pyarrow.parquet")
 FILES = ("vectors.npy", "ids.parquet", "manifest.json")
 
+# with the argument "wait" the script stands still in every block until a line is written to it; with two numbers the
+# system's timer kills it, wherever it then is, so many seconds after so many blocks were begun
 HASHED = """
-import hashlib, time
+import hashlib, signal, sys
 import numpy as np
 
+blocks = 0
+
+def begun():
+    if sys.argv[2:] == ["wait"] and blocks:
+        print("a block", flush=True)
+        sys.stdin.readline()
+    elif len(sys.argv) == 4:
+        last, delay = int(sys.argv[2]), float(sys.argv[3])
+        if blocks == last:
+            signal.setitimer(signal.ITIMER_REAL, delay)
+        elif blocks > last:
+            signal.pause()
+
 def encode(texts):
-    time.sleep({delay})
+    global blocks
+    blocks += len(texts) > 1  # it is called with one text to learn the dimension
+    begun()
     return np.array([np.frombuffer(hashlib.sha256(t.encode()).digest(), np.uint8)[:16] for t in texts], np.float32)
 """
 
@@ -68,9 +85,8 @@ def side_of(texts):
     return SideItems("document", [f"d{n}" for n in range(len(texts))], texts)
 
 
-def run(folder, home, **more):
-    environment = environment_with(home)
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)], env=environment, **more)
+def run(folder, home, *arguments, code=SCRIPT):
+    return run_warm(code, folder, *arguments, imports=IMPORTS, env=environment_with(home))
 
 
 def contents(folder):
@@ -78,27 +94,20 @@ def contents(folder):
 
 
 def test_a_store_survives_twenty_kills_and_ends_the_same(tmp_path):
-    (tmp_path / "hashed.py").write_text(HASHED.format(delay=0.01))
+    """A kill comes a moment after up to three blocks; where in its work the process then is, is left to chance."""
+    (tmp_path / "hashed.py").write_text(HASHED)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    assert run(whole, tmp_path).wait() == 0
+    assert run(whole, tmp_path).returncode == 0
     rng = random.Random(0)
-    kills, done = 0, []
-    while kills < 22:
-        process = run(killed, tmp_path)
-        time.sleep(rng.uniform(0.02, 0.06) if kills % 4 == 0 else rng.uniform(0.3, 0.5))
-        if process.poll() is not None:
-            assert process.returncode == 0
-            (killed / "manifest.json").unlink()  # finished too soon: take the last step back, there is more to kill
-            continue
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        kills += 1
+    done = []
+    for _ in range(22):
+        assert run(killed, tmp_path, rng.randint(0, 3), rng.uniform(1e-4, 4e-3)).returncode == -signal.SIGALRM
         progress = killed / ".progress.json"
         if progress.exists():
             done.append(json.loads(progress.read_bytes())["done"])
             assert not (killed / "manifest.json").exists()
     assert len(set(done)) > 2, "the kills came at different moments"
-    assert run(killed, tmp_path).wait() == 0
+    assert run(killed, tmp_path).returncode == 0
     assert contents(killed) == contents(whole)
 
 
@@ -175,37 +184,27 @@ def test_a_store_shorter_than_its_manifest_is_refused(tmp_path):
 
 
 def test_a_second_process_on_the_same_store_is_told(tmp_path):
-    (tmp_path / "hashed.py").write_text(HASHED.format(delay=0.05))
-    process = run(tmp_path / "store", tmp_path)
-    try:
-        while not (tmp_path / "store" / ".progress.json").exists():
-            assert process.poll() is None
-            time.sleep(0.01)
+    (tmp_path / "hashed.py").write_text(HASHED)
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "store"), "wait"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, env=environment_with(tmp_path), text=True, **pipes) as process:
+        assert process.stdout.readline() == "a block\n"
         with pytest.raises(OffsphereError, match="another process is writing to"), locked(tmp_path / "store"):
             pass
-    finally:
         process.kill()
-        process.wait()
     with locked(tmp_path / "store"):  # a killed process holds no lock
         pass
 
 
 def test_no_room_on_the_disk_leaves_a_store_that_goes_on(tmp_path):
-    (tmp_path / "hashed.py").write_text(HASHED.format(delay=0))
-    environment = environment_with(tmp_path)
+    (tmp_path / "hashed.py").write_text(HASHED)
     # from the fourth block on, the system lets no file grow or be written beyond its first 10,000 bytes
     code = SCRIPT.replace("embed_items(side,", LIMITED + "embed_items(side,")
-    first = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "store")],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    first = run(tmp_path / "store", tmp_path, code=code)
     assert first.returncode != 0
     assert "no room left on the disk" in first.stderr
-    assert run(tmp_path / "store", tmp_path).wait() == 0
-    assert run(tmp_path / "whole", tmp_path).wait() == 0
+    assert run(tmp_path / "store", tmp_path).returncode == 0
+    assert run(tmp_path / "whole", tmp_path).returncode == 0
     assert contents(tmp_path / "store") == contents(tmp_path / "whole")
 
 
@@ -250,8 +249,7 @@ def test_a_function_of_the_wrong_shape_is_named():
 
 
 def test_the_command_says_what_it_did(tmp_path, real_data):
-    command = [sys.executable, "-m", "offsphere", "embed", str(real_data / "cranfield"), "--out", str(tmp_path / "v")]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = run_command("embed", real_data / "cranfield", "--out", tmp_path / "v")
     assert result.returncode == 0, result.stderr
     assert "1,400 x 256 float32 by wordllama" in result.stdout
     assert "warning: 2 texts of documents are empty" in result.stderr
