@@ -3,9 +3,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +10,7 @@ import pytest
 from offsphere import Scorer
 from tests.cli.test_compare import run
 from tests.generated import write_generated
-from tests.processes import environment_with
+from tests.processes import COMMAND_IMPORTS, environment_with, run_warm
 
 
 @pytest.fixture(scope="module")
@@ -79,28 +76,30 @@ def test_an_unwritable_place_is_noticed_before_the_work(tmp_path):
     assert "cannot write" in result.stderr
 
 
+KILLED = """
+import os, signal
+from offsphere.base import cache
+from offsphere.cli import main
+
+write = cache.write_whole
+
+def write_and_be_killed(path, content):
+    write(path, content)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+cache.write_whole = write_and_be_killed  # the first part of the audit that is kept is its last
+main()
+"""
+
+
 def test_a_killed_audit_goes_on_and_says_the_same(folder, tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "offsphere",
-        "audit",
-        str(folder),
-        "--out",
-        str(tmp_path / "audit.md"),
-        "--format",
-        "md",
-    ]
-    started = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
+    options = ["audit", folder, "--out", tmp_path / "audit.md", "--format", "md"]
+    killed = run_warm(KILLED, *options, imports=COMMAND_IMPORTS)
+    assert killed.returncode == -signal.SIGKILL
     parts = tmp_path / "cache" / "offsphere" / "audits"
-    while not list(parts.glob("*/*.npz")) and time.monotonic() < deadline and started.poll() is None:
-        time.sleep(0.02)
-    started.send_signal(signal.SIGKILL)
-    started.wait()
     assert list(parts.glob("*/*.npz"))
     assert not (tmp_path / "audit.md").exists()
-    resumed = run("audit", folder, "--out", tmp_path / "audit.md", "--format", "md")
+    resumed = run(*options)
     fresh = run(
         "audit",
         folder,

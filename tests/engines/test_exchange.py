@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from offsphere.base.errors import DataError, OffsphereError
-from offsphere.encode.embedding import Texts, embed_texts
+from offsphere.encode.embedding import SideItems, embed_items
 from offsphere.encode.function import FunctionEncoder
 from offsphere.engines.exchange import export_store, import_vectors
 from offsphere.engines.registry import ENGINES
@@ -24,7 +24,7 @@ NEEDS = {
 def store(tmp_path):
     texts = [str(n) for n in range(len(ROWS))]
     encoder = FunctionEncoder(lambda some: ROWS[[int(t) if t.isdigit() else 0 for t in some]], "callable:rows")
-    return embed_texts(Texts("document", [f"id {n}" for n in range(len(ROWS))], texts), encoder, tmp_path / "store")
+    return embed_items(SideItems("document", [f"id {n}" for n in range(len(ROWS))], texts), encoder, tmp_path / "store")
 
 
 def at(tmp_path, target):

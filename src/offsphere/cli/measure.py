@@ -193,10 +193,10 @@ def _texts(task: Task, side: str | None, at_most: int, seed: int) -> tuple[Any, 
     """The texts of the side that was asked for, or of the one that is searched; some of them where there are many."""
     import numpy as np
 
-    from offsphere.encode.embedding import texts_of
+    from offsphere.encode.embedding import side_items
     from offsphere.geometry.sample import random_keys, smallest
 
-    sides = {found.side: found.texts for found in texts_of(task)}
+    sides = {found.side: found.items for found in side_items(task)}
     name = side or ("left" if "left" in sides else "document")
     if name not in sides:
         raise OffsphereError(f"{task.name} has no side {name!r}: it has {' and '.join(sides)}")

@@ -17,7 +17,8 @@ from offsphere.base.arrays import Array, Flags
 from offsphere.base.cores import available_cores
 from offsphere.base.errors import OffsphereError
 from offsphere.base.progress import Progress
-from offsphere.encode.encoder import Encoder, ItemSide
+from offsphere.data.items import ItemSide
+from offsphere.encode.encoder import Encoder
 from offsphere.encode.token_layers import token_layers, token_names, transformer_of
 from offsphere.geometry.dimensions import Dimensions, dimensions
 from offsphere.geometry.merging import Merging

@@ -12,6 +12,7 @@ from offsphere.statistics.estimate import Estimate
 
 RESAMPLES = 2_000
 DRAWN = 5_000  # values beyond which resampled moments are drawn from their limiting normal distribution
+CELLS = 200_000  # numbers that are drawn together
 FEW = 30  # in a group: below, percentiles of a bootstrap are too narrow
 BANDS = ((0.8, "large"), (0.5, "medium"), (0.2, "small"), (0.0, "negligible"))  # Cohen 1988
 
@@ -76,10 +77,14 @@ def _resample(values: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     if count <= DRAWN:
         centre = values.mean()
         centred = values - centre
-        moments = np.stack([centred, centred**2], axis=1)
+        squared = centred**2
         means, squares = np.empty(RESAMPLES), np.empty(RESAMPLES)
-        for r in range(RESAMPLES):
-            means[r], squares[r] = moments[rng.integers(0, count, count)].mean(axis=0)
+        step = max(CELLS // count, 1)
+        for start in range(0, RESAMPLES, step):
+            resamples = slice(start, min(start + step, RESAMPLES))
+            # a resample a column: sums are taken over rows, one after the other, for all columns together
+            rows = np.ascontiguousarray(rng.integers(0, count, (resamples.stop - start, count)).T)
+            means[resamples], squares[resamples] = centred[rows].mean(axis=0), squared[rows].mean(axis=0)
         return means + centre, np.maximum(squares - means**2, 0) * (count / (count - 1))
     centred = values - values.mean()
     second, third, fourth = ((centred**power).mean() for power in (2, 3, 4))

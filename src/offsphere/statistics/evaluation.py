@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.stats import rankdata
 
 from offsphere.base.arrays import Array, Flags, Index
 from offsphere.statistics.metrics.correlations import spearman, spearman_resampled
@@ -121,6 +120,8 @@ class OverPairs:
         """Join the options' scores, brought to one scale first: over all pairs, without a look at gold scores."""
         if (choice == choice[0]).all():
             return options[int(choice[0])]
+        from scipy.stats import rankdata  # tasks are loaded without it
+
         scaled: list[Array] = [rankdata(option) if self.by_rank else _standard(option) for option in options]
         return np.asarray(np.stack(scaled)[choice, np.arange(self.units)])
 
