@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from offsphere.base.errors import ParameterError
-from offsphere.cli.loading import check_writable
+from offsphere.cli import options
 from offsphere.cli.progress import progress_bar
+from offsphere.cli.writable import check_writable
 
 if TYPE_CHECKING:
     from offsphere.factors.stability import Stability
@@ -31,7 +32,7 @@ def fit_command(
     out: Annotated[Path | None, typer.Option(help="Folder for the factors.")] = None,
     metric: Annotated[str, typer.Option(help="Of the held-out interactions.")] = "ndcg@10",
     seed: Annotated[int, typer.Option(min=0, help="Of what is held out.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Fit in closed form, judge on held-out interactions, and say whether cosine means anything."""
     from offsphere.factors.closed_form import factorize
@@ -100,7 +101,7 @@ def stability_command(
     neighbours: Annotated[int, typer.Option(help="How many nearest neighbours to watch.")] = 10,
     draws: Annotated[int, typer.Option(help="Random changes to try.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Of the random changes.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """How far can cosine neighbours change while the model does not change at all?"""
     from offsphere.factors.closed_form import Factors

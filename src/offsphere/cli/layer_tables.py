@@ -8,8 +8,15 @@ from rich.text import Text
 
 from offsphere.cli.shape_tables import print_rows, wide_console
 from offsphere.geometry.change import SelfSimilarityChange
+from offsphere.geometry.layer_study import LayerStudy
 from offsphere.geometry.layers import Layers
 from offsphere.statistics.correlation import Correlation
+
+
+def print_study(study: LayerStudy) -> None:
+    """Print the layers of a model, then what changed between models."""
+    print_layers(study.layers, study.side)
+    print_changes(study.changes, study.agreement)
 
 
 def print_layers(layers: Layers, side: str) -> None:
