@@ -94,18 +94,20 @@ def train_command(
     chosen = chosen_recipe(recipe, config, typed, more)
     learned, judged = text_parts(data, (train_split, split), ignore_missing=ignore_missing)
     if judged is None:
-        from offsphere.learn.data.texts import divided_texts
+        from offsphere.learn.data.task_sources import TextSource
+        from offsphere.learn.data.training_data import divide
 
-        learned, judged, note = divided_texts(learned, seed, by_document=new_documents)
-        typer.echo(f"note: {note}", err=True)
+        division = divide(TextSource(learned), seed, by_document=new_documents)
+        learned, judged = division.train.task, division.test.task
+        typer.echo(f"note: {division.note}", err=True)
     stopped_by = task_named(held_out, ignore_missing=ignore_missing) if held_out is not None else None
     if dry_run:
-        from offsphere.learn.encoders.setup import Material, Setup
+        from offsphere.learn.encoders.encoder_setup import EncoderSetup, text_data
 
-        material = Material.of(
+        texts = text_data(
             learned, held_out=stopped_by, judged=[judged], new_documents=new_documents, metric=metric, seed=seed
         )
-        plan = Setup.of(model, material, chosen, seed).plan() | {"judged_by": judged.described()}
+        plan = EncoderSetup.of(model, texts, chosen, seed).plan() | {"judged_by": judged.described()}
         typer.echo(json.dumps(plan, indent=2, default=str) if as_json else "\n".join(_planned(plan)))
         return
     from offsphere.cli.live import live_table
