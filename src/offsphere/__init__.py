@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from offsphere.base.version import __version__
 
 # where each public name lives; loaded when first used, so that importing offsphere costs nothing
 _HOME = {
+    "Ablation": "learn.ablation.ablation",
     "Adapter": "scoring.adapter",
     "Advice": "audit.advice",
     "Angular": "scoring.similarity",
@@ -22,6 +25,7 @@ _HOME = {
     "Euclidean": "scoring.similarity",
     "Factors": "factors.closed_form",
     "Geometry": "geometry",
+    "Learned": "learn.adapters.learn",
     "Linear": "scoring.transforms",
     "Moments": "vectors.moments",
     "NormGap": "scoring.similarity",
@@ -41,6 +45,8 @@ _HOME = {
     "Tanh": "scoring.similarity",
     "TextProbe": "learn.encoders.encoder_dynamics",
     "TopK": "ranking.search",
+    "Training": "scoring.record",
+    "Variant": "learn.ablation.variants",
     "Whiten": "scoring.transforms",
     "ablate": "learn.ablation.ablate_adapters",
     "ablate_encoder": "learn.ablation.ablate_encoders",
@@ -50,8 +56,11 @@ _HOME = {
     "compare": "comparison.compare_scorers",
     "csls": "ranking.hub_bias",
     "embed": "encode",
+    "encoder_grid": "learn.ablation.encoder_variants",
+    "encoder_sweep": "learn.ablation.encoder_variants",
     "factorize": "factors.closed_form",
     "hold_out": "factors.recommending",
+    "learn": "learn.adapters.learn",
     "load_encoder": "encode",
     "load_task": "data",
     "load_vectors": "data",
@@ -69,6 +78,7 @@ _HOME = {
     "simulate": "factors.simulation",
     "stability": "factors.stability",
     "standardize_queries": "scoring.standardization",
+    "sweep": "learn.ablation.variants",
     "train": "learn.encoders.train_encoder",
     "train_with_cosine": "factors.recommending",
 }
@@ -91,8 +101,12 @@ if TYPE_CHECKING:
     from offsphere.geometry import Geometry, measure, measure_layers
     from offsphere.learn.ablation.ablate_adapters import ablate
     from offsphere.learn.ablation.ablate_encoders import ablate_encoder
+    from offsphere.learn.ablation.ablation import Ablation
+    from offsphere.learn.ablation.encoder_variants import encoder_grid, encoder_sweep
+    from offsphere.learn.ablation.variants import Variant, sweep
     from offsphere.learn.adapters.adapt_vectors import adapt
     from offsphere.learn.adapters.adapter_recipe import Recipe
+    from offsphere.learn.adapters.learn import Learned, learn
     from offsphere.learn.encoders.contrastive import ContrastiveLoss
     from offsphere.learn.encoders.encoder_dynamics import Dynamics, TextProbe
     from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
@@ -102,6 +116,7 @@ if TYPE_CHECKING:
     from offsphere.ranking.search import TopK, search
     from offsphere.scoring.adapter import Adapter
     from offsphere.scoring.names import parse_scorer
+    from offsphere.scoring.record import Training
     from offsphere.scoring.scorer import Scorer
     from offsphere.scoring.similarity import (
         Angular,
@@ -128,3 +143,15 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+class _FrontDoor(ModuleType):
+    """This module, in which no room hides a verb: ``osp.learn`` is the function, whoever imported offsphere.learn."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # a package that has been imported is set as an attribute of its parent
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _FrontDoor
