@@ -39,6 +39,11 @@ _HOME = {
     "learn.encoders.prepare": "prepare settle",
     "learn.encoders.train_encoder": "recipe_with train",
     "learn.loading": "load_parts",
+    "scoring.record": "Training",
+    "learn.ablation.ablation": "Ablation",
+    "learn.ablation.encoder_variants": "encoder_grid encoder_sweep",
+    "learn.ablation.variants": "Variant sweep",
+    "learn.adapters.learn": "Learned learn",
     "factors.closed_form": "Factors factorize original_space",
     "factors.recommending": "hold_out recommend train_with_cosine",
     "factors.simulation": "simulate",
@@ -116,6 +121,14 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.scoring.transforms import Standardize as Standardize
     from offsphere.scoring.transforms import Whiten as Whiten
     from offsphere.vectors.moments import Moments as Moments
+    from offsphere.scoring.record import Training as Training
+    from offsphere.learn.ablation.ablation import Ablation as Ablation
+    from offsphere.learn.ablation.encoder_variants import encoder_grid as encoder_grid
+    from offsphere.learn.ablation.encoder_variants import encoder_sweep as encoder_sweep
+    from offsphere.learn.ablation.variants import Variant as Variant
+    from offsphere.learn.ablation.variants import sweep as sweep
+    from offsphere.learn.adapters.learn import Learned as Learned
+    from offsphere.learn.adapters.learn import learn as learn
 else:  # a type checker that saw this would believe in any name
 
     def __getattr__(name: str) -> object:

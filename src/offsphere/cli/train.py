@@ -61,7 +61,8 @@ def train_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Fine-tune an encoder. Killed, the same command goes on where it stopped."""
-    from offsphere.learn.data.texts import divided_texts
+    from offsphere.learn.data.task_sources import TextSource
+    from offsphere.learn.data.training_data import divide
     from offsphere.learn.encoders.plan import plan_training
     from offsphere.learn.encoders.recipe_file import recipe_from
     from offsphere.learn.encoders.train_encoder import train
@@ -85,8 +86,9 @@ def train_command(
     chosen = recipe_from(recipe, config, typed, more)
     learned, judged = load_text_parts(data, split=split, train_split=train_split, ignore_missing=ignore_missing)
     if judged is None:
-        learned, judged, note = divided_texts(learned, seed, by_document=new_documents)
-        typer.echo(f"note: {note}", err=True)
+        division = divide(TextSource(learned), seed, by_document=new_documents)
+        learned, judged = division.train.task, division.test.task
+        typer.echo(f"note: {division.note}", err=True)
     stopped_by = load_named_task(held_out, ignore_missing=ignore_missing) if held_out is not None else None
     shared: dict[str, Any] = {"held_out": stopped_by, "new_documents": new_documents, "metric": metric, "seed": seed}
     if dry_run:

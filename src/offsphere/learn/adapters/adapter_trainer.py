@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from offsphere.base.arrays import Index
+from offsphere.base.arrays import Index, Rows
 from offsphere.base.progress import Progress
 from offsphere.learn.adapters.adapter_module import AdapterModule
 from offsphere.learn.adapters.adapter_recipe import BETAS, Recipe
-from offsphere.learn.adapters.probe import Probe
-from offsphere.learn.data.mining import MinedNegatives
-from offsphere.learn.data.pairs import TrainingPairs
+from offsphere.learn.adapters.vector_probe import VectorProbe
+from offsphere.learn.data.mined_negatives import MinedNegatives
+from offsphere.learn.data.training_pairs import VectorPairs
 from offsphere.learn.objective.batch import Batch, FalseNegatives
 from offsphere.learn.objective.objective import objective_of
 from offsphere.scoring.adapter import Adapter
@@ -39,15 +39,15 @@ class AdapterFit:
     masked: int  # negatives that did not count, over all steps
 
 
-class Trainer:
+class AdapterTrainer:
     """Trains one adapter. The order of the data depends on the seed alone, so it is the same for all recipes."""
 
     def __init__(
         self,
         recipe: Recipe,
-        pairs: TrainingPairs,
+        pairs: VectorPairs,
         evaluate: Evaluate,
-        probe: Probe,
+        probe: VectorProbe,
         seed: int,
         progress: Progress | None = None,
     ) -> None:
@@ -118,7 +118,7 @@ class Trainer:
         return value
 
     def _batch(self, chosen: Index) -> Batch:
-        queries, documents = (torch.from_numpy(side) for side in self.pairs.gather(chosen))
+        queries, documents = (torch.from_numpy(side) for side in gather(self.pairs, chosen))
         query_keys, document_keys = self.pairs.keys(chosen)
         hard, hard_keys = self._hard(chosen)
         rows, relevant = self.pairs.relevant(query_keys)
@@ -175,3 +175,18 @@ class Trainer:
             f"the loss is not a finite number at step {step}; kept is the state of step {self.best[1]}: lower the rate "
             f"({self.recipe.rate:g}), or raise the temperature (the scale is {scale:.3g})"
         )
+
+
+def gather(pairs: VectorPairs, chosen: Index) -> tuple[Rows, Rows]:
+    """The vectors of both sides of some pairs."""
+    sides = []
+    for rows, name in ((pairs.queries, "queries"), (pairs.documents, "documents")):
+        if len(pairs.sources) == 1:
+            sides.append(np.asarray(getattr(pairs.sources[0], name)[rows[chosen]], np.float32))
+            continue
+        vectors = np.empty((len(chosen), pairs.sources[0].queries.shape[1]), np.float32)
+        for number, source in enumerate(pairs.sources):
+            here = pairs.source[chosen] == number
+            vectors[here] = getattr(source, name)[rows[chosen[here]]]
+        sides.append(vectors)
+    return sides[0], sides[1]

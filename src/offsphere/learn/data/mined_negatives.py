@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from offsphere.base.arrays import Index
-from offsphere.learn.data.pairs import TrainingPairs
+from offsphere.learn.data.training_pairs import VectorPairs
 from offsphere.ranking.search import search
 from offsphere.scoring.scorer import Scorer
 
@@ -23,8 +23,8 @@ class MinedNegatives:
     negatives: Index  # (queries, DEPTH)
 
     @classmethod
-    def by(cls, scorer: Scorer, pairs: TrainingPairs, rng: np.random.Generator) -> MinedNegatives:
-        """One exact search by the scorer as it is now, for as many queries as the work allows."""
+    def by(cls, scorer: Scorer, pairs: VectorPairs, rng: np.random.Generator) -> MinedNegatives:
+        """Search exactly by the scorer as it is now, for as many queries as the work allows."""
         source = pairs.sources[0]
         negatives = np.full((len(source.queries), DEPTH), -1)
         asked = np.unique(pairs.queries[pairs.source == 0])
@@ -32,23 +32,23 @@ class MinedNegatives:
         if len(asked) > affordable:
             asked = np.sort(rng.choice(asked, affordable, replace=False))
         depth = min(DEPTH, len(source.documents))
-        found = np.empty((len(asked), depth), np.int64)
+        ranked = np.empty((len(asked), depth), np.int64)
         for start in range(0, len(asked), AT_ONCE):
             some = asked[start : start + AT_ONCE]
             (top,) = search(source.queries[some], source.documents, [scorer], depth)
-            found[start : start + AT_ONCE] = top.documents
-        keys = source.document_keys[found]
+            ranked[start : start + AT_ONCE] = top.documents
+        keys = source.document_keys[ranked]
         rows, relevant = pairs.relevant(source.query_keys[asked])
-        known = np.zeros(found.shape, np.bool_)
+        known = np.zeros(ranked.shape, np.bool_)
         for row, key in zip(rows.tolist(), relevant.tolist(), strict=True):
             known[row] |= keys[row] == key
-        negatives[asked, : found.shape[1]] = np.where(known, -1, found)
+        negatives[asked, :depth] = np.where(known, -1, ranked)
         return cls(negatives)
 
     def draw(self, queries: Index, count: int, rng: np.random.Generator) -> Index:
-        """Some documents for each query, each once; a query that has none gives none."""
+        """Draw some documents for each query, each once; a query that has none gives none."""
         if not len(queries):
             return queries
-        places = rng.integers(0, DEPTH, (len(queries), count))
-        found = np.take_along_axis(self.negatives[queries], places, axis=1).ravel()
-        return np.unique(found[found >= 0])
+        columns = rng.integers(0, DEPTH, (len(queries), count))
+        drawn = np.take_along_axis(self.negatives[queries], columns, axis=1).ravel()
+        return np.unique(drawn[drawn >= 0])
