@@ -88,8 +88,15 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.geometry import measure_layers as measure_layers
     from offsphere.learn.ablation.ablate_adapters import ablate as ablate
     from offsphere.learn.ablation.ablate_encoders import ablate_encoder as ablate_encoder
+    from offsphere.learn.ablation.ablation import Ablation as Ablation
+    from offsphere.learn.ablation.encoder_variants import encoder_grid as encoder_grid
+    from offsphere.learn.ablation.encoder_variants import encoder_sweep as encoder_sweep
+    from offsphere.learn.ablation.variants import Variant as Variant
+    from offsphere.learn.ablation.variants import sweep as sweep
     from offsphere.learn.adapters.adapt_vectors import adapt as adapt
     from offsphere.learn.adapters.adapter_recipe import Recipe as Recipe
+    from offsphere.learn.adapters.learn import Learned as Learned
+    from offsphere.learn.adapters.learn import learn as learn
     from offsphere.learn.encoders.contrastive import ContrastiveLoss as ContrastiveLoss
     from offsphere.learn.encoders.encoder_dynamics import Dynamics as Dynamics
     from offsphere.learn.encoders.encoder_dynamics import TextProbe as TextProbe
@@ -105,6 +112,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.ranking.search import search as search
     from offsphere.scoring.adapter import Adapter as Adapter
     from offsphere.scoring.names import parse_scorer as parse_scorer
+    from offsphere.scoring.record import Training as Training
     from offsphere.scoring.scorer import Scorer as Scorer
     from offsphere.scoring.similarity import Angular as Angular
     from offsphere.scoring.similarity import Euclidean as Euclidean
@@ -121,14 +129,6 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.scoring.transforms import Standardize as Standardize
     from offsphere.scoring.transforms import Whiten as Whiten
     from offsphere.vectors.moments import Moments as Moments
-    from offsphere.scoring.record import Training as Training
-    from offsphere.learn.ablation.ablation import Ablation as Ablation
-    from offsphere.learn.ablation.encoder_variants import encoder_grid as encoder_grid
-    from offsphere.learn.ablation.encoder_variants import encoder_sweep as encoder_sweep
-    from offsphere.learn.ablation.variants import Variant as Variant
-    from offsphere.learn.ablation.variants import sweep as sweep
-    from offsphere.learn.adapters.learn import Learned as Learned
-    from offsphere.learn.adapters.learn import learn as learn
 else:  # a type checker that saw this would believe in any name
 
     def __getattr__(name: str) -> object:

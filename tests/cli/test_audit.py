@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from offsphere import Scorer
-from tests.processes import COMMAND_IMPORTS, environment_with, run_warm
 from tests.cli.running import run
+from tests.processes import COMMAND_IMPORTS, environment_with, run_warm
 
 
 @pytest.fixture(autouse=True)

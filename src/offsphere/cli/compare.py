@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from offsphere.base.errors import DataError
 from offsphere.cli import options
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.progress import progress_bar
-
-if TYPE_CHECKING:
-    from offsphere.scoring.scorer import Scorer
 
 
 def compare_command(

@@ -56,7 +56,7 @@ class Evidence:
     def describe(self) -> dict[str, Any]:
         """Names and counts of the task, and the shape of each side's vectors."""
         shapes = {side.name: list(side.vectors.shape) for side in self.sides}
-        return {**(self.task.described() if self.task is not None else {}), "vectors": shapes}
+        return {**(self.task.summary() if self.task is not None else {}), "vectors": shapes}
 
     @cached_property
     def scans(self) -> list[Scan]:

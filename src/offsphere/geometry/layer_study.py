@@ -11,14 +11,14 @@ import numpy as np
 from offsphere.base.errors import OffsphereError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
+from offsphere.data.items import ItemSide
 from offsphere.data.task import Task
-from offsphere.encode.embedding import texts_of
-from offsphere.encode.encoder import ItemSide
+from offsphere.encode.embedding import side_items
 from offsphere.encode.sources import load_encoder
 from offsphere.encode.token_layers import transformer_of
 from offsphere.geometry.change import SelfSimilarityChange, correlate_changes, self_similarity_change
 from offsphere.geometry.layers import Layers, measure_layers
-from offsphere.geometry.sample import keys_of, smallest
+from offsphere.geometry.sample import random_keys, smallest
 from offsphere.statistics.correlation import Correlation
 
 AT_MOST = 2_000  # texts, beyond which they are drawn at random
@@ -58,13 +58,13 @@ class LayerStudy:
 
 def texts_to_read(task: Task, side: str | None = None, at_most: int = AT_MOST, seed: int = 0) -> SideTexts:
     """The texts of the side that was asked for, or of the one that is searched; some of them where there are many."""
-    sides = {texts.side: texts for texts in texts_of(task)}
+    sides = {items.side: items for items in side_items(task)}
     name = side or ("left" if "left" in sides else "document")
-    chosen = next((texts for texts in sides.values() if texts.side == name), None)
+    chosen = next((items for items in sides.values() if items.side == name), None)
     if chosen is None:
         raise OffsphereError(f"{task.name} has no side {name!r}: it has {' and '.join(sides)}")
-    rows = smallest(keys_of(np.arange(len(chosen.texts)), seed), at_most)
-    return SideTexts(chosen.side, [chosen.texts[row] for row in rows.tolist()])
+    rows = smallest(random_keys(np.arange(len(chosen.items)), seed), at_most)
+    return SideTexts(chosen.side, [chosen.items[row] for row in rows.tolist()])
 
 
 def layers_of_model(model: str, read: SideTexts, *, seed: int = 0, progress: Progress | None = None) -> Layers:

@@ -90,7 +90,7 @@ class Relevance:
 def measure_relevance(evidence: Evidence) -> Relevance:
     """The section: length against relevance, on a task whose documents were judged."""
     task = evidence.task
-    if task is None or task.wanted() is None:
+    if task is None or task.relevant_to_any() is None:
         raise OffsphereError("length and relevance: it needs a ranking task, with queries, documents and judgments")
     query_lengths, document_lengths = (state.lengths for state in evidence.scans)
     judgments = _relevant(task, len(document_lengths))

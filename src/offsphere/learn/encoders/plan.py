@@ -6,7 +6,7 @@ from typing import Any
 
 from offsphere.data.task import Task
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
-from offsphere.learn.encoders.setup import Material, Setup
+from offsphere.learn.encoders.encoder_setup import EncoderSetup, text_data
 
 
 def plan_training(
@@ -21,7 +21,5 @@ def plan_training(
     seed: int = 0,
 ) -> dict[str, Any]:
     """What ``train`` would do with these arguments, as plain values: data, model, stages, steps, recipe, notes."""
-    material = Material.of(
-        task, held_out=held_out, judged=[test], new_documents=new_documents, metric=metric, seed=seed
-    )
-    return Setup.of(model, material, recipe, seed).plan() | {"judged_by": test.described()}
+    data = text_data(task, held_out=held_out, judged=[test], new_documents=new_documents, metric=metric, seed=seed)
+    return EncoderSetup.of(model, data, recipe, seed).plan() | {"judged_by": test.summary()}
