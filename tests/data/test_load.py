@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -14,6 +12,7 @@ from offsphere.data.formats.format import Format
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgment
 from tests.data.formats.test_beir import write_beir
+from tests.processes import run_command
 
 
 def test_a_folder_of_something_else_is_refused_with_what_is_read(tmp_path):
@@ -59,8 +58,7 @@ def test_stsb_has_its_published_counts(real_data):
 
 
 def test_info_of_a_real_set(real_data):
-    command = [sys.executable, "-m", "offsphere", "data", "info", str(real_data / "cisi"), "--json"]
-    info = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    info = json.loads(run_command("data", "info", real_data / "cisi", "--json").stdout)
     assert (info["queries"], info["documents"]) == (76, 1460)
     assert info["query_words_mean"] > 20
 

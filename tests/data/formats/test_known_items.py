@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 
 from offsphere.data import load_task
+from tests.processes import run_command
 
 LONG = "It says many things that nobody needs to know at all about this."
 
@@ -54,6 +53,5 @@ def test_every_output_says_that_judgments_are_made(tmp_path):
     np.save(tmp_path / "c" / "queries.npy", np.random.default_rng(0).random((30, 4), dtype=np.float32))
     np.save(tmp_path / "c" / "documents.npy", np.random.default_rng(1).random((30, 4), dtype=np.float32))
     for arguments in (["compare", folder], ["compare", folder, "--json"], ["data", "info", folder]):
-        command = [sys.executable, "-m", "offsphere", *map(str, arguments)]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        result = run_command(*arguments)
         assert "each title asks for its own text" in " ".join(result.stdout.split()), result.stderr

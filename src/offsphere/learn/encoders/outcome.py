@@ -10,8 +10,8 @@ import numpy as np
 from offsphere.base.arrays import Array
 from offsphere.comparison.compare_scorers import RESAMPLES
 from offsphere.comparison.table import ALPHA
-from offsphere.learn.ablation.claims import Difference
 from offsphere.learn.encoders.judging import Judge
+from offsphere.statistics.difference import Difference
 from offsphere.statistics.evaluation import Evaluation
 from offsphere.statistics.significance import bootstrap, holm, interval, randomization_test
 
