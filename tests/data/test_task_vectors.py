@@ -39,9 +39,9 @@ def write(folder, kind, side, vectors, ids=None):
 def test_every_format_with_ids_in_another_order(tmp_path, task, kind):
     write(tmp_path, kind, "queries", DOCUMENTS[:2], ["q1", "q0"])
     write(tmp_path, kind, "documents", DOCUMENTS, IDS[::-1])
-    found = load_vectors(tmp_path, task)
-    assert (found.documents == DOCUMENTS[::-1]).all()
-    assert (found.queries == DOCUMENTS[1::-1]).all()
+    vectors = load_vectors(tmp_path, task)
+    assert (vectors.documents == DOCUMENTS[::-1]).all()
+    assert (vectors.queries == DOCUMENTS[1::-1]).all()
 
 
 @pytest.mark.parametrize("kind", ["npy", "npz", "safetensors", "parquet"])
@@ -54,9 +54,9 @@ def test_without_ids_the_task_gives_the_order(tmp_path, task, kind):
 def test_npy_stays_on_disk(tmp_path, task):
     write(tmp_path, "npy", "queries", DOCUMENTS[:2])
     write(tmp_path, "npy", "documents", DOCUMENTS.astype(np.float16))
-    found = load_vectors(tmp_path, task)
-    assert isinstance(found.documents, np.memmap)
-    assert found.documents.dtype == np.float16
+    vectors = load_vectors(tmp_path, task)
+    assert isinstance(vectors.documents, np.memmap)
+    assert vectors.documents.dtype == np.float16
 
 
 def test_more_vectors_than_the_task_needs_are_fine(tmp_path, task):

@@ -1,0 +1,26 @@
+"""Work that is done in threads."""
+
+from __future__ import annotations
+
+import time
+
+from offsphere.base.cores import available_cores, in_order
+
+
+def test_work_in_threads_comes_back_in_order():
+    def work(piece: int, delay: float) -> int:
+        time.sleep(delay)
+        return piece
+
+    pieces = [(piece, 0.02 if piece % 3 == 0 else 0.0) for piece in range(20)]
+    assert list(in_order(work, pieces, threads=4)) == list(range(20))
+    assert available_cores() >= 1
+
+
+def test_pieces_are_made_when_they_are_needed():
+    made = []
+    pieces = ((made.append(piece) or piece,) for piece in range(1000))
+    results = in_order(lambda piece: piece, pieces, threads=2)
+    assert next(results) == 0
+    assert len(made) < 10
+    results.close()

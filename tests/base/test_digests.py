@@ -1,0 +1,40 @@
+"""Digests: the same as those that stand in manifests and names of caches, and unambiguous."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from offsphere.base.digests import digest_of, digest_of_files, digest_of_texts
+from offsphere.base.errors import OffsphereError
+
+
+def by_hand(*parts: bytes) -> str:
+    return hashlib.sha256(b"".join(len(part).to_bytes(8, "little") + part for part in parts)).hexdigest()
+
+
+def test_digests_are_sha256_of_pieces_with_their_lengths():
+    assert digest_of([b"ab", b"c"]) == by_hand(b"ab", b"c")[:24]
+    assert digest_of_texts(["ab", "ü"]) == by_hand(b"ab", "ü".encode())
+    assert digest_of([]) == hashlib.sha256().hexdigest()[:24]
+
+
+def test_where_a_piece_ends_matters():
+    assert digest_of([b"ab", b"c"]) != digest_of([b"a", b"bc"])
+    assert digest_of_texts(["ab", ""]) != digest_of_texts(["ab"])
+
+
+def test_texts_that_are_no_unicode_have_digests_too():
+    assert digest_of_texts(["\ud800"]) != digest_of_texts(["\ud801"])
+
+
+def test_files_are_known_by_their_contents(tmp_path):
+    for name, content in (("one", b"x" * 100), ("two", b"y"), ("same", b"x" * 100)):
+        (tmp_path / name).write_bytes(content)
+    one, two, same = (tmp_path / name for name in ("one", "two", "same"))
+    wanted = hashlib.sha256(hashlib.sha256(b"x" * 100).digest() + hashlib.sha256(b"y").digest()).hexdigest()[:16]
+    assert digest_of_files([one, two]) == digest_of_files([same, two]) == wanted
+    assert digest_of_files([two, one]) != wanted
+    with pytest.raises(OffsphereError, match=r"cannot read .*nowhere: No such file"):
+        digest_of_files([tmp_path / "nowhere"])
