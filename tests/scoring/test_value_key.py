@@ -77,8 +77,8 @@ def test_a_scorer_keeps_its_key_on_disk(name, tmp_path):
 
 def test_a_scorer_has_the_same_key_in_another_process(tmp_path):
     """Made there from the same documents, and loaded there from the files written here."""
-    own = scorers()
-    for number, scorer in enumerate(own.values()):
+    here = scorers()
+    for number, scorer in enumerate(here.values()):
         scorer.save(tmp_path / str(number))
     code = (
         "import sys, offsphere as osp; from tests.scoring.test_value_key import scorers\n"
@@ -94,7 +94,7 @@ def test_a_scorer_has_the_same_key_in_another_process(tmp_path):
         text=True,
         timeout=TEN_MINUTES,
     )
-    assert run.stdout.split() == [scorer.key for scorer in own.values() for _ in range(2)]
+    assert run.stdout.split() == [scorer.key for scorer in here.values() for _ in range(2)]
 
 
 def test_a_key_tells_given_numbers_apart():
