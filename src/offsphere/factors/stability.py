@@ -89,11 +89,11 @@ class Stability:
         )
 
     def __repr__(self) -> str:
-        """The verdict."""
+        """The verdict, as a person reads it."""
         return f"Stability({self.verdict})"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for machines.
+        """The verdict and its numbers in plain values, for machines.
 
         Returns:
             The verdict, every change that was tried, and the least trusted items; ``json.dumps`` takes it.
