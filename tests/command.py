@@ -1,4 +1,4 @@
-"""What a run of the command imports sooner or later, whatever it is asked to do: see ``tests.processes.run_command``."""
+"""What a run of the command imports, whatever it is asked to do: for ``tests.processes.run_command``."""
 
 from __future__ import annotations
 
