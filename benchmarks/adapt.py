@@ -22,8 +22,8 @@ from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.learn.adapters.adapt_vectors import adapt
 from offsphere.learn.adapters.adapter_recipe import BETAS, Recipe
-from offsphere.learn.adapters.study import Study
-from offsphere.learn.adapters.trainer import Trainer
+from offsphere.learn.adapters.adapter_setup import AdapterSetup
+from offsphere.learn.adapters.adapter_trainer import AdapterTrainer
 
 DIMENSION = 384
 
@@ -52,13 +52,13 @@ def made(count: int) -> tuple[RankingTask, RankingVectors]:
 def steps(task: RankingTask, vectors: RankingVectors, batch: int, goals: Goals, rounds: int) -> None:
     """The same steps: gather a batch, map both sides, InfoNCE of cosines, AdamW."""
     recipe = Recipe(batch=batch, epochs=1, hard_negatives=0, patience=10**9)
-    study = Study((task, vectors), seed=0)
+    setup = AdapterSetup.of((task, vectors), seed=0)
 
     def ours() -> None:
-        Trainer(recipe, study.pairs, lambda _: 0.0, study.probe, seed=0).run()
+        AdapterTrainer(recipe, setup.pairs, lambda _: 0.0, setup.probe, seed=0).run()
 
     queries, documents = vectors.queries, vectors.documents
-    pairs = study.pairs
+    pairs = setup.pairs
 
     def plain() -> None:
         maps = [torch.eye(DIMENSION).requires_grad_() for _ in range(2)]

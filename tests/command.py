@@ -1,4 +1,4 @@
-"""What a run of the command imports, whatever it is asked to do: for ``tests.processes.run_command``."""
+"""Everything the command imports when it first works, imported at once: what a warm process of the tests has."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def test_splits_part_the_queries(by_document):
 
 def test_impossible_splits_are_refused():
     with pytest.raises(ParameterError, match="each must be above zero"):
-        linked_task.parts((), {"train": 1.0, "test": 0.0})
+        linked_task().parts({"train": 1.0, "test": 0.0})
     one = RankingTask.from_judgments({"a": {"d": 1}, "b": {"d": 1}}, ["d"])
     with pytest.raises(ParameterError, match="hang together by relevant documents"):
         one.parts({"train": 1, "test": 1}, by_document=True)

@@ -13,7 +13,9 @@ from offsphere.base.errors import OffsphereError
 from offsphere.learn.ablation.claims import Difference, findings_of, verdict
 from offsphere.learn.ablation.variants import Variant, grid, sweep
 from offsphere.learn.adapters.adapter_recipe import Recipe
-from offsphere.learn.adapters.study import Study
+from offsphere.learn.adapters.adapter_setup import AdapterSetup
+from offsphere.learn.data.task_sources import VectorSource
+from offsphere.learn.data.training_data import divide
 from tests.learn.conftest import hidden
 
 TRIAL = [(0.05, 0.03)]
@@ -24,9 +26,9 @@ TRIAL = [(0.05, 0.03)]
     [("both", "none", "both"), ("query", "none", "query"), ("document", "query", "both")],
 )
 def test_merged_variants_train_alike_to_the_last_digit(hidden_map, output, one, other):
-    study = Study(hidden_map)
+    setup = AdapterSetup.of(hidden_map)
     values = [
-        study.adapt(Recipe(normalize=output, normalize_input=entering, batch=64, epochs=4), [0]).record.run.history
+        setup.adapt(Recipe(normalize=output, normalize_input=entering, batch=64, epochs=4), [0]).record.run.history
         for entering in (one, other)
     ]
     assert [step for step, _, _ in values[0]] == [step for step, _, _ in values[1]]
@@ -99,18 +101,14 @@ def found():
 
 def test_values_are_means_over_seeds_with_intervals_over_queries(found):
     """Trained again by hand, and resampled by scipy."""
-    from offsphere.learn.data.apart import part_of, rows_apart
-
     result, variants = found
-    held = hidden(seed=0)
-    rows, kept = rows_apart(held[0], 0.3, 0)
-    train, test = part_of(held, rows), part_of(held, kept)
-    study = Study(train, judged=[test])
+    train, test = (part.embedded for part in divide(VectorSource(*hidden(seed=0)), 0)[:2])
+    setup = AdapterSetup.of(train, judged=[test])
     each = {}
     for variant, row in zip(variants, result.rows, strict=True):
         options = {"temperature": row.temperature, "rate": row.rate}
         adapters = [osp.adapt(*train, recipe=variant.recipe, seed=0, **options)]
-        adapters += [study.adapt(osp.Recipe(**{**vars_of(variant.recipe), **options}), [seed]) for seed in (1, 2)]
+        adapters += [setup.adapt(osp.Recipe(**{**vars_of(variant.recipe), **options}), [seed]) for seed in (1, 2)]
         tables = [osp.compare(*test, [adapter.scorer]) for adapter in adapters]
         each[row.name] = np.stack(
             [table[adapter.scorer.name].values for table, adapter in zip(tables, adapters, strict=True)]
@@ -147,12 +145,8 @@ def test_queries_for_new_documents_have_a_column_of_their_own(found):
     result, _ = found
     names = [task["name"] for task in result.tasks]
     assert names == ["task", "task, new documents"]
-    held = hidden(seed=0)
-    from offsphere.learn.data.apart import part_of, rows_apart
-
-    rows, kept = rows_apart(held[0], 0.3, 0)
-    train, test = part_of(held, rows), part_of(held, kept)
-    new = ~Study(train, judged=[test]).pairs.seen(*test)
+    train, test = (part.embedded for part in divide(VectorSource(*hidden(seed=0)), 0)[:2])
+    new = ~AdapterSetup.of(train, judged=[test]).data.seen(VectorSource(*test))
     assert result.tasks[1]["queries"] == new.sum()
     cosine = osp.compare(*test, ["dot"])["cosine"].values
     assert result.untouched[1] == pytest.approx(cosine[new].mean())

@@ -15,11 +15,12 @@ from offsphere.data.pair_task import PairTask
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import PairVectors, RankingVectors
 from offsphere.learn.adapters.adapter_recipe import Recipe
-from offsphere.learn.adapters.study import Study
-from offsphere.learn.adapters.trainer import Trainer
-from offsphere.learn.data.apart import rows_apart
-from offsphere.learn.data.mining import MinedNegatives
-from offsphere.learn.data.pairs import TrainingPairs
+from offsphere.learn.adapters.adapter_setup import AdapterSetup
+from offsphere.learn.adapters.adapter_trainer import AdapterTrainer, gather
+from offsphere.learn.data.mined_negatives import MinedNegatives
+from offsphere.learn.data.task_sources import VectorSource
+from offsphere.learn.data.training_data import rows_apart
+from offsphere.learn.data.training_pairs import TrainingPairs
 from offsphere.scoring.adapter import Adapter
 from tests.learn import oracles
 from tests.learn.conftest import hidden
@@ -58,10 +59,10 @@ def test_the_same_seed_gives_the_same_adapter_and_another_seed_another(hidden_ma
 
 
 def test_all_recipes_see_the_same_pairs_in_the_same_order(hidden_map):
-    study = Study(hidden_map)
+    setup = AdapterSetup.of(hidden_map)
     seen = []
 
-    class Watched(Trainer):
+    class Watched(AdapterTrainer):
         def _step(self, chosen):
             seen[-1].append(chosen)
             return super()._step(chosen)
@@ -69,7 +70,7 @@ def test_all_recipes_see_the_same_pairs_in_the_same_order(hidden_map):
     for options in ({}, {"normalize": "none"}, {"hard_negatives": 0}, {"rank": 4, "magnitude": "added"}):
         seen.append([])
         recipe = Recipe(**SHORT, patience=100, **options)
-        Watched(recipe, study.pairs, study.evaluate, study.probe, seed=3).run()
+        Watched(recipe, setup.pairs, setup.evaluate, setup.probe, seed=3).run()
     assert len(seen[0]) > 20
     for batches in seen[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(seen[0], batches, strict=True))
@@ -102,13 +103,13 @@ def test_the_record_comes_back_from_disk_with_the_dynamics(hidden_map, tmp_path)
 
 def test_the_dynamics_are_what_measure_says(hidden_map):
     """The probe's anisotropy, lengths and effect against the geometry of the adapted vectors themselves."""
-    study = Study(hidden_map)
-    trainer = Trainer(Recipe(**SHORT), study.pairs, study.evaluate, study.probe, seed=0)
+    setup = AdapterSetup.of(hidden_map)
+    trainer = AdapterTrainer(Recipe(**SHORT), setup.pairs, setup.evaluate, setup.probe, seed=0)
     trainer.run()
-    found = study.probe.measure(trainer.module, trainer.objective)
+    found = setup.probe.measure(trainer.module, trainer.objective)
     adapter = trainer.module.adapter(trainer.objective)
-    d = adapter.apply(study.probe.documents.numpy(), "document").astype(np.float64)
-    q = adapter.apply(study.probe.queries.numpy(), "query").astype(np.float64)
+    d = adapter.apply(setup.probe.documents.numpy(), "document").astype(np.float64)
+    q = adapter.apply(setup.probe.queries.numpy(), "query").astype(np.float64)
     u, v = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (q, d))
     n = len(v)
     assert found["document_anisotropy"] == pytest.approx(((v @ v.T).sum() - n) / (n * (n - 1)), abs=1e-5)
@@ -120,7 +121,7 @@ def test_the_dynamics_are_what_measure_says(hidden_map):
     assert found["alignment"] == pytest.approx(oracles.alignment(q, d), abs=1e-4)
     assert found["query_uniformity"] == pytest.approx(oracles.uniformity(q), abs=1e-4)
     assert found["query_anisotropy"] == pytest.approx(((u @ u.T).sum() - n) / (n * (n - 1)), abs=1e-5)
-    others = adapter.apply(study.probe.others.numpy(), "document").astype(np.float64)
+    others = adapter.apply(setup.probe.others.numpy(), "document").astype(np.float64)
     one, other = (np.linalg.norm(rows, axis=1) for rows in (d, others))
     pooled = np.sqrt(
         (one.var(ddof=1) * (len(one) - 1) + other.var(ddof=1) * (len(other) - 1)) / (len(one) + len(other) - 2)
@@ -131,16 +132,16 @@ def test_the_dynamics_are_what_measure_says(hidden_map):
 def test_documents_that_any_query_wants_are_none_of_the_others(hidden_map):
     task, vectors = hidden_map
     wanted = vectors.documents[task.judgments.relevant_to_any]
-    others = Study(hidden_map).probe.others.numpy()
+    others = AdapterSetup.of(hidden_map).probe.others.numpy()
     assert not (others[:, None] == wanted[None]).all(axis=2).any()
 
 
 def test_negatives_are_mined_by_the_scorer_that_is_trained(hidden_map):
     """Under the dot product long documents are hard; cosine would not have found them."""
-    study = Study(hidden_map)
+    setup = AdapterSetup.of(hidden_map)
     rng = np.random.default_rng(0)
     lengths = np.linalg.norm(hidden_map[1].documents, axis=1)
-    mined = {name: MinedNegatives.by(osp.parse_scorer(name), study.pairs, rng).negatives for name in ("dot", "cosine")}
+    mined = {name: MinedNegatives.by(osp.parse_scorer(name), setup.pairs, rng).negatives for name in ("dot", "cosine")}
     mean = {name: lengths[found[found >= 0]].mean() for name, found in mined.items()}
     assert mean["dot"] > 1.1 * mean["cosine"]
 
@@ -155,7 +156,7 @@ def test_no_relevant_document_is_mined():
         [*task.document_ids, *(f"copy-{name}" for name in task.document_ids)],
     )
     doubled = RankingVectors.of(copies, vectors.queries, np.concatenate([vectors.documents] * 2))
-    pairs = TrainingPairs.of((copies, doubled))
+    pairs = TrainingPairs.of(VectorSource(copies, doubled))
     found = MinedNegatives.by(osp.Scorer(), pairs, np.random.default_rng(0)).negatives
     relevant = copies.judgments.documents
     rows = np.arange(len(relevant))[:, None]
@@ -168,7 +169,7 @@ def test_what_a_query_must_not_get_back_is_no_negative_either():
     near = np.argsort(-(vectors.queries @ vectors.documents.T), axis=1)[:, :3]
     rows = np.repeat(np.arange(240), 3)
     excluded = Judgments.of(rows, near.ravel(), np.ones(len(rows)), 240, 400)
-    pairs = TrainingPairs.of((replace(task, excluded=excluded), vectors))
+    pairs = TrainingPairs.of(VectorSource(replace(task, excluded=excluded), vectors))
     found = MinedNegatives.by(osp.parse_scorer("dot"), pairs, np.random.default_rng(0)).negatives
     assert not any(set(found[row]) & set(near[row]) for row in range(240))
     assert pairs.distinct == len(np.unique(vectors.queries, axis=0))
@@ -199,35 +200,26 @@ def test_a_batch_larger_than_the_data_is_all_of_it(hidden_map):
 def test_other_pairs_are_learned_from_too_and_balanced(hidden_map):
     task, vectors = hidden_map
     other = hidden(queries=2_000, seed=0)
-    pairs = TrainingPairs.of(hidden_map, [other])
+    pairs = TrainingPairs.of(VectorSource(*hidden_map), also=[VectorSource(*other)])
     own = int((pairs.source == 0).sum())
     assert own == 240 * 8  # 2,000 others, 240 of its own
     assert len(pairs) == own + 2_000
-    q, d = pairs.gather(np.array([0, len(pairs) - 1]))
+    q, d = gather(pairs, np.array([0, len(pairs) - 1]))
     assert np.array_equal(q[0], vectors.queries[task.judgments.queries[0]])
     assert np.array_equal(d[1], other[1].documents[other[0].judgments.documents[-1]])
 
 
 def test_another_corpus_with_the_same_ids_is_another_corpus():
     one, (task, vectors) = hidden(), hidden(seed=5)
-    pairs = TrainingPairs.of(one, [(replace(task, name="another"), vectors)])
+    pairs = TrainingPairs.of(VectorSource(*one), also=[VectorSource(replace(task, name="another"), vectors)])
     assert not np.isin(pairs.sources[0].document_keys, pairs.sources[1].document_keys).any()
 
 
 def test_a_document_that_two_tasks_of_a_corpus_name_is_the_same():
     task, vectors = hidden()
-    other = (task, replace(vectors, documents=vectors.documents * 2))  # encoded differently, the same ids
-    pairs = TrainingPairs.of((task, vectors), [other])
+    other = VectorSource(task, replace(vectors, documents=vectors.documents * 2))  # encoded differently, the same ids
+    pairs = TrainingPairs.of(VectorSource(task, vectors), also=[other])
     assert np.array_equal(pairs.sources[0].document_keys, pairs.sources[1].document_keys)
-
-
-def test_which_queries_ask_for_documents_that_were_learned_from(hidden_map):
-    task, vectors = hidden_map
-    half = np.arange(0, 240, 2)
-    pairs = TrainingPairs.of((task.only(half), replace(vectors, queries=vectors.queries[half])))
-    learned = set(task.judgments.documents[half].tolist())
-    expected = [int(d) in learned for d in task.judgments.documents]
-    assert pairs.seen(task, vectors).tolist() == expected
 
 
 def pair_task(count=200, seed=0):
@@ -296,9 +288,9 @@ def test_an_option_overrides_the_recipe(hidden_map):
 
 @pytest.mark.parametrize("step", [25, 50, 60, 75])
 def test_numbers_that_break_are_noticed_before_anything_is_searched(hidden_map, step):
-    study = Study(hidden_map)
+    setup = AdapterSetup.of(hidden_map)
 
-    class Breaking(Trainer):
+    class Breaking(AdapterTrainer):
         count = 0
 
         def _step(self, chosen):
@@ -309,15 +301,15 @@ def test_numbers_that_break_are_noticed_before_anything_is_searched(hidden_map, 
                     next(iter(self.module.parameters())).fill_(float("nan"))
             return value
 
-    found = Breaking(Recipe(batch=64, patience=100), study.pairs, study.evaluate, study.probe, seed=0).run()
+    found = Breaking(Recipe(batch=64, patience=100), setup.pairs, setup.evaluate, setup.probe, seed=0).run()
     assert found.run.broke
     assert np.isfinite(found.adapter.query.matrix).all()
 
 
 def test_a_first_value_that_is_no_number_does_not_stop_the_others(hidden_map):
-    study = Study(hidden_map)
+    setup = AdapterSetup.of(hidden_map)
     values = iter([float("nan"), 0.3, 0.2, *[0.1] * 100])
-    found = Trainer(Recipe(batch=64, epochs=50), study.pairs, lambda _: next(values), study.probe, seed=0).run()
+    found = AdapterTrainer(Recipe(batch=64, epochs=50), setup.pairs, lambda _: next(values), setup.probe, seed=0).run()
     assert found.run.best == 0.3
 
 
@@ -347,18 +339,18 @@ def test_what_one_judges_by_is_not_learned_from(hidden_map):
     task, vectors = hidden_map
     rows = np.arange(60)
     judged = task.only(rows), replace(vectors, queries=vectors.queries[rows])
-    study = Study(hidden_map, judged=[judged])
-    assert study.judged_too > 40
-    learned = study.pairs.queries
+    setup = AdapterSetup.of(hidden_map, judged=[judged])
+    assert setup.data.judged_too > 40
+    learned = setup.pairs.queries
     assert not np.isin(learned, rows).any()
-    assert any("were not learned from" in note for note in study.adapt(Recipe(**SHORT), [0]).record.notes)
+    assert any("were not learned from" in note for note in setup.adapt(Recipe(**SHORT), [0]).record.notes)
 
 
 def test_positives_without_length_are_left_out_and_counted(hidden_map):
     task, vectors = hidden_map
     queries = vectors.queries.copy()
     queries[:5] = 0
-    adapter = osp.adapt(task, replace(vectors, queries=queries), held_out=hidden_map, **SHORT)
+    adapter = osp.adapt(task, replace(vectors, queries=queries), held_out=hidden(seed=1), **SHORT)
     assert adapter.record.counts["without_direction"] == 5
     assert any("5 positives" in note for note in adapter.record.notes)
 

@@ -8,45 +8,45 @@ import torch
 
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
-from offsphere.learn.data.texts import TextPairs
-from offsphere.learn.data.views import augmented, cropped
+from offsphere.learn.data.text_views import augmented, cropped, view_pairs
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
+from offsphere.learn.encoders.encoder_setup import EncoderSetup, text_data
 from offsphere.learn.encoders.judging import encoded
 from offsphere.learn.encoders.prepare import prepare, settle
-from offsphere.learn.encoders.setup import Material, Setup
 from offsphere.learn.encoders.trainable import forget
+from offsphere.learn.encoders.training_dataset import training_dataset
 from tests.learn.encoders.conftest import words_task
 from tests.learn.encoders.made import load
 
 
 def test_hard_negatives_are_judged_ones_then_what_the_model_ranks_high(words, transformer):
-    material = Material.of(words)
     recipe = EncoderRecipe(hard_negatives=2, batch=16)
-    setup = Setup.of(transformer, material, recipe, 0).with_negatives()
+    setup = EncoderSetup.of(transformer, text_data(words), recipe, 0).with_negatives()
     vectors = encoded(setup.model, words)
-    for (query, document), negatives in zip(setup.pairs.pairs, setup.pairs.negatives, strict=True):
+    pairs = setup.pairs
+    for query, document, negatives in zip(pairs.queries, pairs.documents, pairs.negatives, strict=True):
         ranked = np.argsort(-(vectors.queries[query] @ vectors.documents.T))[:33]
         assert document not in negatives
         assert set(negatives.tolist()) <= set(ranked.tolist())
-    columns = setup.pairs.dataset().column_names
+    columns = training_dataset(pairs).column_names
     assert columns == ["anchor", "positive", "negative_1", "negative_2", "label"]
 
 
 def test_queries_that_are_judged_by_are_not_learned_from(words):
     shared = words.only(np.arange(5))
-    material = Material.of(words, judged=[shared])
-    learned = {words.query_texts[row] for row in material.rows}
+    data = text_data(words, judged=[shared])
+    learned = {words.query_texts[row] for row in data.rows}
     assert not learned & set(shared.query_texts)
-    assert not learned & set(material.judge.task.query_texts)
+    assert not learned & set(data.held_out.task.query_texts)
 
 
 def test_what_is_stopped_by_is_not_judged_by(words):
     test = words_task(40, 60, seed=5, name="test")
     with pytest.raises(OffsphereError, match="judged by too"):
-        Material.of(words, held_out=test, judged=[test])
+        text_data(words, held_out=test, judged=[test])
     part = test.only(np.arange(20))
-    material = Material.of(words, held_out=test, judged=[part])
-    assert not set(material.judge.task.query_texts) & set(part.query_texts)
+    data = text_data(words, held_out=test, judged=[part])
+    assert not set(data.held_out.task.query_texts) & set(part.query_texts)
 
 
 def test_fewer_documents_keep_what_is_judged(words):
@@ -70,15 +70,15 @@ def test_views_are_made_of_the_words_of_the_text():
         assert crop == sorted(crop)
         assert max(crop) - min(crop) < 20
     assert cropped("", rng) == ""
-    one, other = (TextPairs.views([text] * 3, EncoderRecipe(views="crops", epochs=2), seed) for seed in (0, 0))
-    assert one.queries == other.queries
+    one, other = (view_pairs([text] * 3, "crops", 2, seed) for seed in (0, 0))
+    assert one.sources[0].queries == other.sources[0].queries
     assert len(one) == 2  # the same text once, in both epochs
-    assert one.queries[0] != one.queries[1]
+    assert one.sources[0].queries[0] != one.sources[0].queries[1]
 
 
 def test_documents_that_are_cut_are_counted(words, transformer):
     long = words.with_fewer_documents(100, 0)
-    setup = Setup.of(transformer, Material.of(long), EncoderRecipe(max_tokens=4, batch=16), 0)
+    setup = EncoderSetup.of(transformer, text_data(long), EncoderRecipe(max_tokens=4, batch=16), 0)
     assert setup.counts["documents_cut"] == 100
     assert any("100 of 100 documents are longer than the 4 tokens" in note for note in setup.notes)
 
@@ -128,17 +128,6 @@ def test_prepare_keeps_other_stages_and_can_be_done_again(transformer):
     prepare(transformer, "query", "none")
     settle(transformer)
     assert [type(stage).__name__ for stage in transformer] == ["Transformer", "Pooling", "Dense", "Router"]
-
-
-def test_results_of_other_judgments_are_not_taken_again(words):
-    from dataclasses import replace
-
-    from offsphere.learn.ablation.ablate_encoders import _digest
-
-    material = Material.of(words)
-    own = words.judgments
-    other = replace(words, judgments=replace(own, documents=np.roll(own.documents, 1)))
-    assert _digest("wordllama", material, [words]) != _digest("wordllama", material, [other])
 
 
 def test_cosine_and_dot_are_names_of_normalisations_too():

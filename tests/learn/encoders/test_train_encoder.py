@@ -9,13 +9,15 @@ from sentence_transformers import SentenceTransformer
 
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
-from offsphere.learn.data.texts import TextPairs
+from offsphere.learn.data.task_sources import TextSource
+from offsphere.learn.data.training_pairs import TrainingPairs
 from offsphere.learn.encoders.encoder_dynamics import TextProbe, raw_vectors
 from offsphere.learn.encoders.encoder_recipe import RECIPES, EncoderRecipe
+from offsphere.learn.encoders.encoder_setup import EncoderSetup, text_data
 from offsphere.learn.encoders.fit import fit
 from offsphere.learn.encoders.judging import Judge, encoded
 from offsphere.learn.encoders.prepare import prepare
-from offsphere.learn.encoders.setup import Material, Setup
+from offsphere.learn.encoders.training_dataset import training_dataset
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import Polar
 from tests.learn.encoders.conftest import words_task
@@ -27,9 +29,8 @@ def test_every_recipe_learns_in_twenty_steps(name, words, dropout_folder):
     recipe = osp.recipe_with(
         name, steps=20, batch=16, rate=2e-3, evaluate_every=5, patience=9, dynamics_every=0, queue=16, epochs=4
     )
-    material = Material.of(words)
-    setup = Setup.of(load(dropout_folder), material, recipe, 0).with_negatives()
-    found = fit(setup.model, recipe, setup.pairs, material.judge, 0)
+    setup = EncoderSetup.of(load(dropout_folder), text_data(words), recipe, 0).with_negatives()
+    found = fit(setup.model, recipe, setup.pairs, setup.judge, 0)
     losses = [loss for _, loss, _ in found.run.history[1:]]
     assert found.run.steps == 20
     assert losses[-1] < losses[0]
@@ -92,8 +93,7 @@ def test_dynamics_are_what_anybody_would_measure(words, transformer):
 def test_pace_trains_cosine_first(words, transformer):
     """In its first half the loss cannot see length, in the second it can."""
     recipe = osp.recipe_with("pace", steps=8, batch=16, dynamics_every=0)
-    material = Material.of(words)
-    setup = Setup.of(transformer, material, recipe, 0)
+    setup = EncoderSetup.of(transformer, text_data(words), recipe, 0)
     seen = []
     loss = osp.ContrastiveLoss.forward
 
@@ -103,16 +103,15 @@ def test_pace_trains_cosine_first(words, transformer):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(osp.ContrastiveLoss, "forward", watched)
-        fit(setup.model, recipe, setup.pairs, material.judge, 0)
+        fit(setup.model, recipe, setup.pairs, setup.judge, 0)
     assert [(one.query, one.document) for one in seen] == [(1.0, 1.0)] * 4 + [(0.0, 0.0)] * 4
 
 
 def test_learned_exponents_move_at_their_own_rate_and_without_decay(words, transformer):
     recipe = EncoderRecipe(normalize="learn", steps=10, batch=16, rate=1e-9, own_rate=0.05, dynamics_every=5)
-    material = Material.of(words)
-    setup = Setup.of(transformer, material, recipe, 0)
+    setup = EncoderSetup.of(transformer, text_data(words), recipe, 0)
     before = {name: value.clone() for name, value in setup.model.state_dict().items()}
-    found = fit(setup.model, recipe, setup.pairs, material.judge, 0, probe=TextProbe.of(words))
+    found = fit(setup.model, recipe, setup.pairs, setup.judge, 0, probe=TextProbe.of(words))
     assert found.dynamics[0]["document_exponent"] == pytest.approx(0.5)
     assert abs(found.dynamics[-1]["document_exponent"] - 0.5) > 0.01
     for name, value in setup.model.state_dict().items():
@@ -121,9 +120,8 @@ def test_learned_exponents_move_at_their_own_rate_and_without_decay(words, trans
 
 def test_a_loss_that_is_no_number_keeps_the_best_state(words, transformer):
     recipe = EncoderRecipe(normalize="none", scale="fixed", steps=20, batch=16, rate=1e30, clip=1e30, warmup=0.0)
-    material = Material.of(words)
-    setup = Setup.of(transformer, material, recipe, 0)
-    found = fit(setup.model, recipe, setup.pairs, material.judge, 0)
+    setup = EncoderSetup.of(transformer, text_data(words), recipe, 0)
+    found = fit(setup.model, recipe, setup.pairs, setup.judge, 0)
     assert found.run.broke
     assert "lower the rate" in found.run.stopped
     assert all(bool(value.isfinite().all()) for value in setup.model.state_dict().values())
@@ -176,7 +174,7 @@ def test_in_ones_own_trainer_with_ones_own_data(transformer, words, tmp_path):
     osp.prepare(transformer, "learn")
     loss = osp.ContrastiveLoss(transformer, "learn", mini_batch=4)
     dynamics = osp.Dynamics(osp.TextProbe.of(words), loss, every=2, folder=tmp_path)
-    pairs = TextPairs.of(words, np.arange(40)).dataset().remove_columns("label")
+    pairs = training_dataset(TrainingPairs.of(TextSource(words), np.arange(40))).remove_columns("label")
     trainer = SentenceTransformerTrainer(
         model=transformer,
         args=SentenceTransformerTrainingArguments(
@@ -220,8 +218,7 @@ def test_nothing_is_pushed_that_cannot_be(words, monkeypatch):
 
 def test_prompts_are_put_before_the_texts_that_are_learned_from(words, transformer):
     recipe = EncoderRecipe(prompts=("what ", "the "), steps=1, batch=16, hard_negatives=1, dynamics_every=0)
-    material = Material.of(words)
-    setup = Setup.of(transformer, material, recipe, 0).with_negatives()
+    setup = EncoderSetup.of(transformer, text_data(words), recipe, 0).with_negatives()
     first = []
     loss = osp.ContrastiveLoss.forward
 
@@ -231,5 +228,5 @@ def test_prompts_are_put_before_the_texts_that_are_learned_from(words, transform
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(osp.ContrastiveLoss, "forward", watched)
-        fit(setup.model, recipe, setup.pairs, material.judge, 0)
+        fit(setup.model, recipe, setup.pairs, setup.judge, 0)
     assert first == ["what", "the", "the"]

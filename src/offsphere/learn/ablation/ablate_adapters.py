@@ -9,26 +9,24 @@ import numpy as np
 
 from offsphere.base.arrays import Array
 from offsphere.base.cache import Memo
-from offsphere.base.digests import digest_of
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
 from offsphere.comparison.compare_scorers import metric_for
 from offsphere.data.evaluator import Evaluator
 from offsphere.data.task import EmbeddedTask
 from offsphere.learn.ablation.ablation import Ablation
-from offsphere.learn.ablation.claims import Difference, findings_of
+from offsphere.learn.ablation.claims import findings_of
 from offsphere.learn.ablation.variant_runs import VariantRun, adapters_of, all_runs
-from offsphere.learn.ablation.variant_values import Column, VariantValues
+from offsphere.learn.ablation.variant_values import Column, VariantValues, columns_of
 from offsphere.learn.ablation.variants import Trial, Variant, budget_of, grid
 from offsphere.learn.adapters.adapter_recipe import Recipe
-from offsphere.learn.adapters.learn import FEWEST_NEW
-from offsphere.learn.adapters.study import Study
-from offsphere.learn.data.apart import divided
+from offsphere.learn.adapters.adapter_setup import AdapterSetup
+from offsphere.learn.data.task_sources import VectorSource
+from offsphere.learn.data.training_data import divide
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
-from offsphere.statistics.evaluation import MeanOverQueries
+from offsphere.statistics.difference import Difference
 from offsphere.statistics.metrics import parse_metric
-from offsphere.vectors.contents import keys_of
 
 FEW = 100  # steps
 
@@ -61,22 +59,28 @@ def ablate(
         raise ParameterError(f"seeds = {seeds}: give at least one")
     notes = []
     if test is None:
-        train, test, note = divided(train, seed, by_document=new_documents)
-        notes.append(note)
+        division = divide(VectorSource(*train), seed, by_document=new_documents)
+        train, test = division.train.embedded, division.test.embedded
+        notes.append(division.note)
     metric = metric_for(train[0], metric).name
-    judged = [_measuring(held, metric, train) for held in (test, *also)]
-    study = Study(train, also=known, judged=[test, *also], new_documents=new_documents, metric=metric, seed=seed)
+    evaluators = [_evaluator(judged, metric, train) for judged in (test, *also)]
+    setup = AdapterSetup.of(
+        train, also=known, judged=[test, *also], new_documents=new_documents, metric=metric, seed=seed
+    )
     pairs = train[0].symmetric
     chosen = variants or grid(recipe or Recipe(), budget or budget_of(), full=full, pairs=pairs)
-    parts = [part for held in (study.held_out, test, *also) for part in _data(held)]
-    data = digest_of([study.pairs.known.tobytes(), study.metric.encode(), *parts])
-    fit = adapters_of(study, judged)
-    runs = all_runs(Memo(keep), data, fit, chosen, range(seed, seed + seeds), progress)
-    cosine = [measuring.values([Scorer(COSINE)])[0] for measuring in judged]
-    counts = {"pairs": study.pairs.distinct, "held_out": study.held_out[0].units}
-    columns = _columns(study, judged, [test, *also])
+    fit = adapters_of(setup, evaluators)
+    runs = all_runs(Memo(keep), setup.data.digest(), fit, chosen, range(seed, seed + seeds), progress)
     return put_together(
-        chosen, runs, columns, cosine, metric=study.metric, pairs=pairs, seed=seed, counts=counts, notes=notes
+        chosen,
+        runs,
+        columns_of(setup.data, evaluators),
+        [evaluator.values([Scorer(COSINE)])[0] for evaluator in evaluators],
+        metric=setup.data.metric,
+        pairs=pairs,
+        seed=seed,
+        counts={"pairs": setup.pairs.distinct, "held_out": setup.data.held_out.task.units},
+        notes=notes,
     )
 
 
@@ -106,7 +110,7 @@ def put_together(
         [column.task for column in columns],
         metric,
         [values.row(place, variant) for place, variant in enumerate(chosen)],
-        [column.value(cosine[column.place][column.rows if column.rows is not None else ...]) for column in columns],
+        [column.value(cosine[column.number][column.rows if column.rows is not None else ...]) for column in columns],
         seeds,
         max(len(variant.budget) for variant in chosen),
         findings_of(names, titles, contrast, pairs=pairs),
@@ -115,22 +119,6 @@ def put_together(
         [*notes, *_noted(chosen, runs), *_too_little(runs, seeds)],
         trained,
     )
-
-
-def _columns(study: Study, judged: Sequence[Evaluator], tasks: Sequence[EmbeddedTask]) -> list[Column]:
-    """Every task; and of the first one apart, where there are some of both, queries whose documents are new."""
-    found = [
-        Column(held[0].described(), measuring.evaluation, place)
-        for place, (measuring, held) in enumerate(zip(judged, tasks, strict=True))
-    ]
-    task, vectors = tasks[0]
-    if task.wanted() is not None:
-        new = np.flatnonzero(~study.pairs.seen(task, vectors))
-        if FEWEST_NEW <= len(new) < task.units:
-            part = task.only(new).described()
-            part["name"] = f"{task.name}, new documents"
-            found.insert(1, Column(part, MeanOverQueries(len(new)), 0, new))
-    return found
 
 
 def _too_little(runs: Sequence[VariantRun], seeds: int) -> list[str]:
@@ -154,18 +142,13 @@ def _noted(variants: Sequence[Variant], runs: Sequence[VariantRun]) -> list[str]
     return [note if len(names) == everywhere else f"{'; '.join(names)}: {note}" for note, names in about.items()]
 
 
-def _measuring(held: EmbeddedTask, metric: str, train: EmbeddedTask) -> Evaluator:
-    task = held[0]
+def _evaluator(judged: EmbeddedTask, metric: str, train: EmbeddedTask) -> Evaluator:
+    """What measures a task one judges by; refuses a task of another kind, and a metric without a value a query."""
+    task, vectors = judged
     if task.unit != train[0].unit:
         raise DataError(
             f"{task.name} is not a task of the kind of {train[0].name}: pairs and rankings have other metrics"
         )
     if parse_metric(metric).kind == "pooled":
         raise ParameterError(f"{metric} has no value a query: ablate with ndcg@10, mrr@10, recall@100, map@100, ...")
-    return task.evaluator(held[1], parse_metric(metric), np.zeros(task.units, np.int64))
-
-
-def _data(held: EmbeddedTask) -> list[bytes]:
-    """What a result depends on."""
-    task, vectors = held
-    return [*(keys_of(side).tobytes() for side in vectors.sides), *task.judged()]
+    return task.evaluator(vectors, parse_metric(metric), np.zeros(task.units, np.int64))

@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-import numpy as np
-
-from offsphere.base.arrays import Array, Index
+from offsphere.base.arrays import Array
 from offsphere.base.cache import Memo
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import DataError, ParameterError
-from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.data.evaluator import Evaluator
 from offsphere.data.task import Task
@@ -20,20 +17,19 @@ from offsphere.learn.ablation.ablate_adapters import put_together
 from offsphere.learn.ablation.ablation import Ablation
 from offsphere.learn.ablation.encoder_variants import RATES, TEMPERATURES, encoder_grid
 from offsphere.learn.ablation.variant_runs import VariantFit, all_runs
-from offsphere.learn.ablation.variant_values import Column
+from offsphere.learn.ablation.variant_values import columns_of
 from offsphere.learn.ablation.variants import Trial, Variant, budget_of
-from offsphere.learn.adapters.learn import FEWEST_NEW
-from offsphere.learn.data.texts import divided_texts, texts_of
+from offsphere.learn.data.task_sources import TextSource
+from offsphere.learn.data.training_data import divide
 from offsphere.learn.encoders.encoder_dynamics import TextProbe
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
+from offsphere.learn.encoders.encoder_setup import EncoderSetup, pairs_for, set_reading, text_data
 from offsphere.learn.encoders.fit import fit
 from offsphere.learn.encoders.judging import Judge
 from offsphere.learn.encoders.prepare import prepare
-from offsphere.learn.encoders.setup import Material, Setup, set_reading
 from offsphere.learn.encoders.trainable import forget, load_model, weights_digest
 from offsphere.learn.objective.contrastive_options import ContrastiveOptions
 from offsphere.scoring.record import Run
-from offsphere.statistics.evaluation import MeanOverQueries
 
 
 def ablate_encoder(
@@ -63,12 +59,13 @@ def ablate_encoder(
         raise ParameterError(f"seeds = {seeds}: give at least one")
     notes = []
     if test is None:
-        task, test, note = divided_texts(task, seed, by_document=new_documents)
-        notes.append(note)
+        division = divide(TextSource(task), seed, by_document=new_documents)
+        task, test = division.train.task, division.test.task
+        notes.append(division.note)
     for other in (test, *also):
         if other.unit != test.unit:
             raise DataError(f"{other.name} is not a task of the kind of {test.name}: their metrics differ")
-    material = Material.of(
+    data = text_data(
         task,
         held_out=held_out,
         judged=[test, *also],
@@ -78,12 +75,12 @@ def ablate_encoder(
     )
     base = recipe or EncoderRecipe()
     chosen = list(variants or encoder_grid(base, budget or budget_of(TEMPERATURES, RATES), full=full))
-    judges = [Judge(one, material.judge.metric) for one in (test, *also)]
-    probe = TextProbe.of(material.judge.task, seed)
+    judges = [Judge(one, data.metric) for one in (test, *also)]
+    probe = TextProbe.of(data.held_out.task, seed)
 
     def train_one(options: ContrastiveOptions, number: int) -> VariantFit:
-        setup = Setup.of(model, material, cast("EncoderRecipe", options), number).with_negatives()
-        found = fit(setup.model, setup.recipe, setup.pairs, material.judge, number, probe=probe)
+        setup = EncoderSetup.of(model, data, cast("EncoderRecipe", options), number).with_negatives()
+        found = fit(setup.model, setup.recipe, setup.pairs, setup.judge, number, probe=probe)
         exponents = found.loss.objective.normalization.exponents
         return VariantFit(
             found.run.best,
@@ -93,18 +90,18 @@ def ablate_encoder(
             [*setup.notes, *_minded(found.run)],
         )
 
-    data = _digest(model, material, [test, *also])
-    measuring, before = _untouched(Memo(keep), data, model, base, seed, judges)
-    runs = all_runs(Memo(keep), data, train_one, chosen, range(seed, seed + seeds), progress)
+    digest = digest_of([model.encode(), weights_digest(model), data.digest().encode()])
+    evaluators, before = _untouched(Memo(keep), digest, model, base, seed, judges)
+    runs = all_runs(Memo(keep), digest, train_one, chosen, range(seed, seed + seeds), progress)
     return put_together(
         chosen,
         runs,
-        _columns(material, measuring, [test, *also]),
+        columns_of(data, evaluators),
         before,
-        metric=material.judge.metric,
+        metric=data.metric,
         pairs=test.symmetric,
         seed=seed,
-        counts={"pairs": len(material.pairs(base, seed)), "held_out": material.judge.task.units},
+        counts={"pairs": len(pairs_for(base, data, seed)), "held_out": data.held_out.task.units},
         notes=notes,
         trained="encoder",
     )
@@ -142,39 +139,3 @@ def _untouched(
     found = memo.arrays(f"before-{digest_of([data.encode(), reads])}", make)
     evaluations = measuring or [judge.without_vectors() for judge in judges]
     return evaluations, [cast("Array", found[str(place)]) for place in range(len(judges))]
-
-
-def _columns(material: Material, measuring: Sequence[Evaluator], tasks: Sequence[Task]) -> list[Column]:
-    """Every task; and of the first one apart, where there are some of both, queries whose documents are new."""
-    found = [
-        Column(task.described(), how.evaluation, place)
-        for place, (how, task) in enumerate(zip(measuring, tasks, strict=True))
-    ]
-    first = tasks[0]
-    if first.wanted() is not None and material.task.wanted() is not None:
-        new = _new(material.task, material.rows, first)
-        if FEWEST_NEW <= len(new) < first.units:
-            part = first.only(new).described()
-            part["name"] = f"{first.name}, new documents"
-            found.insert(1, Column(part, MeanOverQueries(len(new)), 0, new))
-    return found
-
-
-def _new(learned: Task, rows: Index, task: Task) -> Index:
-    """Queries of a task none of whose relevant documents was learned from."""
-    queries, documents = learned.positives()
-    texts = texts_of(learned)[1]
-    seen = {texts[row] for row in np.unique(documents[np.isin(queries, rows)]).tolist()}
-    others = texts_of(task)[1]
-    pairs = zip(*(side.tolist() for side in task.positives()), strict=True)
-    known = {query for query, document in pairs if others[document] in seen}
-    return np.array([query for query in range(task.units) if query not in known], np.int64)
-
-
-def _digest(model: str, material: Material, tasks: Sequence[Task]) -> str:
-    """What results depend on besides the variant."""
-    parts = [model.encode(), weights_digest(model), material.rows.tobytes(), material.judge.metric.encode()]
-    for task in (material.task, material.judge.task, *tasks):
-        parts += [digest_of([text.encode() for text in side]).encode() for side in texts_of(task)]
-        parts += [*task.judged(), str(plain(task.described())).encode()]
-    return digest_of(parts)

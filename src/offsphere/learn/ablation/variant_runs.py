@@ -18,7 +18,7 @@ from offsphere.base.version import code_version
 from offsphere.data.evaluator import Evaluator
 from offsphere.learn.ablation.variants import Variant
 from offsphere.learn.adapters.adapter_recipe import Recipe
-from offsphere.learn.adapters.study import Study
+from offsphere.learn.adapters.adapter_setup import AdapterSetup
 from offsphere.learn.objective.contrastive_options import ContrastiveOptions
 from offsphere.scoring.adapter import Adapter
 
@@ -142,17 +142,17 @@ def _trained(fit: FitOne, variant: Variant, seeds: Sequence[int], show: Callable
     )
 
 
-def adapters_of(study: Study, judged: Sequence[Evaluator]) -> FitOne:
+def adapters_of(setup: AdapterSetup, evaluators: Sequence[Evaluator]) -> FitOne:
     """Trainings of adapters on frozen vectors."""
 
     def fit(recipe: ContrastiveOptions, seed: int) -> VariantFit:
-        adapter = study.adapt(cast("Recipe", recipe), [seed])
+        adapter = setup.adapt(cast("Recipe", recipe), [seed])
         record = adapter.record
         assert record is not None
         return VariantFit(
             record.run.best,
             _exponents(adapter),
-            lambda: [measuring.values([adapter.scorer])[0] for measuring in judged],
+            lambda: [evaluator.values([adapter.scorer])[0] for evaluator in evaluators],
             record.dynamics,
             record.notes,
         )

@@ -9,11 +9,14 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index
 from offsphere.comparison.compare_scorers import RESAMPLES
+from offsphere.data.evaluator import Evaluator
 from offsphere.learn.ablation.ablation import VariantResult, VariantRow
-from offsphere.learn.ablation.claims import Difference
 from offsphere.learn.ablation.variant_runs import VariantRun, best_trial
 from offsphere.learn.ablation.variants import Variant
-from offsphere.statistics.evaluation import Evaluation
+from offsphere.learn.adapters.learn import FEWEST_NEW
+from offsphere.learn.data.training_data import Source, TrainingData
+from offsphere.statistics.difference import Difference
+from offsphere.statistics.evaluation import Evaluation, MeanOverQueries
 from offsphere.statistics.significance import bootstrap, holm, interval, randomization_test
 
 
@@ -22,17 +25,37 @@ class Column(NamedTuple):
 
     task: Mapping[str, Any]
     evaluation: Evaluation
-    place: int  # of the task among those that were measured
+    number: int  # of the task among those that were measured
     rows: Index | None = None  # of its queries; all without
 
     def measured(self, run: VariantRun) -> Array:
         """The measurements of a variant, seed by seed."""
-        found = run.measured[self.place]
+        found = run.measured[self.number]
         return found if self.rows is None else found[:, self.rows]
 
     def value(self, measured: Array) -> float:
         """Of one measurement."""
         return float(self.evaluation.evaluate(measured, np.ones((1, self.evaluation.units)))[0])
+
+
+def columns_of(data: TrainingData[Source], evaluators: Sequence[Evaluator]) -> list[Column]:
+    """A column for every task that is judged by, in their order; ``evaluators`` are those of the tasks.
+
+    Those queries of the first task whose relevant documents are all new have a column of their own, where they are
+    enough and not all.
+    """
+    columns = [
+        Column(judged.task.summary(), evaluator.evaluation, number)
+        for number, (judged, evaluator) in enumerate(zip(data.judged, evaluators, strict=True))
+    ]
+    first = data.judged[0]
+    if first.task.relevant_to_any() is not None and data.source.task.relevant_to_any() is not None:
+        new = np.flatnonzero(~data.seen(first))
+        if FEWEST_NEW <= len(new) < first.task.units:
+            part = first.task.only(new).summary()
+            part["name"] = f"{first.task.name}, new documents"
+            columns.insert(1, Column(part, MeanOverQueries(len(new)), 0, new))
+    return columns
 
 
 class VariantValues:

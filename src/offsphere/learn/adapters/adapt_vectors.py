@@ -10,7 +10,7 @@ from offsphere.base.errors import UnknownNameError
 from offsphere.base.progress import Progress
 from offsphere.data.task import EmbeddedTask, Task, TaskVectors
 from offsphere.learn.adapters.adapter_recipe import Recipe
-from offsphere.learn.adapters.study import Study
+from offsphere.learn.adapters.adapter_setup import AdapterSetup
 from offsphere.learn.objective.exponents import Normalize
 from offsphere.scoring.adapter import Adapter
 
@@ -46,7 +46,7 @@ def adapt(
             raise UnknownNameError("option", name, known)
     if normalize is not None:
         options["normalize"] = normalize
-    study = Study(
+    setup = AdapterSetup.of(
         (task, vectors),
         also=also,
         held_out=held_out,
@@ -55,4 +55,4 @@ def adapt(
         seed=seed,
         repeat=repeat,
     )
-    return study.adapt(replace(recipe or Recipe(), **options), range(seed, seed + seeds), progress)
+    return setup.adapt(replace(recipe or Recipe(), **options), range(seed, seed + seeds), progress)

@@ -16,8 +16,10 @@ from offsphere.comparison.compare_scorers import NAMED_BEFORE, RESAMPLES, compar
 from offsphere.comparison.table import Comparison, Row
 from offsphere.data.task import EmbeddedTask
 from offsphere.learn.adapters.adapter_recipe import Recipe
-from offsphere.learn.adapters.study import Study
-from offsphere.learn.data.apart import divided
+from offsphere.learn.adapters.adapter_setup import AdapterSetup
+from offsphere.learn.data.task_sources import VectorSource
+from offsphere.learn.data.training_data import divide
+from offsphere.learn.part_progress import part_progress
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import DOT
@@ -120,27 +122,24 @@ def learn(
     """
     notes = []
     if test is None:
-        train, test, note = divided(train, seed, by_document=new_documents)
-        notes.append(note)
-    study = Study(train, also=also, judged=[test], new_documents=new_documents, metric=metric, seed=seed)
-    adapters = []
-    for place, recipe in enumerate(recipes):
-
-        def show(step: int, total: int, said: str = "", /, *, place: int = place) -> None:
-            if progress is not None:
-                progress(place * total + step, len(recipes) * total, said)
-
-        adapters.append(study.adapt(recipe, range(seed, seed + seeds), show))
+        division = divide(VectorSource(*train), seed, by_document=new_documents)
+        train, test = division.train.embedded, division.test.embedded
+        notes.append(division.note)
+    setup = AdapterSetup.of(train, also=also, judged=[test], new_documents=new_documents, metric=metric, seed=seed)
+    adapters = [
+        setup.adapt(recipe, range(seed, seed + seeds), part_progress(progress, number, len(recipes)))
+        for number, recipe in enumerate(recipes)
+    ]
     table = compare(*test, [Scorer(DOT), *(adapter.scorer for adapter in adapters)], metric=metric, seed=seed)
     table = replace(table, notes=[note for note in table.notes if note != NAMED_BEFORE])
     splits: list[NoveltyGain] = []
-    if test[0].wanted() is not None:
-        flags = study.pairs.seen(test[0], test[1])
+    if test[0].relevant_to_any() is not None:
+        flags = setup.data.seen(VectorSource(*test))
         baseline = table[table.baseline]
         splits = [split for row in table.rows for split in _split(row, baseline, flags)]
     for adapter in adapters:
         notes += [note for note in (adapter.record.notes if adapter.record is not None else []) if note not in notes]
-    return Learned(adapters, table, splits, train[0].described(), notes)
+    return Learned(adapters, table, splits, train[0].summary(), notes)
 
 
 def _split(row: Row, baseline: Row, seen: Flags) -> list[NoveltyGain]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from sentence_transformers.util import batch_to_device
 from torch import Tensor
@@ -19,9 +18,10 @@ from offsphere.data.task import Task
 from offsphere.encode.sentence import SentenceEncoder
 from offsphere.encode.stages import output_stages
 from offsphere.geometry.layers import layer_summaries
-from offsphere.learn.adapters.probe import probed
-from offsphere.learn.data.texts import texts_of
+from offsphere.learn.data.probe_rows import probe_rows
+from offsphere.learn.data.task_sources import TextSource
 from offsphere.learn.encoders.contrastive import ContrastiveLoss
+from offsphere.learn.objective.probe_geometry import probe_geometry
 from offsphere.scoring.record import parquet_of
 
 PAIRS = 64  # of the probe, and as many documents that are relevant to nothing
@@ -41,27 +41,19 @@ class TextProbe:
     @classmethod
     def of(cls, task: Task, seed: int = 0, pairs: int = PAIRS) -> TextProbe:
         """A random probe of a task, the same for the same seed."""
-        left, right = texts_of(task)
-        rng = np.random.default_rng(seed)
-        queries, documents = task.positives()
-        rows, first = np.unique(queries, return_index=True)
-        columns, once = np.unique(documents[first], return_index=True)
-        rows = rows[once]
-        wanted = task.wanted()
-        free = np.flatnonzero(~wanted) if wanted is not None else rows[:0]
-        chosen = rng.permutation(len(rows))[:pairs]
-        others = rng.permutation(free)[:pairs]
+        left, right = TextSource(task).sides
+        rows = probe_rows(task, task.positives(), pairs, seed)
         return cls(
-            [left[row] for row in rows[chosen].tolist()],
-            [right[row] for row in columns[chosen].tolist()],
-            [right[row] for row in others.tolist()],
+            [left[row] for row in rows.queries.tolist()],
+            [right[row] for row in rows.documents.tolist()],
+            [right[row] for row in rows.others.tolist()],
         )
 
     def measure(self, model: Any, loss: ContrastiveLoss, *, layers: bool = False) -> list[Row]:
         """One row of sentences and of the last layer's tokens; with ``layers``, a row for every layer after it."""
         queries, documents = raw_vectors(model, self.queries, "query"), raw_vectors(model, self.documents, "document")
         others = raw_vectors(model, self.others, "document") if self.others else documents[:0]
-        row: Row = {**probed(queries, documents, others, loss.current), "layer": None}
+        row: Row = {**probe_geometry(queries, documents, others, loss.current), "layer": None}
         training = model.training
         try:
             encoder = SentenceEncoder("model", "model", keep_normalize=True, model=model)

@@ -20,12 +20,13 @@ from transformers import PrinterCallback, TrainerCallback
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.progress import Progress
 from offsphere.learn.adapters.adapter_recipe import BETAS
-from offsphere.learn.data.texts import TextPairs
+from offsphere.learn.data.training_pairs import TextPairs
 from offsphere.learn.encoders.callbacks import MARK, Watch, cannot_write, last_checkpoint, not_written, restore, step_of
 from offsphere.learn.encoders.contrastive import ContrastiveLoss, NotFiniteError
 from offsphere.learn.encoders.encoder_dynamics import Dynamics, Row, TextProbe
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learn.encoders.judging import HeldOutEvaluator, Judge
+from offsphere.learn.encoders.training_dataset import training_dataset
 from offsphere.learn.objective.objective import objective_of
 from offsphere.scoring.record import Run
 
@@ -140,7 +141,7 @@ def fit(
         trainer = EncoderTrainer(
             model=model,
             args=_arguments(recipe, place, total, every, seed, save=folder is not None, model=model),
-            train_dataset=pairs.dataset(),
+            train_dataset=training_dataset(pairs),
             loss=loss,
             evaluator=HeldOutEvaluator(judge),
             callbacks=callbacks,

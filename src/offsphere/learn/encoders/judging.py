@@ -14,7 +14,7 @@ from offsphere.comparison.compare_scorers import metric_for
 from offsphere.data.evaluator import Evaluator, value_of
 from offsphere.data.task import Task, TaskVectors
 from offsphere.encode.sentence import SentenceEncoder
-from offsphere.learn.data.texts import texts_of
+from offsphere.learn.data.task_sources import TextSource
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE, DOT
 
@@ -23,7 +23,7 @@ def encoded(model: Any, task: Task, name: str = "model") -> TaskVectors:
     """A task's vectors with all stages of the model, the left side of pairs as queries."""
     training = model.training
     encoder = SentenceEncoder(name, name, keep_normalize=True, model=model)
-    left, right = texts_of(task)
+    left, right = TextSource(task).sides
     queries, documents = encoder.encode(left, "query"), encoder.encode(right, "document")
     model.train(training)
     return task.vectors(queries, documents)
@@ -48,7 +48,7 @@ class Judge:
 
     def without_vectors(self) -> Evaluator:
         """Something that sums measurements up, where they are there already."""
-        left, right = (np.zeros((len(side), 1), np.float32) for side in texts_of(self.task))
+        left, right = (np.zeros((len(side), 1), np.float32) for side in TextSource(self.task).sides)
         return self.evaluator(self.task.vectors(left, right))
 
     def evaluator(self, vectors: TaskVectors) -> Evaluator:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from offsphere.base.arrays import Index
-from offsphere.base.spans import spans
+from offsphere.learn.data.training_pairs import known_documents
 from offsphere.learn.objective.batch import FalseNegatives
 
 MIX = 6364136223846793005  # odd, so that multiplying by it loses nothing
@@ -38,9 +38,9 @@ class BatchKeys(NamedTuple):
         ``known`` holds pairs of a query's and a document's number that belong together, sorted.
         """
         queries, documents = self.queries.cpu().numpy(), self.documents.cpu().numpy()
-        rows, relevant = _relevant(np.unique(np.stack([queries, documents], axis=1), axis=0), queries)
+        rows, relevant = known_documents(np.unique(np.stack([queries, documents], axis=1), axis=0), queries)
         if known is not None and len(known):
-            more, others = _relevant(known, queries)
+            more, others = known_documents(known, queries)
             rows, relevant = np.concatenate([rows, more]), np.concatenate([relevant, others])
         hard = self.hard.cpu().numpy() if self.hard is not None else None
         found = FalseNegatives.of(rows, relevant, documents, hard)
@@ -66,8 +66,3 @@ def _mixed(ids: Tensor, places: Tensor) -> Tensor:
     found = (ids + 1) * MIX + (places + 1) * (MIX >> 7 | 1)
     found = (found ^ (found >> 29)) * MIX
     return found ^ (found >> 32)
-
-
-def _relevant(known: Index, queries: Index) -> tuple[Index, Index]:
-    which, places = spans(known[:, 0], queries)
-    return which, known[places, 1]

@@ -20,11 +20,11 @@ from offsphere.learn.encoders.callbacks import cannot_write, last_checkpoint, no
 from offsphere.learn.encoders.card import add_to_card, length_report
 from offsphere.learn.encoders.encoder_dynamics import Row, TextProbe
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe, recipe_of
+from offsphere.learn.encoders.encoder_setup import EncoderSetup, text_data
 from offsphere.learn.encoders.fit import Fit, fit
 from offsphere.learn.encoders.judging import Judge
 from offsphere.learn.encoders.outcome import Outcome, outcome_of
 from offsphere.learn.encoders.prepare import settle
-from offsphere.learn.encoders.setup import Material, Setup
 from offsphere.learn.objective.exponents import Normalize, written_normalize
 from offsphere.scoring.record import Training
 
@@ -96,7 +96,7 @@ def train(
     """
     folder = Path(out) if out is not None else None
     chosen = recipe_with(recipe, normalize, **options)
-    material = Material.of(
+    data = text_data(
         task,
         held_out=held_out,
         judged=[test] if test is not None else [],
@@ -104,7 +104,7 @@ def train(
         metric=metric,
         seed=seed,
     )
-    setup = Setup.of(model, material, chosen, seed)
+    setup = EncoderSetup.of(model, data, chosen, seed)
     place = None
     if folder is not None:
         place = folder / CHECKPOINTS
@@ -112,16 +112,16 @@ def train(
             _begin(folder, setup, restart=restart)
         else:
             _wait_for(place / PLAN, setup.digest())
-    judge = Judge(test, material.judge.metric) if test is not None else None
+    judge = Judge(test, data.metric) if test is not None else None
     before = _measured(judge, setup.model, place)
     setup = setup.with_negatives()
     trained = fit(
         setup.model,
         chosen,
         setup.pairs,
-        material.judge,
+        setup.judge,
         seed,
-        probe=TextProbe.of(material.judge.task, seed),
+        probe=TextProbe.of(data.held_out.task, seed),
         layers=layers,
         folder=place,
         progress=progress,
@@ -179,7 +179,7 @@ def _wait_for(plan: Path, digest: str) -> None:
     raise OffsphereError(f"{plan} does not appear: did the first process fail?")
 
 
-def _begin(folder: Path, setup: Setup, *, restart: bool) -> None:
+def _begin(folder: Path, setup: EncoderSetup, *, restart: bool) -> None:
     """Remember the plan; refuse checkpoints of another one, and a folder with a finished model."""
     place = folder / CHECKPOINTS
     if restart:
@@ -225,7 +225,7 @@ def _measured(judge: Judge | None, model: Any, place: Path | None) -> Any:
     return found
 
 
-def _record(setup: Setup, trained: Fit, outcome: Outcome | None) -> Training:
+def _record(setup: EncoderSetup, trained: Fit, outcome: Outcome | None) -> Training:
     notes = [*setup.notes, *([trained.run.stopped] if trained.run.broke else [])]
     if trained.run.best_step == 0:
         notes.append(
@@ -235,7 +235,7 @@ def _record(setup: Setup, trained: Fit, outcome: Outcome | None) -> Training:
     return Training(
         setup.recipe.config(),
         trained.loss.get_config_dict(),
-        setup.material.judge.metric,
+        setup.data.metric,
         setup.counts,
         [trained.run],
         0,
@@ -245,8 +245,8 @@ def _record(setup: Setup, trained: Fit, outcome: Outcome | None) -> Training:
     )
 
 
-def _said(setup: Setup) -> str:
+def _said(setup: EncoderSetup) -> str:
     """Where the model is from, for somebody who sees it later."""
-    split = f" ({setup.material.task.split})" if setup.material.task.split else ""
-    what = f"{len(setup.pairs):,} pairs of {setup.material.task.name}{split}"
+    split = f" ({setup.data.source.task.split})" if setup.data.source.task.split else ""
+    what = f"{len(setup.pairs):,} pairs of {setup.data.source.task.name}{split}"
     return f"Trained from {setup.name} on {what}, normalize {written_normalize(setup.recipe.normalize)}."

@@ -1,0 +1,76 @@
+"""Query standardisation: scores that mean the same for every query, in closed form.
+
+``(s - mean_q) / deviation_q`` over the whole corpus never changes a ranking, but it makes one threshold fit all
+queries. For a scorer that lowers to an inner product ``s = u . v`` neither moment needs a look at the corpus: with
+the mean m and the covariance C of the lowered documents, ``mean_q = u . m`` and ``deviation_q^2 = u^T C u``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from offsphere.base.arrays import Array, Vectors
+from offsphere.scoring.query_standardization import QueryStandardization
+from offsphere.scoring.scorer import Scorer
+from offsphere.vectors.blocks import Blocks, Documents
+from offsphere.vectors.lengths import lengths
+from offsphere.vectors.moments import Moments
+
+
+def standardize_queries(scorer: Scorer, documents: Documents | Blocks) -> Scorer:
+    """Standardise a scorer's scores per query, so that one threshold fits all queries; one pass over the documents.
+
+    Args:
+        scorer: a scorer that lowers to an inner product and whose value is linear in it, fitted where it has
+            transforms.
+        documents: the corpus whose scores are to have mean 0 and deviation 1 for every query.
+
+    Returns:
+        A scorer that ranks the same, with standardised scores.
+
+    Raises:
+        OffsphereError: where the scorer's similarity is not linear in the inner product.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> rng = np.random.default_rng(0)
+        >>> queries, documents = rng.normal(size=(2, 8)), rng.normal(1, 1, (100, 8)).astype(np.float32)
+        >>> scorer = osp.standardize_queries(osp.parse_scorer("dot"), documents)
+        >>> (top,) = osp.search(queries, documents, [scorer], k=100)
+        >>> scorer.name, np.abs(top.scores.mean(axis=1)).round(3).tolist(), top.scores.std(axis=1).round(3).tolist()
+        ('dot + z-score', [0.0, 0.0], [1.0, 1.0])
+    """
+    lowering = replace(scorer, standardization=None).lower()
+    first, total = 0, None
+    for block in Blocks.of(documents):
+        kept = lowering.documents(block, first)[lowering.has_place(block)]
+        first += len(block)
+        if len(kept):
+            part = Moments.of(kept)
+            total = part if total is None else total.merge(part)
+    moments = total if total is not None else Moments.over([])
+    return replace(scorer, standardization=QueryStandardization(moments.mean, moments.covariance))
+
+
+def standardize_scores(scorer: Scorer, queries: Vectors, scores: Array) -> Array:
+    """Standardise scores (queries, k) that were computed without the scorer's standardisation, if it has one."""
+    if scorer.standardization is None:
+        return scores
+    lowering = replace(scorer, standardization=None).lower()
+    rows = lowering.queries(queries)
+    centre, spread = scorer.standardization.of_lowered(rows)
+    # a similarity adds a constant of the query to its inner product (norm-mix), which the standardisation takes away
+    constant = _query_constant(scorer, queries)
+    return (scores - constant[:, None] - centre[:, None]) / spread[:, None]
+
+
+def _query_constant(scorer: Scorer, queries: Vectors) -> Array:
+    """Compute what the value has on top of the lowered inner product: its value for a document of length zero."""
+    query_lengths = lengths(scorer.transform(queries, "query"))
+    similarity = scorer.similarity
+    ones = np.ones_like(query_lengths)
+    _, offset = similarity.document_terms(ones)
+    return similarity(np.zeros_like(ones), np.where(query_lengths > 0, query_lengths, 1.0), ones) - offset
