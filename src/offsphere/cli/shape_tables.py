@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -21,7 +21,7 @@ from offsphere.geometry.shape import SECTIONS, Geometry
 from offsphere.statistics.correlation import Correlation
 from offsphere.statistics.estimate import Estimate
 
-Shown = tuple[list[str], list[list[str]]]  # heads and rows
+Cells = tuple[list[str], list[list[str]]]  # heads and rows of a table
 
 NARROW = 110  # columns the tables need
 TITLES = {
@@ -45,10 +45,10 @@ def wide_console() -> Console:
 
 
 def print_rows(console: Console, title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table: names to the left, numbers to the right."""
+    """Print a table with names to the left and numbers to the right."""
     table = Table(box=None, pad_edge=False)
-    for place, head in enumerate(heads):
-        table.add_column(head, justify="right" if place else "left")
+    for column, head in enumerate(heads):
+        table.add_column(head, justify="right" if column else "left")
     for row in rows:
         table.add_row(*map(Text, row))
     console.print()
@@ -57,32 +57,33 @@ def print_rows(console: Console, title: str, heads: Sequence[str], rows: Sequenc
 
 
 def print_shape(shape: Geometry) -> None:
-    """The sentences, then a table a section."""
+    """Print what was measured: the sentences, then a table a section."""
     console = wide_console()
-    console.print(_of(shape.of), style="bold")
+    console.print(_title(shape.of), style="bold")
     for sentence in shape.sentences:
         console.print(Text(f"- {sentence}"), soft_wrap=True)
     for name, why in shape.skipped.items():
         console.print(Text(f"- {name}: not measured: {why}"), style="dim", soft_wrap=True)
     for name in SECTIONS:
-        found = getattr(shape, name)
-        if found is not None and found != ():
-            heads, rows = _TABLES[name](found)
+        section = getattr(shape, name)
+        if section is not None and section != ():
+            heads, rows = _TABLES[name](section)
             print_rows(console, TITLES[name], heads, rows)
         if name == "lengths" and any(row.with_characters is not None for row in shape.lengths):
             print_rows(console, "length against the text", *_with_text(shape.lengths))
 
 
-def _of(what: Any) -> str:
-    shapes = ", ".join(f"{rows:,} {side} x {columns}" for side, (rows, columns) in what["vectors"].items())
-    split = f" ({what['split']})" if what.get("split") else ""
-    return f"{what['name']}{split}: {shapes}" if "name" in what else shapes
+def _title(measured: Mapping[str, Any]) -> str:
+    """What was measured: the task, and how many vectors of how many dimensions each side has."""
+    shapes = ", ".join(f"{rows:,} {side} x {columns}" for side, (rows, columns) in measured["vectors"].items())
+    split = f" ({measured['split']})" if measured.get("split") else ""
+    return f"{measured['name']}{split}: {shapes}" if "name" in measured else shapes
 
 
-def _lengths(found: Sequence[LengthSummary]) -> Shown:
+def _lengths(sides: Sequence[LengthSummary]) -> Cells:
     heads = ["side", "vectors", "mean", "sd", "CV", "min", "5 %", "25 %", "median", "75 %", "95 %", "max"]
     rows = []
-    for row in found:
+    for row in sides:
         spread = [f"{row.quantiles[share]:.3g}" for share in ("0", "0.05", "0.25", "0.5", "0.75", "0.95", "1")]
         rows.append(
             [row.side, f"{row.count:,}", f"{row.mean:.4g}", f"{row.deviation:.3g}", f"{row.variation:.3f}", *spread]
@@ -90,10 +91,10 @@ def _lengths(found: Sequence[LengthSummary]) -> Shown:
     return heads, rows
 
 
-def _with_text(found: Sequence[LengthSummary]) -> Shown:
+def _with_text(sides: Sequence[LengthSummary]) -> Cells:
     heads = ["length of the vector and", "side", "Spearman", "Pearson"]
     rows = []
-    for row in found:
+    for row in sides:
         columns = {
             "characters": row.with_characters,
             f"{row.counted}": row.with_tokens,
@@ -107,36 +108,40 @@ def _with_text(found: Sequence[LengthSummary]) -> Shown:
     return heads, rows
 
 
-def _relevance(found: Relevance) -> Shown:
+def _relevance(relevance: Relevance) -> Cells:
     rows = [
-        [f"Cohen's d, {found.relevant:,} relevant against {found.others:,} others", str(found.d)],
-        *([["  text length regressed out", str(found.d_adjusted)]] if found.d_adjusted is not None else []),
+        [f"Cohen's d, {relevance.relevant:,} relevant against {relevance.others:,} others", str(relevance.d)],
+        *([["  text length regressed out", str(relevance.d_adjusted)]] if relevance.d_adjusted is not None else []),
         *(
-            [["  share of length that text length explains", f"{found.text_length_explains:.3f}"]]
-            if found.text_length_explains
+            [["  share of length that text length explains", f"{relevance.text_length_explains:.3f}"]]
+            if relevance.text_length_explains
             else []
         ),
-        ["ROC-AUC of length alone", str(found.auc)],
-        [f"within {found.within.queries} queries, against 100 nearest by cosine: d", str(found.within.d)],
-        *([["  text length regressed out", str(found.within_adjusted.d)]] if found.within_adjusted is not None else []),
-        ["  chance that the relevant one is longer", str(found.within.chance_longer)],
-        *([f"  {group.group} ({group.queries} queries): d", str(group.d)] for group in found.groups),
-        ["document length and cosine, positive pairs (Spearman)", _rank(found.document_length_and_cosine)],
-        ["log of both lengths and cosine, positive pairs (Pearson)", str(found.log_lengths_and_cosine.pearson)],
-        ["query length and ndcg@10 under cosine (Spearman)", _rank(found.query_length_and_ndcg)],
+        ["ROC-AUC of length alone", str(relevance.auc)],
+        [f"within {relevance.within.queries} queries, against 100 nearest by cosine: d", str(relevance.within.d)],
+        *(
+            [["  text length regressed out", str(relevance.within_adjusted.d)]]
+            if relevance.within_adjusted is not None
+            else []
+        ),
+        ["  chance that the relevant one is longer", str(relevance.within.chance_longer)],
+        *([f"  {group.group} ({group.queries} queries): d", str(group.d)] for group in relevance.groups),
+        ["document length and cosine, positive pairs (Spearman)", _rank(relevance.document_length_and_cosine)],
+        ["log of both lengths and cosine, positive pairs (Pearson)", str(relevance.log_lengths_and_cosine.pearson)],
+        ["query length and ndcg@10 under cosine (Spearman)", _rank(relevance.query_length_and_ndcg)],
     ]
     return ["", "value [95 % interval]"], rows
 
 
-def _dual(found: Dual) -> Shown:
-    rows = [["cosine", str(found.cosine)], ["dot", str(found.dot)], ["dot - cosine", str(found.difference)]]
-    return ["scorer", found.metric], rows
+def _dual(dual: Dual) -> Cells:
+    rows = [["cosine", str(dual.cosine)], ["dot", str(dual.dot)], ["dot - cosine", str(dual.difference)]]
+    return ["scorer", dual.metric], rows
 
 
-def _isotropy(found: Sequence[Any]) -> Shown:
+def _isotropy(sides: Sequence[Any]) -> Cells:
     heads = ["side", "mean cosine", "IsoScore", "effective rank", "top 1", "top 3", "top 10", "partition", "uniformity"]
     rows = []
-    for row in found:
+    for row in sides:
         shares = [f"{row.variance_shares.get(k, float('nan')):.1%}" for k in ("1", "3", "10")]
         numbers = [f"{row.mean_cosine:.4f}", f"{row.isoscore:.4f}", f"{row.effective_rank:.1f}"]
         rows.append([row.side, *numbers, *shares, str(row.partition), str(row.uniformity)])
@@ -145,25 +150,28 @@ def _isotropy(found: Sequence[Any]) -> Shown:
     return heads, rows
 
 
-def _negatives(found: Negatives) -> Shown:
+def _negatives(negatives: Negatives) -> Cells:
     rows = [
-        [f"mean cosine of {found.positives:,} positive pairs", f"{found.positive_mean:.4f}"],
-        ["alignment", f"{found.alignment:.4f}"],
-        ["mean cosine of negative pairs", f"{found.mean:.4f}"],
-        ["variance of negative pairs", f"{found.variance.value:.5f}"],
+        [f"mean cosine of {negatives.positives:,} positive pairs", f"{negatives.positive_mean:.4f}"],
+        ["alignment", f"{negatives.alignment:.4f}"],
+        ["mean cosine of negative pairs", f"{negatives.mean:.4f}"],
+        ["variance of negative pairs", f"{negatives.variance.value:.5f}"],
         *(
-            [f"  left by batches of {bound.batch} of {found.training_size:,}", f"{bound.low:.2g} to {bound.high:.2g}"]
-            for bound in found.bounds
+            [
+                f"  left by batches of {bound.batch} of {negatives.training_size:,}",
+                f"{bound.low:.2g} to {bound.high:.2g}",
+            ]
+            for bound in negatives.bounds
         ),
     ]
     return ["", "value"], rows
 
 
-def _dimensions(found: Sequence[Any]) -> Shown:
-    dropped = [k for k in DROPPED if any(k in row.informativity for row in found)]
+def _dimensions(sides: Sequence[Any]) -> Cells:
+    dropped = [k for k in DROPPED if any(k in row.informativity for row in sides)]
     heads = ["side", "largest", "top 1", "top 2", "top 3", "10 %", "20 %", "50 %", *(f"r^2 - {k}" for k in dropped)]
     rows = []
-    for row in found:
+    for row in sides:
         shares = [f"{row.cumulative_shares.get(k, float('nan')):.3f}" for k in ("1", "2", "3")]
         needed = [str(row.needed[share] or "-") for share in ("0.1", "0.2", "0.5")]
         left = [f"{row.informativity.get(k, float('nan')):.3f}" for k in dropped]
@@ -171,31 +179,31 @@ def _dimensions(found: Sequence[Any]) -> Shown:
     return heads, rows
 
 
-def _hubness(found: Sequence[Hubness]) -> Shown:
+def _hubness(scorers: Sequence[Hubness]) -> Cells:
     heads = ["scorer", "skewness", "Robin Hood", "Gini", "anti-hubs", "hubs", "worst hubs (lists)"]
     rows = []
-    for row in found:
+    for row in scorers:
         worst = ", ".join(f"{hub.id} ({hub.occurrences})" for hub in row.worst[:3])
         shares = [f"{row.robin_hood:.3f}", f"{row.gini:.3f}", f"{row.antihub_share:.1%}"]
         rows.append([row.scorer, f"{row.skewness:.2f}", *shares, str(row.hub_count), worst])
-    chance = found[0].chance
+    chance = scorers[0].chance
     shares = [f"{chance['robin_hood']:.3f}", f"{chance['gini']:.3f}", f"{chance['antihub_share']:.1%}"]
     return heads, [*rows, ["by chance", f"{chance['skewness']:.2f}", *shares, "", ""]]
 
 
-def _fisher(found: Fisher) -> Shown:
+def _fisher(fisher: Fisher) -> Cells:
     heads = ["side", "normalize", "scale", "trace", "rank", "effective rank", "condition", "with ridge"]
     rows = []
-    for row in found.spectra:
+    for row in fisher.spectra:
         numbers = [f"{row.scale:.3g}", f"{row.trace:.3g}", str(row.rank), f"{row.effective_rank:.1f}"]
         rows.append([row.side, row.normalize, *numbers, f"{row.condition:.3g}", f"{row.condition_ridge:.3g}"])
     return heads, rows
 
 
-def _gradients(found: Sequence[Any]) -> Shown:
+def _gradients(sides: Sequence[Any]) -> Cells:
     heads = ["side", "mean", "median", "least", "hardly learn", "long", "opposite", "alike already"]
     rows = []
-    for row in found:
+    for row in sides:
         numbers = [f"{row.mean:.3g}", f"{row.median:.3g}", f"{row.least:.3g}"]
         shares = [
             f"{share:.1%}"
@@ -205,8 +213,8 @@ def _gradients(found: Sequence[Any]) -> Shown:
     return heads, rows
 
 
-def _frequency(found: Sequence[FrequencyBias]) -> Shown:
-    (bias,) = found
+def _frequency(biases: Sequence[FrequencyBias]) -> Cells:
+    (bias,) = biases
     heads = ["band, rarest first", "documents", "per million", "within band", "with all", "positive pairs"]
     rows = [
         [
@@ -222,17 +230,17 @@ def _frequency(found: Sequence[FrequencyBias]) -> Shown:
     return heads, rows
 
 
-def _rank(found: Correlation | None) -> str:
-    return _short(found.spearman) if found is not None else "-"
+def _rank(correlation: Correlation | None) -> str:
+    return _short(correlation.spearman) if correlation is not None else "-"
 
 
-def _short(found: Estimate) -> str:
-    if found.low is None or found.high is None:
+def _short(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
         return "-"
-    return f"{found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]"
+    return f"{estimate.value:+.2f} [{estimate.low:+.2f}, {estimate.high:+.2f}]"
 
 
-_TABLES: dict[str, Callable[[Any], Shown]] = {
+_TABLES: dict[str, Callable[[Any], Cells]] = {
     "lengths": _lengths,
     "relevance": _relevance,
     "dual": _dual,
