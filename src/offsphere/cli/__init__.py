@@ -1,4 +1,7 @@
-"""The command: one file a command, thin. Errors a user can mend become one line and exit code 2."""
+"""The command line: one file a command, and each parses, calls the library and shows what came of it.
+
+Errors that a user can mend become one line and exit code 2.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ def offsphere(
 
 
 def main() -> None:
-    """Run the command."""
+    """Run the command; an error that a user can mend is printed as one line, with exit code 2."""
     try:
         app()
     except OffsphereError as error:

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+
+from offsphere.base.progress import Progress
 
 PATIENCE = 2.0  # seconds
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Callable[..., None] | None]:
-    """Yields a function of (done, in all, what to say beside the label), or nothing where nobody watches."""
+def progress_bar(label: str) -> Iterator[Progress | None]:
+    """Yield a function of (done, in all, what to say beside the label), or nothing where nobody watches."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress as ProgressDisplay
 
     started = time.monotonic()
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    with ProgressDisplay(console=Console(stderr=True), transient=True) as bar:
         row = bar.add_task(label, total=None, visible=False)
 
-        def show(done: int, total: int, said: str = "") -> None:
-            beside = f"{label}, {said}" if said else label
+        def show(done: int, total: int, note: str = "", /) -> None:
+            description = f"{label}, {note}" if note else label
             late = time.monotonic() - started > PATIENCE
-            bar.update(row, completed=done, total=total, visible=late, description=beside)
+            bar.update(row, completed=done, total=total, visible=late, description=description)
 
         yield show
