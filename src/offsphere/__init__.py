@@ -71,7 +71,7 @@ _HOME = {
     "original_space": "factors.closed_form",
     "parse_scorer": "scoring.names",
     "prepare": "learn.encoders.prepare",
-    "recipe_with": "learn.encoders.train_encoder",
+    "recipe_with": "learn.encoders.named_recipes",
     "recommend": "factors.recommending",
     "search": "ranking.search",
     "settle": "learn.encoders.prepare",
@@ -110,8 +110,9 @@ if TYPE_CHECKING:
     from offsphere.learn.encoders.contrastive import ContrastiveLoss
     from offsphere.learn.encoders.encoder_dynamics import Dynamics, TextProbe
     from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
+    from offsphere.learn.encoders.named_recipes import recipe_with
     from offsphere.learn.encoders.prepare import prepare, settle
-    from offsphere.learn.encoders.train_encoder import recipe_with, train
+    from offsphere.learn.encoders.train_encoder import train
     from offsphere.ranking.hub_bias import csls, nnn
     from offsphere.ranking.search import TopK, search
     from offsphere.scoring.adapter import Adapter

@@ -144,7 +144,7 @@ def train_command(
 def chosen_recipe(recipe: str | None, config: Path | None, typed: dict[str, Any], more: list[str] | None) -> Any:
     """A named recipe, changed by a file, then by what was typed."""
     from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
-    from offsphere.learn.encoders.train_encoder import recipe_with
+    from offsphere.learn.encoders.named_recipes import recipe_with
     from offsphere.learn.objective.contrastive_options import read_options
     from offsphere.learn.objective.exponents import read_normalize
 
