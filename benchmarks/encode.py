@@ -23,7 +23,7 @@ from sentence_transformers import SentenceTransformer
 
 from offsphere.data.formats.docstrings import read_package
 from offsphere.encode import load_encoder
-from offsphere.encode.embedding import Texts, embed_texts
+from offsphere.encode.embedding import SideItems, embed_items
 
 
 def main() -> None:
@@ -50,8 +50,8 @@ def transformer(texts: list[str], folder: Path, goals: Goals, rounds: int) -> No
     clock.run(
         {
             "bare SentenceTransformer.encode": lambda: bare.encode(texts),
-            "ours, into a store": lambda: embed_texts(
-                Texts("document", ids, texts), encoder, folder / f"transformer{next(number)}"
+            "ours, into a store": lambda: embed_items(
+                SideItems("document", ids, texts), encoder, folder / f"transformer{next(number)}"
             ),
         },
         rounds,
@@ -90,7 +90,7 @@ MANY = """
 import sys
 from pathlib import Path
 from offsphere.encode import load_encoder
-from offsphere.encode.embedding import Texts, embed_texts
+from offsphere.encode.embedding import SideItems, embed_items
 
 def memory(kind):  # not getrusage, whose peak a process inherits from the one that started it
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -101,7 +101,7 @@ encoder = load_encoder("wordllama")
 encoder.encode(["compile"], "document")
 before = memory("VmRSS")
 texts = [f"short text number {n} about wing {n % 977} and flow {n % 31}" for n in range(count)]
-embed_texts(Texts("document", [str(n) for n in range(count)], texts), encoder, Path(sys.argv[2]))
+embed_items(SideItems("document", [str(n) for n in range(count)], texts), encoder, Path(sys.argv[2]))
 print(memory("VmHWM") - before)
 """
 

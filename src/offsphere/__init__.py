@@ -7,139 +7,137 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from offsphere.base.version import __version__
+from offsphere.base.version import __version__ as __version__
 
-# where each public name lives; loaded when first used, so that importing offsphere costs nothing
+# The public names, by the module each lives in. A module is loaded when one of its names is first used, so that
+# importing offsphere costs nothing. The imports below say the same to type checkers; a test compares the two.
 _HOME = {
-    "Ablation": "learn.ablation.ablation",
-    "Adapter": "scoring.adapter",
-    "Advice": "audit.advice",
-    "Angular": "scoring.similarity",
-    "Audit": "audit.run",
-    "Center": "scoring.transforms",
-    "Comparison": "comparison.table",
-    "ContrastiveLoss": "learn.encoders.contrastive",
-    "DropTop": "scoring.transforms",
-    "Dynamics": "learn.encoders.encoder_dynamics",
-    "EncoderRecipe": "learn.encoders.encoder_recipe",
-    "Euclidean": "scoring.similarity",
-    "Factors": "factors.closed_form",
-    "Geometry": "geometry",
-    "Learned": "learn.adapters.learn",
-    "Linear": "scoring.transforms",
-    "Moments": "vectors.moments",
-    "NormGap": "scoring.similarity",
-    "NormMix": "scoring.similarity",
-    "OffsphereError": "base.errors",
-    "Overlap": "scoring.similarity",
-    "PairTask": "data",
-    "PairVectors": "data",
-    "Polar": "scoring.similarity",
-    "RadialConfidence": "scoring.similarity",
-    "RankingTask": "data",
-    "RankingVectors": "data",
-    "Recipe": "learn.adapters.adapter_recipe",
-    "Scorer": "scoring.scorer",
-    "Standardize": "scoring.transforms",
-    "Store": "data.store",
-    "Tanh": "scoring.similarity",
-    "TextProbe": "learn.encoders.encoder_dynamics",
-    "TopK": "ranking.search",
-    "Training": "scoring.record",
-    "Variant": "learn.ablation.variants",
-    "Whiten": "scoring.transforms",
-    "ablate": "learn.ablation.ablate_adapters",
-    "ablate_encoder": "learn.ablation.ablate_encoders",
-    "adapt": "learn.adapters.adapt_vectors",
-    "advise": "audit.advice",
-    "audit": "audit.run",
-    "compare": "comparison.compare_scorers",
-    "csls": "ranking.hub_bias",
-    "embed": "encode",
-    "encoder_grid": "learn.ablation.encoder_variants",
-    "encoder_sweep": "learn.ablation.encoder_variants",
-    "factorize": "factors.closed_form",
-    "hold_out": "factors.recommending",
-    "learn": "learn.adapters.learn",
-    "load_encoder": "encode",
-    "load_task": "data",
-    "load_vectors": "data",
-    "measure": "geometry",
-    "measure_layers": "geometry",
-    "nnn": "ranking.hub_bias",
-    "open_store": "data.store",
-    "original_space": "factors.closed_form",
-    "parse_scorer": "scoring.names",
-    "prepare": "learn.encoders.prepare",
-    "recipe_with": "learn.encoders.named_recipes",
-    "recommend": "factors.recommending",
-    "search": "ranking.search",
-    "settle": "learn.encoders.prepare",
-    "simulate": "factors.simulation",
-    "stability": "factors.stability",
-    "standardize_queries": "scoring.standardization",
-    "sweep": "learn.ablation.variants",
-    "train": "learn.encoders.train_encoder",
-    "train_with_cosine": "factors.recommending",
+    "base.errors": "OffsphereError",
+    "vectors.moments": "Moments",
+    "scoring.adapter": "Adapter",
+    "scoring.names": "parse_scorer",
+    "scoring.scorer": "Scorer",
+    "scoring.similarity": "Angular Euclidean NormGap NormMix Overlap Polar RadialConfidence Tanh",
+    "scoring.standardize_queries": "standardize_queries",
+    "scoring.transforms": "Center DropTop Linear Standardize Whiten",
+    "ranking.hub_bias": "csls nnn",
+    "ranking.search": "TopK search",
+    "data": "PairTask PairVectors RankingTask RankingVectors load_task load_vectors",
+    "data.store": "Store open_store",
+    "encode": "embed load_encoder",
+    "encode.embedded_task": "EmbeddedSource load_embedded",
+    "comparison.compare_scorers": "compare",
+    "comparison.table": "Comparison",
+    "geometry": "Geometry measure measure_layers",
+    "learn.ablation.ablate_adapters": "ablate",
+    "learn.ablation.ablate_encoders": "ablate_encoder",
+    "learn.adapters.adapt_vectors": "adapt",
+    "learn.adapters.adapter_recipe": "Recipe",
+    "learn.encoders.contrastive": "ContrastiveLoss",
+    "learn.encoders.encoder_dynamics": "Dynamics TextProbe",
+    "learn.encoders.encoder_recipe": "EncoderRecipe",
+    "learn.encoders.named_recipes": "recipe_with",
+    "learn.encoders.prepare": "prepare settle",
+    "learn.encoders.train_encoder": "train",
+    "learn.loading": "load_parts",
+    "scoring.record": "Training",
+    "learn.ablation.ablation": "Ablation",
+    "learn.ablation.encoder_variants": "encoder_grid encoder_sweep",
+    "learn.ablation.variants": "Variant sweep",
+    "learn.adapters.learn": "Learned learn",
+    "factors.closed_form": "Factors factorize original_space",
+    "factors.recommending": "hold_out recommend train_with_cosine",
+    "factors.simulation": "simulate",
+    "factors.stability": "stability",
+    "audit.advice": "Advice advise",
+    "audit.run": "Audit audit",
 }
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
-__all__ = sorted(_HOME)  # noqa: PLE0605
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605
 
-if TYPE_CHECKING:
-    from offsphere.audit.advice import Advice, advise
-    from offsphere.audit.run import Audit, audit
-    from offsphere.base.errors import OffsphereError
-    from offsphere.comparison.compare_scorers import compare
-    from offsphere.comparison.table import Comparison
-    from offsphere.data import PairTask, PairVectors, RankingTask, RankingVectors, load_task, load_vectors
-    from offsphere.data.store import Store, open_store
-    from offsphere.encode import embed, load_encoder
-    from offsphere.factors.closed_form import Factors, factorize, original_space
-    from offsphere.factors.recommending import hold_out, recommend, train_with_cosine
-    from offsphere.factors.simulation import simulate
-    from offsphere.factors.stability import stability
-    from offsphere.geometry import Geometry, measure, measure_layers
-    from offsphere.learn.ablation.ablate_adapters import ablate
-    from offsphere.learn.ablation.ablate_encoders import ablate_encoder
-    from offsphere.learn.ablation.ablation import Ablation
-    from offsphere.learn.ablation.encoder_variants import encoder_grid, encoder_sweep
-    from offsphere.learn.ablation.variants import Variant, sweep
-    from offsphere.learn.adapters.adapt_vectors import adapt
-    from offsphere.learn.adapters.adapter_recipe import Recipe
-    from offsphere.learn.adapters.learn import Learned, learn
-    from offsphere.learn.encoders.contrastive import ContrastiveLoss
-    from offsphere.learn.encoders.encoder_dynamics import Dynamics, TextProbe
-    from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
-    from offsphere.learn.encoders.named_recipes import recipe_with
-    from offsphere.learn.encoders.prepare import prepare, settle
-    from offsphere.learn.encoders.train_encoder import train
-    from offsphere.ranking.hub_bias import csls, nnn
-    from offsphere.ranking.search import TopK, search
-    from offsphere.scoring.adapter import Adapter
-    from offsphere.scoring.names import parse_scorer
-    from offsphere.scoring.record import Training
-    from offsphere.scoring.scorer import Scorer
-    from offsphere.scoring.similarity import (
-        Angular,
-        Euclidean,
-        NormGap,
-        NormMix,
-        Overlap,
-        Polar,
-        RadialConfidence,
-        Tanh,
-    )
-    from offsphere.scoring.standardization import standardize_queries
-    from offsphere.scoring.transforms import Center, DropTop, Linear, Standardize, Whiten
-    from offsphere.vectors.moments import Moments
+if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
+    from offsphere.audit.advice import Advice as Advice
+    from offsphere.audit.advice import advise as advise
+    from offsphere.audit.run import Audit as Audit
+    from offsphere.audit.run import audit as audit
+    from offsphere.base.errors import OffsphereError as OffsphereError
+    from offsphere.comparison.compare_scorers import compare as compare
+    from offsphere.comparison.table import Comparison as Comparison
+    from offsphere.data import PairTask as PairTask
+    from offsphere.data import PairVectors as PairVectors
+    from offsphere.data import RankingTask as RankingTask
+    from offsphere.data import RankingVectors as RankingVectors
+    from offsphere.data import load_task as load_task
+    from offsphere.data import load_vectors as load_vectors
+    from offsphere.data.store import Store as Store
+    from offsphere.data.store import open_store as open_store
+    from offsphere.encode import embed as embed
+    from offsphere.encode import load_encoder as load_encoder
+    from offsphere.encode.embedded_task import EmbeddedSource as EmbeddedSource
+    from offsphere.encode.embedded_task import load_embedded as load_embedded
+    from offsphere.factors.closed_form import Factors as Factors
+    from offsphere.factors.closed_form import factorize as factorize
+    from offsphere.factors.closed_form import original_space as original_space
+    from offsphere.factors.recommending import hold_out as hold_out
+    from offsphere.factors.recommending import recommend as recommend
+    from offsphere.factors.recommending import train_with_cosine as train_with_cosine
+    from offsphere.factors.simulation import simulate as simulate
+    from offsphere.factors.stability import stability as stability
+    from offsphere.geometry import Geometry as Geometry
+    from offsphere.geometry import measure as measure
+    from offsphere.geometry import measure_layers as measure_layers
+    from offsphere.learn.ablation.ablate_adapters import ablate as ablate
+    from offsphere.learn.ablation.ablate_encoders import ablate_encoder as ablate_encoder
+    from offsphere.learn.ablation.ablation import Ablation as Ablation
+    from offsphere.learn.ablation.encoder_variants import encoder_grid as encoder_grid
+    from offsphere.learn.ablation.encoder_variants import encoder_sweep as encoder_sweep
+    from offsphere.learn.ablation.variants import Variant as Variant
+    from offsphere.learn.ablation.variants import sweep as sweep
+    from offsphere.learn.adapters.adapt_vectors import adapt as adapt
+    from offsphere.learn.adapters.adapter_recipe import Recipe as Recipe
+    from offsphere.learn.adapters.learn import Learned as Learned
+    from offsphere.learn.adapters.learn import learn as learn
+    from offsphere.learn.encoders.contrastive import ContrastiveLoss as ContrastiveLoss
+    from offsphere.learn.encoders.encoder_dynamics import Dynamics as Dynamics
+    from offsphere.learn.encoders.encoder_dynamics import TextProbe as TextProbe
+    from offsphere.learn.encoders.encoder_recipe import EncoderRecipe as EncoderRecipe
+    from offsphere.learn.encoders.named_recipes import recipe_with as recipe_with
+    from offsphere.learn.encoders.prepare import prepare as prepare
+    from offsphere.learn.encoders.prepare import settle as settle
+    from offsphere.learn.encoders.train_encoder import train as train
+    from offsphere.learn.loading import load_parts as load_parts
+    from offsphere.ranking.hub_bias import csls as csls
+    from offsphere.ranking.hub_bias import nnn as nnn
+    from offsphere.ranking.search import TopK as TopK
+    from offsphere.ranking.search import search as search
+    from offsphere.scoring.adapter import Adapter as Adapter
+    from offsphere.scoring.names import parse_scorer as parse_scorer
+    from offsphere.scoring.record import Training as Training
+    from offsphere.scoring.scorer import Scorer as Scorer
+    from offsphere.scoring.similarity import Angular as Angular
+    from offsphere.scoring.similarity import Euclidean as Euclidean
+    from offsphere.scoring.similarity import NormGap as NormGap
+    from offsphere.scoring.similarity import NormMix as NormMix
+    from offsphere.scoring.similarity import Overlap as Overlap
+    from offsphere.scoring.similarity import Polar as Polar
+    from offsphere.scoring.similarity import RadialConfidence as RadialConfidence
+    from offsphere.scoring.similarity import Tanh as Tanh
+    from offsphere.scoring.standardize_queries import standardize_queries as standardize_queries
+    from offsphere.scoring.transforms import Center as Center
+    from offsphere.scoring.transforms import DropTop as DropTop
+    from offsphere.scoring.transforms import Linear as Linear
+    from offsphere.scoring.transforms import Standardize as Standardize
+    from offsphere.scoring.transforms import Whiten as Whiten
+    from offsphere.vectors.moments import Moments as Moments
+else:  # a type checker that saw this would believe in any name
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'offsphere' has no attribute {name!r}")
-    value = getattr(import_module(f"offsphere.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module 'offsphere' has no attribute {name!r}")
+        value = getattr(import_module(f"offsphere.{_MODULE_OF[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
@@ -147,11 +145,11 @@ def __dir__() -> list[str]:
 
 
 class _FrontDoor(ModuleType):
-    """This module, in which no room hides a verb: ``osp.learn`` is the function, whoever imported offsphere.learn."""
+    """This module, in which no room hides a verb: ``osp.audit`` is the function, whoever imported offsphere.audit."""
 
     def __setattr__(self, name: str, value: object) -> None:
         # a package that has been imported is set as an attribute of its parent
-        if not (name in _HOME and isinstance(value, ModuleType)):
+        if not (name in _MODULE_OF and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
 

@@ -125,16 +125,16 @@ def test_the_audit_of_a_pair_task(real_data, tmp_path):
 
 
 def test_a_second_audit_searches_nothing_again_and_says_the_same(tmp_path, monkeypatch):
-    from offsphere import measuring
-    from offsphere.geometry import measurement
+    from offsphere.data import ranking_evaluator
+    from offsphere.geometry import evidence
     from tests.audit.test_advice import planted
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     task, vectors = planted("relevance", queries=40, documents=300)
     first = osp.audit(task, vectors)
     searches = []
-    original = measuring.search_in_turns
-    for module in (measuring, measurement):
+    original = ranking_evaluator.search_in_turns
+    for module in (ranking_evaluator, evidence):
         monkeypatch.setattr(
             module, "search_in_turns", lambda *rest, **more: searches.append(1) or original(*rest, **more)
         )

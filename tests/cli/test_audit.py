@@ -3,24 +3,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from offsphere import Scorer
-from tests.cli.test_compare import run
-from tests.generated import write_generated
-from tests.processes import environment_with
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("generated")
-    write_generated(place)
-    return place
+from tests.cli.running import run
+from tests.processes import COMMAND_IMPORTS, environment_with, run_warm
 
 
 @pytest.fixture(autouse=True)
@@ -28,8 +17,8 @@ def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def test_one_command_one_answer_one_file(folder, tmp_path):
-    result = run("audit", folder, "--out", tmp_path / "new" / "audit.html", "--save", tmp_path / "scorer")
+def test_one_command_one_answer_one_file(generated, tmp_path):
+    result = run("audit", generated, "--out", tmp_path / "new" / "audit.html", "--save", tmp_path / "scorer")
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[0].startswith("Use ")
@@ -40,8 +29,8 @@ def test_one_command_one_answer_one_file(folder, tmp_path):
 
 
 @pytest.mark.parametrize("form", ["md", "json"])
-def test_other_formats(folder, tmp_path, form):
-    result = run("audit", folder, "--format", form, "--out", tmp_path / f"audit.{form}")
+def test_other_formats(generated, tmp_path, form):
+    result = run("audit", generated, "--format", form, "--out", tmp_path / f"audit.{form}")
     assert result.returncode == 0, result.stderr
     text = (tmp_path / f"audit.{form}").read_text()
     if form == "json":
@@ -50,8 +39,8 @@ def test_other_formats(folder, tmp_path, form):
         assert text.startswith("# ")
 
 
-def test_json_is_json_and_nothing_else_and_writes_nothing(folder, tmp_path):
-    result = run("audit", folder, "--json", cwd=tmp_path, env=environment_with(Path.cwd()))
+def test_json_is_json_and_nothing_else_and_writes_nothing(generated, tmp_path):
+    result = run("audit", generated, "--json", cwd=tmp_path, env=environment_with(Path.cwd()))
     assert json.loads(result.stdout)["advice"]["verdict"]
     assert not list(tmp_path.glob("audit*"))
 
@@ -62,48 +51,50 @@ def test_json_is_json_and_nothing_else_and_writes_nothing(folder, tmp_path):
         (["--format", "pdf"], "format 'pdf': choose html, md or json"),
         (["--out", "/proc/audit.html"], "cannot write /proc/audit.html"),
         (["--metric", "ndgc@10"], "unknown metric 'ndgc@10'"),
-        (["--vectors", "nowhere"], "nowhere is not a folder of vectors"),
+        (["--vectors", "nowhere"], "nowhere is not a generated of vectors"),
         (["--model", "no-such-model-here"], "model 'no-such-model-here' was not found"),
     ],
 )
-def test_what_is_wrong_is_one_line_and_exit_code_2(folder, arguments, message):
-    result = run("audit", folder, *arguments)
+def test_what_is_wrong_is_one_line_and_exit_code_2(generated, arguments, message):
+    result = run("audit", generated, *arguments)
     assert result.returncode == 2
     assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
 
 
 def test_an_unwritable_place_is_noticed_before_the_work(tmp_path):
-    """The data is not even there, and still the folder is what it complains of."""
+    """The data is not even there, and still the generated is what it complains of."""
     result = run("audit", tmp_path / "nothing", "--out", "/proc/no/audit.html")
     assert "cannot write" in result.stderr
 
 
-def test_a_killed_audit_goes_on_and_says_the_same(folder, tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "offsphere",
-        "audit",
-        str(folder),
-        "--out",
-        str(tmp_path / "audit.md"),
-        "--format",
-        "md",
-    ]
-    started = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
+KILLED = """
+import os, signal
+from offsphere.base import cache
+from offsphere.cli import main
+
+write = cache.write_whole
+
+def write_and_be_killed(path, content):
+    write(path, content)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+cache.write_whole = write_and_be_killed  # the first part of the audit that is kept is its last
+main()
+"""
+
+
+def test_a_killed_audit_goes_on_and_says_the_same(generated, tmp_path):
+    options = ["audit", generated, "--out", tmp_path / "audit.md", "--format", "md"]
+    killed = run_warm(KILLED, *options, imports=COMMAND_IMPORTS)
+    assert killed.returncode == -signal.SIGKILL
     parts = tmp_path / "cache" / "offsphere" / "audits"
-    while not list(parts.glob("*/*.npz")) and time.monotonic() < deadline and started.poll() is None:
-        time.sleep(0.02)
-    started.send_signal(signal.SIGKILL)
-    started.wait()
     assert list(parts.glob("*/*.npz"))
     assert not (tmp_path / "audit.md").exists()
-    resumed = run("audit", folder, "--out", tmp_path / "audit.md", "--format", "md")
+    resumed = run(*options)
     fresh = run(
         "audit",
-        folder,
+        generated,
         "--out",
         tmp_path / "fresh.md",
         "--format",
@@ -114,9 +105,19 @@ def test_a_killed_audit_goes_on_and_says_the_same(folder, tmp_path):
     assert (tmp_path / "audit.md").read_text() == (tmp_path / "fresh.md").read_text()
 
 
-def test_the_demo_audits_docstrings_and_says_where_the_report_is(tmp_path):
-    result = run("demo", "--out", tmp_path / "demo")
-    assert result.returncode == 0, result.stderr
-    assert "the judgments are made, not human" in result.stdout
-    assert result.stdout.rstrip().splitlines()[-1].startswith(f"The report is {tmp_path / 'demo' / 'audit.html'}")
-    assert (tmp_path / "demo" / "task" / "qrels" / "test.tsv").is_file()
+def test_the_demo_audits_docstrings_and_says_where_the_report_is(demo):
+    assert demo.returncode == 0, demo.stderr
+    assert "the judgments are made, not human" in demo.stdout
+    assert demo.stdout.rstrip().splitlines()[-1].startswith(f"The report is {demo.out / 'audit.html'}")
+    assert (demo.out / "task" / "qrels" / "test.tsv").is_file()
+
+
+def test_the_demo_says_which_commands_it_runs_and_what_learning_adds(demo):
+    task, vectors, report = demo.out / "task", demo.out / "vectors", demo.out / "audit.html"
+    commands = [line for line in demo.stdout.splitlines() if line.startswith("$ ")]
+    assert commands == [
+        f"$ offsphere data docstrings --out {task}",
+        f"$ offsphere audit {task} --model wordllama --vectors {vectors} --adapt --out {report}",
+    ]
+    assert "If you train an adapter on these vectors:" in demo.stdout
+    assert 'id="learned"' in report.read_text()

@@ -1,38 +1,23 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
 
-from tests.generated import write_generated
+from tests.cli.running import run
 
 
-def run(*arguments, **more):
-    command = [sys.executable, "-m", "offsphere", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **more)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("generated")
-    write_generated(place)
-    return place
-
-
-def test_the_table_ends_with_a_sentence(folder):
-    result = run("compare", folder)
+def test_the_table_ends_with_a_sentence(generated):
+    result = run("compare", generated)
     assert result.returncode == 0
     assert result.stderr == ""
     assert "cosine ranks as document-normalized, angular" in result.stdout
     assert result.stdout.rstrip().splitlines()[-1].startswith("Use ")
 
 
-def test_json_is_json_and_nothing_else(folder):
-    result = run("compare", folder, "--vectors", folder, "--json", "--metric", "recall@20", "--scorer", "dot")
+def test_json_is_json_and_nothing_else(generated):
+    result = run("compare", generated, "--vectors", generated, "--json", "--metric", "recall@20", "--scorer", "dot")
     found = json.loads(result.stdout)
     assert found["metric"] == "recall@20"
     assert (found["task"]["queries"], found["task"]["documents"]) == (200, 3000)
@@ -62,8 +47,8 @@ def test_json_is_json_and_nothing_else(folder):
         (["--scorer", "drop-top(nan) + cosine"], "k = nan is not a number of directions"),
     ],
 )
-def test_mistakes_are_one_line_and_exit_code_2(folder, arguments, message):
-    result = run("compare", folder, *arguments)
+def test_mistakes_are_one_line_and_exit_code_2(generated, arguments, message):
+    result = run("compare", generated, *arguments)
     assert result.returncode == 2
     assert result.stdout == ""
     assert message in result.stderr
@@ -77,9 +62,9 @@ def test_a_missing_folder_is_one_line(tmp_path):
     assert len(result.stderr.strip().splitlines()) == 1
 
 
-def test_unknown_documents_stop_the_command_unless_ignored(folder, tmp_path):
+def test_unknown_documents_stop_the_command_unless_ignored(generated, tmp_path):
     for name in ("queries.npy", "documents.npy", "queries.ids", "documents.ids", "qrels.tsv"):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
+        (tmp_path / name).write_bytes((generated / name).read_bytes())
     with (tmp_path / "qrels.tsv").open("a") as stream:
         stream.write("q0\tnobody\t1\nq1\tnobody\t1\n")
     result = run("compare", tmp_path, "--scorer", "dot")
@@ -90,10 +75,10 @@ def test_unknown_documents_stop_the_command_unless_ignored(folder, tmp_path):
     assert "warning: 2 judgments are for unknown queries or documents" in result.stderr
 
 
-def test_empty_vectors_are_a_warning(folder, tmp_path):
+def test_empty_vectors_are_a_warning(generated, tmp_path):
     for name in ("queries.npy", "queries.ids", "documents.ids", "qrels.tsv"):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
-    documents = np.load(folder / "documents.npy")
+        (tmp_path / name).write_bytes((generated / name).read_bytes())
+    documents = np.load(generated / "documents.npy")
     documents[[5, 77]] = 0
     np.save(tmp_path / "documents.npy", documents)
     result = run("compare", tmp_path, "--scorer", "dot")
@@ -108,31 +93,3 @@ def test_a_place_that_cannot_be_written_is_one_line(tmp_path):
     assert result.returncode == 2
     assert "cannot write" in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
-
-
-def test_importing_loads_neither_numba_nor_numpy():
-    code = (
-        "import sys, offsphere; print([name for name in ('numpy', 'numba', 'torch', 'scipy') if name in sys.modules])"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
-
-
-def test_public_names_resolve():
-    import offsphere
-
-    assert all(getattr(offsphere, name) is not None for name in offsphere.__all__)
-    assert callable(offsphere.search)
-    assert callable(offsphere.compare)
-    with pytest.raises(AttributeError):
-        _ = offsphere.nothing
-
-
-def test_help_is_quick_enough_to_be_read():
-    started = time.perf_counter()
-    result = run("--help")
-    assert result.returncode == 0
-    assert "compare" in result.stdout
-    assert (
-        time.perf_counter() - started < 5
-    )  # the real goal is in benchmarks/start_up.py; this catches an import of torch

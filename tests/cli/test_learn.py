@@ -8,13 +8,14 @@ import sys
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
-from offsphere.cli import app
 from offsphere.learn.ablation.ablation import Ablation
+from tests.cli.running import printed as run
+from tests.cli.running import run_here
 from tests.learn.conftest import hidden
+from tests.processes import PATIENCE
 
 
 @pytest.fixture
@@ -31,14 +32,6 @@ def folder(tmp_path):
         lines = [f"q{q}\td{task.judgments.documents[q]}\t1" for q in chosen]
         (tmp_path / "qrels" / f"{split}.tsv").write_text("query-id\tcorpus-id\tscore\n" + "\n".join(lines))
     return tmp_path
-
-
-def run(*arguments):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if isinstance(result.exception, OffsphereError):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-    return result.stdout
 
 
 def test_adapt_learns_from_train_judges_by_test_and_says_what_is_new(folder, tmp_path):
@@ -88,10 +81,7 @@ def test_a_query_whose_only_relevant_document_is_missing_is_said_or_left_out(fol
     np.save(folder / "queries-train.npy", np.concatenate([rows, rows[:1]]))
     with pytest.raises(OffsphereError, match="unknown document 'gone'"):
         run("adapt", folder, "--out", tmp_path / "a")
-    result = CliRunner().invoke(
-        app, ["adapt", str(folder), "--out", str(tmp_path / "a"), "--epochs", "1", "--ignore-missing"]
-    )
-    assert result.exit_code == 0
+    result = run_here("adapt", folder, "--out", tmp_path / "a", "--epochs", 1, "--ignore-missing")
     assert "1 judged queries have no relevant document and are left out" in result.stderr
 
 
@@ -173,7 +163,7 @@ main()
 
 def test_a_missing_torch_is_one_line(folder):
     command = [sys.executable, "-c", WITHOUT_TORCH, "adapt", str(folder)]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=PATIENCE, check=False)
     assert result.returncode == 2, result.stderr
     assert "pip install 'offsphere[learn]'" in result.stderr
     assert "Traceback" not in result.stderr

@@ -5,19 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from tests.cli.test_compare import run
-from tests.generated import write_generated
+from tests.cli.running import run
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("generated")
-    write_generated(place)
-    return place
-
-
-def test_it_says_what_it_found_and_shows_the_numbers(folder):
-    result = run("measure", folder)
+def test_it_says_what_it_found_and_shows_the_numbers(generated):
+    result = run("measure", generated)
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
     assert "relevant documents are longer" in result.stdout
@@ -25,17 +17,17 @@ def test_it_says_what_it_found_and_shows_the_numbers(folder):
     assert "frequency: not measured" in result.stdout
 
 
-def test_a_section_alone_as_json(folder, tmp_path):
+def test_a_section_alone_as_json(generated, tmp_path):
     groups = tmp_path / "groups.tsv"
     groups.write_text("".join(f"q{q}\t{'even' if q % 2 == 0 else 'odd'}\n" for q in range(200)))
-    result = run("measure", folder, "--section", "relevance", "--groups", groups, "--json")
+    result = run("measure", generated, "--section", "relevance", "--groups", groups, "--json")
     found = json.loads(result.stdout)
     assert set(found) == {"of", "relevance", "skipped"}
     assert [group["queries"] for group in found["relevance"]["groups"]] == [100, 100]
 
 
-def test_vectors_without_a_task(folder):
-    result = run("measure", folder / "documents.npy", "--section", "hubness", "--json")
+def test_vectors_without_a_task(generated):
+    result = run("measure", generated / "documents.npy", "--section", "hubness", "--json")
     found = json.loads(result.stdout)["hubness"]
     assert found[0]["worst"][0]["id"].startswith("d")
     assert found[0]["documents"] == 3_000
@@ -53,8 +45,8 @@ def test_vectors_without_a_task(folder):
         (["--scorer", "cosin"], "unknown similarity 'cosin'"),
     ],
 )
-def test_what_is_wrong_is_one_line_and_exit_code_2(folder, arguments, message):
-    result = run("measure", folder, *arguments)
+def test_what_is_wrong_is_one_line_and_exit_code_2(generated, arguments, message):
+    result = run("measure", generated, *arguments)
     assert result.returncode == 2
     assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1

@@ -6,11 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from offsphere.base.errors import OffsphereError
-from offsphere.cli import app
 from offsphere.data.formats.beir import write_beir
+from tests.cli.running import printed as run
 from tests.learn.encoders.conftest import save_transformer, words_task
 
 
@@ -34,14 +33,6 @@ def data(tmp_path_factory):
         "three words of a document",
     )
     return folder
-
-
-def run(*arguments):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-    return result.stdout
 
 
 def test_train_saves_a_model_that_plain_sentence_transformers_loads(data, model, tmp_path):

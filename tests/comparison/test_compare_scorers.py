@@ -7,8 +7,11 @@ from scipy import stats
 
 from offsphere.base.errors import ParameterError, UnknownNameError, VectorError
 from offsphere.comparison.candidates import EXPONENTS
+from offsphere.comparison.choice import complexity
 from offsphere.comparison.compare_scorers import compare
 from offsphere.data import PairTask, PairVectors, RankingTask, RankingVectors
+from offsphere.scoring.adapter import Adapter
+from offsphere.scoring.transforms.adapter_map import SideAdapter
 from offsphere.statistics.cross_validation import assign_folds
 from tests.oracles import top, values
 
@@ -85,7 +88,7 @@ def test_what_a_fold_holds_never_moves_the_choice_made_for_it():
         for number, (query, row) in enumerate(judged.items())
     }
     after = compare(RankingTask.from_judgments(spoiled, task.document_ids), vectors)
-    tuned = [row.name for row in before.rows if row.fold_parameters and "(tuned)" in row.name]
+    tuned = [row.name for row in before.rows if row.fold_parameters and row.tuned]
     both = [name for name in tuned if any(row.name == name and row.fold_parameters for row in after.rows)]
     assert both
     for name in both:
@@ -311,6 +314,18 @@ def test_every_label_of_the_table_can_be_typed():
     assert len(repr(table)) < 500
     with pytest.raises(UnknownNameError, match="unknown row 'cosin': did you mean cosine"):
         _ = table["cosin"]
+
+
+def test_a_row_is_tuned_by_its_flag_and_not_by_its_name():
+    task, vectors, _ = planted("half")
+    rows = compare(task, vectors).rows
+    assert any(row.tuned for row in rows)
+    assert all(row.label.endswith(" *") == row.tuned == row.name.endswith(" (tuned)") for row in rows)
+    side = SideAdapter(np.eye(DIMENSION))
+    named = Adapter(side, side, label="by hand (tuned)").scorer
+    row = compare(task, vectors, [named])["adapter(by hand (tuned)) + cosine"]
+    assert row.label == row.name
+    assert complexity(row) == (0, 0, 1, 0)
 
 
 def test_scorers_named_by_hand_come_with_a_caution():

@@ -4,20 +4,27 @@ import numpy as np
 import pytest
 
 from offsphere.base.errors import DataError, OffsphereError
-from offsphere.encode.embedding import Texts, embed_texts
+from offsphere.encode.embedding import SideItems, embed_items
 from offsphere.encode.function import FunctionEncoder
 from offsphere.engines.exchange import export_store, import_vectors
+from offsphere.engines.registry import ENGINES
 
 ROWS = (np.random.default_rng(0).standard_normal((300, 6)) * np.linspace(0.1, 9, 300)[:, None]).astype(np.float32)
 TARGETS = ["v.npy", "v.npz", "v.parquet", "v.safetensors", "v.faiss", "qdrant:{}/q:things", "lancedb:{}/l:things"]
-NEEDS = {"v.faiss": "faiss", "qdrant:{}/q:things": "qdrant_client", "lancedb:{}/l:things": "lancedb"}
+TARGETS += ["qdrant:{}/q:things.faiss"]  # a prefix says more than an ending
+NEEDS = {
+    "qdrant:{}/q:things.faiss": "qdrant_client",
+    "v.faiss": "faiss",
+    "qdrant:{}/q:things": "qdrant_client",
+    "lancedb:{}/l:things": "lancedb",
+}
 
 
 @pytest.fixture
 def store(tmp_path):
     texts = [str(n) for n in range(len(ROWS))]
     encoder = FunctionEncoder(lambda some: ROWS[[int(t) if t.isdigit() else 0 for t in some]], "callable:rows")
-    return embed_texts(Texts("document", [f"id {n}" for n in range(len(ROWS))], texts), encoder, tmp_path / "store")
+    return embed_items(SideItems("document", [f"id {n}" for n in range(len(ROWS))], texts), encoder, tmp_path / "store")
 
 
 def at(tmp_path, target):
@@ -28,9 +35,9 @@ def at(tmp_path, target):
 @pytest.mark.parametrize("target", TARGETS)
 def test_vectors_come_back_with_their_lengths_and_ids(tmp_path, store, target):
     pytest.importorskip(NEEDS.get(target, "numpy"))
-    place = at(tmp_path, target)
-    export_store(store, place)
-    again = import_vectors(place, tmp_path / "again")
+    location = at(tmp_path, target)
+    export_store(store, location)
+    again = import_vectors(location, tmp_path / "again")
     assert again.ids == store.ids
     assert (np.asarray(again.vectors) == ROWS).all()
 
@@ -49,8 +56,14 @@ def test_a_cosine_collection_has_lost_its_lengths_and_is_refused(tmp_path):
         import_vectors(f"qdrant:{tmp_path}/q:c", tmp_path / "again")
 
 
+def test_every_engine_says_what_to_set_for_every_metric():
+    assert [engine.name for engine in ENGINES] == ["FAISS", "Qdrant", "pgvector", "LanceDB", "usearch", "Elasticsearch"]
+    assert all(all(engine.words) and len(set(engine.words)) == 3 for engine in ENGINES)
+
+
 def test_what_cannot_be_exchanged_is_named(tmp_path, store):
-    with pytest.raises(OffsphereError, match=r"cannot export to 'v\.csv': give \.npy"):
+    known = ".npy, .npz, .parquet, .safetensors, .faiss, qdrant:FOLDER:COLLECTION or lancedb:FOLDER:TABLE"
+    with pytest.raises(OffsphereError, match=f"cannot export to 'v.csv': give {known}"):
         export_store(store, "v.csv")
     with pytest.raises(OffsphereError, match="write qdrant:FOLDER:NAME"):
         export_store(store, "qdrant:here")

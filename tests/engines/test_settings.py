@@ -29,12 +29,12 @@ def served(name):
 def test_faiss_as_it_is_told(name):
     faiss = pytest.importorskip("faiss")
     settings, store, ask, right = served(name)
-    told = settings["FAISS"].setting
-    if "normalize_L2" in told:
+    setting = settings["FAISS"].setting
+    if "normalize_L2" in setting:
         store, ask = store.copy(), ask.copy()
         faiss.normalize_L2(store)
         faiss.normalize_L2(ask)
-    index = faiss.IndexFlatL2(store.shape[1]) if "IndexFlatL2" in told else faiss.IndexFlatIP(store.shape[1])
+    index = faiss.IndexFlatL2(store.shape[1]) if "IndexFlatL2" in setting else faiss.IndexFlatIP(store.shape[1])
     index.add(store)
     assert (index.search(ask, 10)[1] == right).all()
 
@@ -49,8 +49,8 @@ def test_qdrant_as_it_is_told(name):
     client.create_collection("documents", vectors_config=params)
     client.upload_collection("documents", vectors=store, ids=list(range(len(store))))
     for query, wanted in zip(ask, right, strict=True):
-        found = [point.id for point in client.query_points("documents", query=query.tolist(), limit=10).points]
-        assert found == wanted.tolist()
+        points = client.query_points("documents", query=query.tolist(), limit=10).points
+        assert [point.id for point in points] == wanted.tolist()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -58,8 +58,8 @@ def test_lancedb_as_it_is_told(name, tmp_path):
     lancedb = pytest.importorskip("lancedb")
     settings, store, ask, right = served(name)
     kind = settings["LanceDB"].setting.split('"')[1]
-    rows = [{"id": place, "vector": row.tolist()} for place, row in enumerate(store)]
+    rows = [{"id": number, "vector": row.tolist()} for number, row in enumerate(store)]
     table = lancedb.connect(tmp_path).create_table("documents", rows)
     for query, wanted in zip(ask, right, strict=True):
-        found = [row["id"] for row in table.search(query).distance_type(kind).limit(10).to_list()]
-        assert found == wanted.tolist()
+        rows = table.search(query).distance_type(kind).limit(10).to_list()
+        assert [row["id"] for row in rows] == wanted.tolist()

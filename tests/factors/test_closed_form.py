@@ -85,11 +85,11 @@ def test_at_full_rank_the_other_rescaling_gives_users_the_cosines_of_the_raw_dat
 def test_rescaling_leaves_the_model_and_moves_the_neighbours():
     x = osp.simulate(400, 60, 4, most_items=20, seed=3).interactions
     factors = osp.factorize(x, 12, 50.0, objective=1)
-    other = factors.rescale(10 ** np.random.default_rng(0).uniform(-1, 1, 12))
-    before, after = factors.scores(x), other.scores(x)
+    rescaled = factors.rescale(10 ** np.random.default_rng(0).uniform(-1, 1, 12))
+    before, after = factors.scores(x), rescaled.scores(x)
     assert np.abs(before - after).max() < 1e-10 * np.abs(before).max()
-    assert np.abs(factors.item_similarities() - other.item_similarities()).max() > 0.3
-    assert np.allclose(factors.user_item_similarities(x, DOT), other.user_item_similarities(x, DOT))
+    assert np.abs(factors.item_similarities() - rescaled.item_similarities()).max() > 0.3
+    assert np.allclose(factors.user_item_similarities(x, DOT), rescaled.user_item_similarities(x, DOT))
 
 
 def test_the_original_space_does_not_depend_on_the_rescaling_and_is_what_it_says():
@@ -98,12 +98,12 @@ def test_the_original_space_does_not_depend_on_the_rescaling_and_is_what_it_says
     columns = factors.scores(x).T  # items x users
     expected = similarities(columns, columns, COSINE)
     wild = 10 ** np.random.default_rng(0).uniform(-8, 8, 5)
-    for one in (factors, factors.rescale(np.array([0.1, 5.0, 1.0, 30.0, 0.5])), factors.rescale(wild)):
-        items = one.in_original_space(x)
+    for each in (factors, factors.rescale(np.array([0.1, 5.0, 1.0, 30.0, 0.5])), factors.rescale(wild)):
+        items = each.in_original_space(x)
         assert items.shape == (12, 5)
         assert np.allclose(similarities(items, items, COSINE), expected, atol=1e-8)
-        assert np.allclose(osp.original_space(one.items, one.users(x)), items)
-        users = one.users_in_original_space(x)
+        assert np.allclose(osp.original_space(each.items, each.users(x)), items)
+        users = each.users_in_original_space(x)
         rows = factors.scores(x)
         assert np.allclose(similarities(users, users, COSINE), similarities(rows, rows, COSINE), atol=1e-8)
 
@@ -153,8 +153,8 @@ def test_all_singular_values_are_those_of_the_dense_matrix(shape, weighting):
 
 def test_the_same_matrix_gives_the_same_factors_whatever_the_seed():
     x = osp.simulate(500, 60, most_items=30, seed=0).interactions
-    one, other = (osp.factorize(x, 6, 1.0, seed=seed).items for seed in (0, 7))
-    assert np.allclose(one, other, atol=1e-8)
+    first, second = (osp.factorize(x, 6, 1.0, seed=seed).items for seed in (0, 7))
+    assert np.allclose(first, second, atol=1e-8)
 
 
 def test_empty_users_and_items_are_zero_and_counted():
@@ -172,7 +172,7 @@ def test_factors_come_back_from_disk(tmp_path):
     again = osp.Factors.load(tmp_path)
     assert np.array_equal(again.items, factors.items)
     assert np.array_equal(again.users(interactions()), factors.users(interactions()))
-    for change, said in (
+    for change, message in (
         (lambda: (tmp_path / "factors.json").write_text('{"objective": "1"}'), "does not describe"),
         (lambda: np.save(tmp_path / "singular_values.npy", np.ones(3)), "expected"),
         (lambda: np.save(tmp_path / "items.npy", np.full((12, 4), np.nan)), "row 0 is not finite"),
@@ -182,7 +182,7 @@ def test_factors_come_back_from_disk(tmp_path):
     ):
         factors.save(tmp_path)
         change()
-        with pytest.raises(OffsphereError, match=said):
+        with pytest.raises(OffsphereError, match=message):
             osp.Factors.load(tmp_path)
 
 
@@ -201,13 +201,13 @@ def test_the_given_matrix_is_left_as_it_was():
 @pytest.mark.parametrize("kind", ["csr_matrix", "csc_array", "coo_array", "lil_array", "dense", "bool", "int", "list"])
 def test_every_kind_of_matrix_is_taken(kind):
     x = (interactions() > 0).astype(float)
-    made = {
+    forms = {
         "dense": x,
         "bool": x > 0,
         "int": x.astype(int),
         "list": x.tolist(),
     }
-    given = made[kind] if kind in made else getattr(sparse, kind)(x)
+    given = forms[kind] if kind in forms else getattr(sparse, kind)(x)
     assert np.allclose(osp.factorize(given, 3, 1.0).items, osp.factorize(x, 3, 1.0).items)
 
 
@@ -240,15 +240,15 @@ def test_files_that_are_not_what_they_claim_are_said(tmp_path):
         with pytest.raises(OffsphereError, match=r"as scipy.sparse.save_npz writes it"):
             read_interactions(tmp_path / name)
     wrong = {"zip.npy": "archive", "complex.npy": "real numbers", "flat.npy": "2 axes", "none.npy": "exist"}
-    for name, said in wrong.items():
-        with pytest.raises(OffsphereError, match=said):
+    for name, message in wrong.items():
+        with pytest.raises(OffsphereError, match=message):
             read_numbers(tmp_path / name, 2)
     with pytest.raises(OffsphereError, match="complex"):
         osp.factorize(interactions() + 1j, 3)
 
 
 @pytest.mark.parametrize(
-    ("change", "options", "said"),
+    ("change", "options", "message"),
     [
         (lambda x: x.__setitem__((3, 2), -1), {}, "user 3 with item 2 is -1"),
         (lambda x: x.__setitem__((3, 2), np.nan), {}, "user 3 with item 2 is nan"),
@@ -262,10 +262,10 @@ def test_files_that_are_not_what_they_claim_are_said(tmp_path):
         (lambda x: None, {"weighting": "tfidf"}, "none, standardize or popularity"),
     ],
 )
-def test_bad_input_is_said(change, options, said):
+def test_bad_input_is_said(change, options, message):
     x = interactions()
     change(x)
-    with pytest.raises(OffsphereError, match=said):
+    with pytest.raises(OffsphereError, match=message):
         osp.factorize(x, **{"k": 4, **options})
 
 

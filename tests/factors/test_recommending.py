@@ -21,12 +21,12 @@ def data():
 
 
 def test_nothing_a_user_has_is_recommended_and_values_are_those_of_plain_sorting(data):
-    held = osp.hold_out(data.interactions)
-    factors = osp.factorize(held.train, 16, 5.0)
-    table = osp.recommend(factors, held).table
-    scores = factors.scores(held.train[held.users])
-    train = held.train[held.users].toarray() > 0
-    truth = (data.interactions[held.users].toarray() > 0) & ~train
+    held_out = osp.hold_out(data.interactions)
+    factors = osp.factorize(held_out.train, 16, 5.0)
+    table = osp.recommend(factors, held_out).table
+    scores = factors.scores(held_out.train[held_out.users])
+    train = held_out.train[held_out.users].toarray() > 0
+    truth = (data.interactions[held_out.users].toarray() > 0) & ~train
     scores[train] = -np.inf
     order = np.argsort(-scores, axis=1, kind="stable")[:, :10]
     gains = np.take_along_axis(truth, order, axis=1)
@@ -37,22 +37,22 @@ def test_nothing_a_user_has_is_recommended_and_values_are_those_of_plain_sorting
 
 
 def test_held_out_and_learned_from_are_a_division(data):
-    held = osp.hold_out(data.interactions, share=0.3, seed=4)
-    judged = held.task.judgments
-    assert held.train.nnz + len(judged.grades) == data.interactions.nnz
-    assert (held.task.excluded.relevant > 0).all()
-    assert np.diff(data.interactions.indptr)[held.users].min() >= 5
+    held_out = osp.hold_out(data.interactions, share=0.3, seed=4)
+    judged = held_out.task.judgments
+    assert held_out.train.nnz + len(judged.grades) == data.interactions.nnz
+    assert (held_out.task.excluded.relevant > 0).all()
+    assert np.diff(data.interactions.indptr)[held_out.users].min() >= 5
 
 
 def test_length_follows_popularity_and_groups_are_thirds(data):
-    held = osp.hold_out(data.interactions)
-    found = osp.recommend(osp.factorize(held.train, 16, 5.0), held)
-    assert found.length_and_popularity > 0.8
-    assert len(found.groups) == 6
-    by_activity = found.groups[:3]
-    assert sum(group.users for group in by_activity) == len(held.users)
-    weighted = sum(group.difference * group.users for group in by_activity) / len(held.users)
-    assert weighted == pytest.approx(found.table["dot"].difference)
+    held_out = osp.hold_out(data.interactions)
+    result = osp.recommend(osp.factorize(held_out.train, 16, 5.0), held_out)
+    assert result.length_and_popularity > 0.8
+    assert len(result.groups) == 6
+    by_activity = result.groups[:3]
+    assert sum(group.users for group in by_activity) == len(held_out.users)
+    weighted = sum(group.difference * group.users for group in by_activity) / len(held_out.users)
+    assert weighted == pytest.approx(result.table["dot"].difference)
 
 
 def test_an_excluded_document_is_not_ranked_even_where_nothing_else_is_left():
@@ -105,11 +105,11 @@ def test_users_like_the_clusters_they_prefer():
 
 def test_the_experiment_tells_what_the_paper_tells():
     """Objective 1's cosines change with the rescaling, objective 2 and the original space find the clusters."""
-    found = experiment(osp.simulate(4_000, 300, seed=0), 50, {1: 2_000.0, 2: 20.0})
-    truth, one, half, other, two, original = found.panels
+    result = experiment(osp.simulate(4_000, 300, seed=0), 50, {1: 2_000.0, 2: 20.0})
+    truth, objective_1, half, inverse, objective_2, original = result.panels
     assert (truth.within, truth.between, truth.auc) == (1.0, 0.0, 1.0)
-    assert len({round(panel.within, 2) for panel in (one, half, other)}) == 3
-    assert two.auc > half.auc
+    assert len({round(panel.within, 2) for panel in (objective_1, half, inverse)}) == 3
+    assert objective_2.auc > half.auc
     assert original.auc > half.auc
 
 
@@ -127,7 +127,7 @@ def test_a_picture_is_a_png_of_the_matrix():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"concentration": 0}, "concentration above zero"),
         ({"popularity_exponents": (2.0, 1.0)}, "from low to high"),
@@ -135,8 +135,8 @@ def test_a_picture_is_a_png_of_the_matrix():
         ({"cluster_share": np.array([1.0, 2.0])}, "5 numbers"),
     ],
 )
-def test_laws_that_cannot_be_are_refused(options, said):
-    with pytest.raises(OffsphereError, match=said):
+def test_laws_that_cannot_be_are_refused(options, message):
+    with pytest.raises(OffsphereError, match=message):
         osp.simulate(**options)
 
 
@@ -151,30 +151,30 @@ def test_users_who_are_alike_are_not_divided():
     x = np.zeros((90, 40))
     for row in x:
         row[rng.choice(40, 8, replace=False)] = 1
-    held = osp.hold_out(x)
-    names = [group.name for group in osp.recommend(osp.factorize(held.train, 5, 1.0), held).groups]
+    held_out = osp.hold_out(x)
+    names = [group.name for group in osp.recommend(osp.factorize(held_out.train, 5, 1.0), held_out).groups]
     assert not any("items" in name for name in names)
 
 
 def test_dot_is_compared_whether_asked_for_or_not(data):
-    held = osp.hold_out(data.interactions, most_users=200)
-    found = osp.recommend(osp.factorize(held.train, 8, 5.0), held, ["half"])
-    assert len(held.users) == 200
-    assert found.table["dot"].p is not None
+    held_out = osp.hold_out(data.interactions, most_users=200)
+    result = osp.recommend(osp.factorize(held_out.train, 8, 5.0), held_out, ["half"])
+    assert len(held_out.users) == 200
+    assert result.table["dot"].p is not None
 
 
 def test_one_user_with_nearly_everything_does_not_make_all_searches_deep(data):
     x = data.interactions.toarray()
     x[0] = 1
-    held = osp.hold_out(x)
-    factors = osp.factorize(held.train, 8, 5.0)
-    scores = factors.scores(held.train[held.users])
-    scores[held.train[held.users].toarray() > 0] = -np.inf
+    held_out = osp.hold_out(x)
+    factors = osp.factorize(held_out.train, 8, 5.0)
+    scores = factors.scores(held_out.train[held_out.users])
+    scores[held_out.train[held_out.users].toarray() > 0] = -np.inf
     best = scores.argmax(axis=1)
-    truth = (x[held.users] > 0) & (held.train[held.users].toarray() == 0)
+    truth = (x[held_out.users] > 0) & (held_out.train[held_out.users].toarray() == 0)
     expected = truth[np.arange(len(best)), best].mean()
-    found = osp.compare(held.task, held.vectors(factors), ["dot"], metric="precision@1")
-    assert found["dot"].value == pytest.approx(expected)
+    result = osp.compare(held_out.task, held_out.vectors(factors), ["dot"], metric="precision@1")
+    assert result["dot"].value == pytest.approx(expected)
 
 
 def test_what_a_user_can_never_choose_is_not_chosen():

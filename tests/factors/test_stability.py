@@ -20,21 +20,21 @@ def data():
 
 
 def test_objective_1_is_an_accident_and_objective_2_is_determined(data):
-    one = osp.stability(osp.factorize(data.interactions, 20, 1_000.0, objective=1))
-    two = osp.stability(osp.factorize(data.interactions, 20, 10.0, objective=2))
-    assert not one.determined
-    assert "accident" in one.verdict
-    assert one.worst.overlap < 0.5
-    assert two.determined
-    assert two.worst.overlap > 0.99
-    assert all(change.score_change < 1e-10 for change in (*one.changes, *two.changes))
-    assert {"no change", "D = shrinkage^(1/2)", "D = shrinkage^(-1/2)"} <= {change.name for change in one.changes}
-    assert one.changes[0].overlap == 1
+    free = osp.stability(osp.factorize(data.interactions, 20, 1_000.0, objective=1))
+    unique = osp.stability(osp.factorize(data.interactions, 20, 10.0, objective=2))
+    assert not free.determined
+    assert "accident" in free.verdict
+    assert free.worst.overlap < 0.5
+    assert unique.determined
+    assert unique.worst.overlap > 0.99
+    assert all(change.score_change < 1e-10 for change in (*free.changes, *unique.changes))
+    assert {"no change", "D = shrinkage^(1/2)", "D = shrinkage^(-1/2)"} <= {change.name for change in free.changes}
+    assert free.changes[0].overlap == 1
 
 
 def test_overlaps_are_those_of_plain_sorting(data):
     factors = osp.factorize(data.interactions, 20, 1_000.0, objective=1)
-    found = osp.stability(factors, draws=1)
+    trust = osp.stability(factors, draws=1)
 
     def neighbours(items):
         units = items / np.linalg.norm(items, axis=1, keepdims=True)
@@ -45,26 +45,26 @@ def test_overlaps_are_those_of_plain_sorting(data):
     root = np.sqrt(factors.shrinkage)
     before, after = neighbours(factors.items), neighbours(factors.items / root)
     expected = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(before, after, strict=True)])
-    (change,) = [change for change in found.changes if change.name == "D = shrinkage^(1/2)"]
+    (change,) = [change for change in trust.changes if change.name == "D = shrinkage^(1/2)"]
     assert change.overlap == pytest.approx(expected, abs=2e-3)
 
 
 def test_the_original_space_is_a_remedy(data):
     """Under every rescaling the neighbours in the original space stay."""
     factors = osp.factorize(data.interactions, 20, 1_000.0, objective=1)
-    other = factors.rescale(10 ** np.random.default_rng(0).uniform(-1, 1, 20))
-    a, b = (one.in_original_space(data.interactions).astype(np.float32) for one in (factors, other))
-    found = [osp.search(rows, rows, [osp.Scorer()], 11)[0].documents for rows in (a, b)]
-    same = np.mean([len(set(x) & set(y)) / 11 for x, y in zip(*found, strict=True)])
+    rescaled = factors.rescale(10 ** np.random.default_rng(0).uniform(-1, 1, 20))
+    a, b = (each.in_original_space(data.interactions).astype(np.float32) for each in (factors, rescaled))
+    lists = [osp.search(rows, rows, [osp.Scorer()], 11)[0].documents for rows in (a, b)]
+    same = np.mean([len(set(x) & set(y)) / 11 for x, y in zip(*lists, strict=True)])
     assert same > 0.99
 
 
 def test_the_least_trusted_items_are_those_whose_neighbours_change_most(data):
-    found = osp.stability(osp.factorize(data.interactions, 20, 1_000.0, objective=1))
-    random = [change.overlap for change in found.changes if change.name.startswith("random")]
-    assert found.overlaps.mean() == pytest.approx(np.mean(random))
-    shares = [share for _, share in found.least_trusted]
-    assert shares == sorted(found.overlaps.tolist())[:10]
+    trust = osp.stability(osp.factorize(data.interactions, 20, 1_000.0, objective=1))
+    random = [change.overlap for change in trust.changes if change.drawn]
+    assert trust.overlaps.mean() == pytest.approx(np.mean(random))
+    shares = [share for _, share in trust.least_trusted]
+    assert shares == sorted(trust.overlaps.tolist())[:10]
     assert shares[0] < np.mean(random)
 
 
@@ -87,12 +87,12 @@ def test_our_own_factors_know_what_they_are(data):
     free = osp.factorize(data.interactions, 8, 0.0, objective=2)
     assert not osp.stability(free).determined  # nothing was penalised
     free.rescale(np.full(8, 2.0))
-    one, two = (osp.factorize(data.interactions, 8, 10.0, objective=objective) for objective in (1, 2))
-    for factors, freedom in ((one, "rotation"), (two, "diagonal"), (two, "invertible")):
+    objective_1, objective_2 = (osp.factorize(data.interactions, 8, 10.0, objective=objective) for objective in (1, 2))
+    for factors, freedom in ((objective_1, "rotation"), (objective_2, "diagonal"), (objective_2, "invertible")):
         with pytest.raises(OffsphereError, match="leaves the freedom"):
             osp.stability(factors, freedom=freedom)
     with pytest.raises(OffsphereError, match="know their objective"):
-        osp.stability(one, regularized="factors")
+        osp.stability(objective_1, regularized="factors")
 
 
 def test_the_named_rescalings_are_counted_from_the_fit(data):
@@ -113,13 +113,13 @@ def test_factors_of_alternating_least_squares(data):
     items, users = np.asarray(model.item_factors), np.asarray(model.user_factors)
     assert osp.stability(items, users, regularized="factors").determined
     for options in ({"regularized": "nothing"}, {"freedom": "diagonal"}, {"freedom": "invertible"}):
-        found = osp.stability(items, users, **options)
-        assert not found.determined
-        assert all(change.score_change < 1e-8 for change in found.changes)
+        trust = osp.stability(items, users, **options)
+        assert not trust.determined
+        assert all(change.score_change < 1e-8 for change in trust.changes)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options", "said"),
+    ("arguments", "options", "message"),
     [
         ((np.ones((20, 3)),), {}, "say what the training regularised"),
         ((np.ones((20, 3)),), {"regularized": "both"}, "unknown regularisation"),
@@ -135,8 +135,8 @@ def test_factors_of_alternating_least_squares(data):
         (([["a", "b"]],), {"freedom": "diagonal"}, "must be numbers"),
     ],
 )
-def test_bad_input_is_said(arguments, options, said):
-    with pytest.raises(OffsphereError, match=said):
+def test_bad_input_is_said(arguments, options, message):
+    with pytest.raises(OffsphereError, match=message):
         osp.stability(*arguments, **options)
 
 
@@ -150,13 +150,13 @@ def test_the_commands(data, tmp_path):
         assert result.exit_code == 0, result.exception
         return result.stdout
 
-    said = run("fit", tmp_path / "x.npz", "--rank", 16, "--lambda", 5, "--out", tmp_path / "f")
-    assert "Cosine is determined" in said
-    assert "Length helps" in said
-    found = json.loads(run("fit", tmp_path / "x.npz", "--rank", 16, "--objective", 1, "--lambda", 500, "--json"))
-    assert not found["stability"]["determined"]
+    text = run("fit", tmp_path / "x.npz", "--rank", 16, "--lambda", 5, "--out", tmp_path / "f")
+    assert "Cosine is determined" in text
+    assert "Length helps" in text
+    content = json.loads(run("fit", tmp_path / "x.npz", "--rank", 16, "--objective", 1, "--lambda", 500, "--json"))
+    assert not content["stability"]["determined"]
     assert "accident" in run("stability", tmp_path / "f" / "items.npy", "--regularized", "nothing")
     assert "determined" in run("stability", tmp_path / "f")
-    said = run("demo", "--users", 500, "--items", 120, "--out", tmp_path / "page.html")
-    assert said.count("AUC") == 6
+    text = run("demo", "--users", 500, "--items", 120, "--out", tmp_path / "page.html")
+    assert text.count("AUC") == 6
     assert (tmp_path / "page.html").read_text().count("data:image/png") == 6

@@ -24,8 +24,8 @@ def test_informativity_is_the_squared_correlation_of_the_two_matrices(cloud):
     order = np.argsort(-Scan.of(cloud).directions.contributions, kind="stable")
     if (np.linalg.norm(rows[:, order[3:]], axis=1) < 1e-3).any():
         return
-    found = informativity(cloud, order, [3, 1])
-    for value, k in zip(found, (3, 1), strict=True):
+    values = informativity(cloud, order, [3, 1])
+    for value, k in zip(values, (3, 1), strict=True):
         reduced = cosines(np.delete(rows, order[:k], axis=1))
         if reduced.std() > 1e-3 and cosines(rows).std() > 1e-3:
             assert np.isclose(value, np.corrcoef(cosines(rows), reduced)[0, 1] ** 2, atol=1e-6)
@@ -35,12 +35,12 @@ def test_a_planted_rogue_dimension_is_named():
     cloud = np.random.default_rng(0).normal(size=(600, 32)).astype(np.float32)
     cloud[:, 11] += 12
     whole = scan(cloud)
-    found = dimensions("document", whole.directions, whole.sample)
-    assert found.order[0] == 11
-    assert found.cumulative_shares["1"] > 0.98
-    assert found.needed == {"0.1": 1, "0.2": 1, "0.5": 1}
-    assert found.informativity["1"] < 0.6  # it hid what the others say
-    assert "dimension 11 alone" in found.sentence
+    side = dimensions("document", whole.directions, whole.sample)
+    assert side.order[0] == 11
+    assert side.cumulative_shares["1"] > 0.98
+    assert side.needed == {"0.1": 1, "0.2": 1, "0.5": 1}
+    assert side.informativity["1"] < 0.6  # it hid what the others say
+    assert "dimension 11 alone" in side.sentence
 
 
 def test_dropping_dimensions_that_are_nothing_keeps_everything():
@@ -58,10 +58,10 @@ def test_a_space_without_a_cone_has_no_rogue_dimension():
 def test_the_number_of_dimensions_needed_is_the_least_that_reaches_the_share():
     cloud = np.random.default_rng(0).normal(np.linspace(0.1, 1, 16), 1, (400, 16)).astype(np.float32)
     whole = scan(cloud)
-    found = dimensions("document", whole.directions, whole.sample)
+    side = dimensions("document", whole.directions, whole.sample)
     parts = np.sort(whole.directions.contributions)[::-1]
     for share in (0.1, 0.2, 0.5):
-        needed = found.needed[f"{share:g}"]
+        needed = side.needed[f"{share:g}"]
         assert parts[:needed].sum() >= share * parts.sum()
         assert parts[: needed - 1].sum() < share * parts.sum()
 

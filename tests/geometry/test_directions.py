@@ -14,8 +14,8 @@ clouds = st.integers(2, 25).flatmap(
 
 def pairwise(cloud: np.ndarray) -> np.ndarray:
     """The product of every dimension of every two different directions: (pairs, dimension)."""
-    own = np.linalg.norm(cloud.astype(np.float64), axis=1)
-    units = cloud[own > 0].astype(np.float64) / own[own > 0, None]
+    lengths = np.linalg.norm(cloud.astype(np.float64), axis=1)
+    units = cloud[lengths > 0].astype(np.float64) / lengths[lengths > 0, None]
     first, second = np.triu_indices(len(units), 1)
     return units[first] * units[second]
 
@@ -24,10 +24,10 @@ def pairwise(cloud: np.ndarray) -> np.ndarray:
 def test_the_mean_cosine_is_that_of_all_pairs(cloud):
     naive = pairwise(cloud)
     assume(len(naive))
-    found, lengths = Directions.of(cloud)
+    sums, lengths = Directions.of(cloud)
     assert np.allclose(lengths, np.linalg.norm(cloud.astype(np.float64), axis=1))
-    assert np.isclose(found.mean_cosine, naive.sum(axis=1).mean(), atol=1e-12)
-    assert np.allclose(found.contributions, naive.mean(axis=0), atol=1e-12)
+    assert np.isclose(sums.mean_cosine, naive.sum(axis=1).mean(), atol=1e-12)
+    assert np.allclose(sums.contributions, naive.mean(axis=0), atol=1e-12)
 
 
 def test_turning_the_space_changes_contributions_but_not_the_mean_cosine():
@@ -50,5 +50,5 @@ def test_the_mean_cosine_of_two_sets_is_that_of_all_their_pairs():
     rng = np.random.default_rng(1)
     left, right = rng.normal(0.2, 1, (30, 4)), rng.normal(0.5, 1, (20, 4))
     units = [cloud / np.linalg.norm(cloud, axis=1, keepdims=True) for cloud in (left, right)]
-    found = Directions.of(left)[0].mean_cosine_with(Directions.of(right)[0])
-    assert np.isclose(found, (units[0] @ units[1].T).mean(), atol=1e-7)
+    mean = Directions.of(left)[0].mean_cosine_with(Directions.of(right)[0])
+    assert np.isclose(mean, (units[0] @ units[1].T).mean(), atol=1e-7)

@@ -54,28 +54,28 @@ def test_spectra_tell_every_side_and_normalisation():
     right = left + rng.normal(0, 0.4, left.shape).astype(np.float32)
     task = PairTask("pairs", np.concatenate([np.ones(299), [0]]))
     vectors = PairVectors.of(task, left, right)
-    found = fisher(left, right, positives_of(task, vectors), ("left", "right"), batch=64)
-    assert [(row.side, row.normalize) for row in found.spectra][:3] == [
+    result = fisher(left, right, positives_of(task, vectors), ("left", "right"), batch=64)
+    assert [(row.side, row.normalize) for row in result.spectra][:3] == [
         ("left", "both"),
         ("right", "both"),
         ("left", "none"),
     ]
-    assert {row.normalize for row in found.spectra} == {"both", "none", "left", "right"}
-    assert all(row.condition_ridge >= 1 and row.rank <= 8 for row in found.spectra)
-    assert "our construction" in found.sentence
+    assert {row.normalize for row in result.spectra} == {"both", "none", "left", "right"}
+    assert all(row.condition_ridge >= 1 and row.rank <= 8 for row in result.spectra)
+    assert "our construction" in result.sentence
 
 
 def test_scale_and_condition_are_those_that_the_guide_tells():
     rng = np.random.default_rng(2)
     left, right = (3 * rng.normal(size=(300, 6))).astype(np.float32), rng.normal(size=(300, 6)).astype(np.float32)
     task = PairTask("pairs", np.concatenate([np.ones(299), [0]]))
-    found = fisher(left, right, positives_of(task, PairVectors.of(task, left, right)), ("left", "right"), batch=64)
-    by_name = {(row.side, row.normalize): row for row in found.spectra}
+    result = fisher(left, right, positives_of(task, PairVectors.of(task, left, right)), ("left", "right"), batch=64)
+    by_name = {(row.side, row.normalize): row for row in result.spectra}
     means = np.linalg.norm(left[:299], axis=1).mean(), np.linalg.norm(right[:299], axis=1).mean()
     assert np.isclose(by_name["left", "both"].scale, 20)
     assert np.isclose(by_name["left", "none"].scale, 20 / (means[0] * means[1]), rtol=1e-5)
     assert np.isclose(by_name["left", "left"].scale, 20 / means[1], rtol=1e-5)
-    for row in found.spectra:
+    for row in result.spectra:
         ridge = row.spectrum.mean() / 1_000
         assert np.isclose(row.condition_ridge, (row.spectrum[0] + ridge) / (row.spectrum[-1] + ridge))
         assert np.isclose(row.condition, row.spectrum[0] / row.spectrum[row.rank - 1])

@@ -13,16 +13,16 @@ def test_the_norm_is_that_of_autograd():
     z = torch.tensor(left, requires_grad=True)
     cosines = torch.nn.functional.cosine_similarity(z, torch.tensor(right))
     cosines.sum().backward()
-    found = gradient_norms(cosines.detach().numpy(), np.linalg.norm(left, axis=1))
-    assert np.allclose(found, z.grad.norm(dim=1).numpy())
+    norms = gradient_norms(cosines.detach().numpy(), np.linalg.norm(left, axis=1))
+    assert np.allclose(norms, z.grad.norm(dim=1).numpy())
 
 
 def test_long_and_opposite_pairs_hardly_learn():
     cosines = np.array([0.2] * 16 + [0.2, 0.2, -0.9, 0.99999])
     lengths = np.array([1.0] * 16 + [50, 9.9, 0.1, 60])
     index = np.arange(20)
-    found = gradients("query", Positives(index, index, cosines, lengths, lengths), lengths)
-    shares = (found.hardly_learn, found.hardly_learn_long, found.hardly_learn_opposite, found.alike_already)
+    side = gradients("query", Positives(index, index, cosines, lengths, lengths), lengths)
+    shares = (side.hardly_learn, side.hardly_learn_long, side.hardly_learn_opposite, side.alike_already)
     assert np.allclose(shares, (0.15, 0.1, 0.05, 0.05))
     long = gradients("query", Positives(index, index, cosines[:16], lengths, lengths), np.full(16, 1e4))
     assert long.hardly_learn == 1

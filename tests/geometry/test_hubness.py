@@ -18,8 +18,8 @@ def test_measures_are_those_of_their_definitions():
 
 
 def test_an_even_share_has_no_hubs():
-    found = hubness("cosine", np.arange(100).reshape(10, 10), 100)
-    assert (found.skewness, found.robin_hood, found.gini, found.antihub_share, found.hub_count) == (0, 0, 0, 0, 0)
+    hubs = hubness("cosine", np.arange(100).reshape(10, 10), 100)
+    assert (hubs.skewness, hubs.robin_hood, hubs.gini, hubs.antihub_share, hubs.hub_count) == (0, 0, 0, 0, 0)
 
 
 def test_a_planted_hub_is_named_and_dot_sees_it_where_cosine_does_not():
@@ -30,27 +30,27 @@ def test_a_planted_hub_is_named_and_dot_sees_it_where_cosine_does_not():
     documents[123] = 40 * np.eye(16)[0] + documents[123]  # long, and a little towards all queries
     cosine, dot = search(queries, documents, [Scorer(Polar(1, 1)), Scorer(Polar(0, 0))], 10)
     ids = [f"d{number}" for number in range(500)]
-    found = hubness("dot", dot.documents, 500, ids)
-    assert found.worst[0].id == "d123"
-    assert found.worst[0].occurrences > 150
-    assert found.hub_count >= 1
-    assert hubness("cosine", cosine.documents, 500, ids).skewness < found.skewness
+    hubs = hubness("dot", dot.documents, 500, ids)
+    assert hubs.worst[0].id == "d123"
+    assert hubs.worst[0].occurrences > 150
+    assert hubs.hub_count >= 1
+    assert hubness("cosine", cosine.documents, 500, ids).skewness < hubs.skewness
 
 
 @pytest.mark.parametrize(("queries", "documents"), [(300, 5_000), (2_000, 400)])
 def test_chance_is_what_random_lists_give(queries, documents):
     rng = np.random.default_rng(0)
     lists = np.stack([rng.choice(documents, 10, replace=False) for _ in range(queries)])
-    found = hubness("random", lists, documents)
+    hubs = hubness("random", lists, documents)
     for name, expected in by_chance(queries, 10, documents).items():
         allowed = 4 * np.sqrt(6 / documents) if name == "skewness" else 0.01
-        assert abs(getattr(found, name) - expected) < allowed
+        assert abs(getattr(hubs, name) - expected) < allowed
 
 
 def test_a_hub_is_in_twice_k_lists_or_more():
     lists = np.zeros((25, 2), int)
     lists[:, 0] = [0] * 4 + [1] * 3 + list(range(2, 20))
     lists[:, 1] = np.arange(20, 45)
-    found = hubness("cosine", lists, 50)
-    assert found.hub_count == 1  # four lists of two; three are one too few
-    assert (found.worst[0].id, found.worst[0].occurrences) == ("0", 4)
+    hubs = hubness("cosine", lists, 50)
+    assert hubs.hub_count == 1  # four lists of two; three are one too few
+    assert (hubs.worst[0].id, hubs.worst[0].occurrences) == ("0", 4)

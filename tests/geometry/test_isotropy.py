@@ -43,14 +43,14 @@ def test_the_effective_rank_counts_equal_directions():
 
 @given(clouds)
 def test_means_over_pairs_are_those_of_all_pairs(cloud):
-    found = isotropy("x", Scan.of(cloud))
+    shape = isotropy("x", Scan.of(cloud))
     units = cloud.astype(np.float64) / np.linalg.norm(cloud.astype(np.float64), axis=1, keepdims=True)
     first, second = np.triu_indices(len(units), 1)
     cosines = (units[first] * units[second]).sum(axis=1)
     distances = ((units[first] - units[second]) ** 2).sum(axis=1)
-    assert np.isclose(found.mean_cosine, cosines.mean(), atol=1e-9)
-    assert np.isclose(found.cosine_variance.value, cosines.var(), atol=1e-5)
-    assert np.isclose(found.uniformity.value, np.log(np.exp(-2 * distances).mean()), atol=1e-5)
+    assert np.isclose(shape.mean_cosine, cosines.mean(), atol=1e-9)
+    assert np.isclose(shape.cosine_variance.value, cosines.var(), atol=1e-5)
+    assert np.isclose(shape.uniformity.value, np.log(np.exp(-2 * distances).mean()), atol=1e-5)
 
 
 @given(clouds)
@@ -75,7 +75,7 @@ def test_turning_changes_nothing_and_scaling_changes_what_it_should():
 
 def test_a_sample_gives_intervals_that_hold_the_exact_value():
     rng = np.random.default_rng(2)
-    held = []
+    covered = []
     for _ in range(60):
         cloud = rng.normal(0.15, 0.5, (3_000, 5)).astype(np.float32)
         exact = isotropy("x", scan(cloud))
@@ -84,13 +84,13 @@ def test_a_sample_gives_intervals_that_hold_the_exact_value():
         assert sampled.sampled == 400
         assert exact.mean_cosine == sampled.mean_cosine
         assert exact.uniformity.low is None
-        held.append(
+        covered.append(
             [
                 getattr(sampled, name).low < getattr(exact, name).value < getattr(sampled, name).high
                 for name in ("uniformity", "cosine_variance", "partition")
             ]
         )
-    assert (np.mean(held, axis=0) > 0.85).all()
+    assert (np.mean(covered, axis=0) > 0.85).all()
 
 
 def test_a_constant_dimension_is_counted():
@@ -108,10 +108,10 @@ def test_the_effective_rank_is_the_exponential_of_the_entropy():
 
 def test_shares_of_the_variance_add_up():
     cloud = np.random.default_rng(0).normal(size=(400, 12)) * np.arange(12, 0, -1)
-    found = isotropy("x", scan(cloud))
+    shape = isotropy("x", scan(cloud))
     values = np.sort(np.linalg.eigvalsh(np.cov(cloud.T)))[::-1]
     for k in (1, 3, 10):
-        assert np.isclose(found.variance_shares[str(k)], values[:k].sum() / values.sum(), rtol=1e-4)
+        assert np.isclose(shape.variance_shares[str(k)], values[:k].sum() / values.sum(), rtol=1e-4)
 
 
 def test_a_partition_that_a_few_rows_dominate_is_not_estimated_from_a_sample():

@@ -51,17 +51,17 @@ def test_layers_are_those_of_transformers_padding_left_out(minilm):  # noqa: F81
 
     source = minilm.model[0].model.config._name_or_path
     model, tokenizer = AutoModel.from_pretrained(source).eval(), AutoTokenizer.from_pretrained(source)
-    (found,) = token_layers(minilm, TEXTS, "document")
-    assert len(found.layers) == 7
-    for place, number in enumerate(found.numbers):
+    (batch,) = token_layers(minilm, TEXTS, "document")
+    assert len(batch.layers) == 7
+    for row, number in enumerate(batch.numbers):
         inputs = tokenizer(TEXTS[number], return_tensors="pt")
         with torch.inference_mode():
             expected = model(**inputs, output_hidden_states=True).hidden_states
-        own = found.texts == place
-        assert found.ids[own].tolist() == inputs["input_ids"][0].tolist()
-        assert found.special[own].tolist() == [token in (101, 102) for token in found.ids[own]]
-        for layer, rows in zip(expected, found.layers, strict=True):
-            assert np.allclose(rows[own], layer[0].numpy(), atol=1e-4)
+        inside = batch.texts == row
+        assert batch.ids[inside].tolist() == inputs["input_ids"][0].tolist()
+        assert batch.special[inside].tolist() == [token in (101, 102) for token in batch.ids[inside]]
+        for layer, rows in zip(expected, batch.layers, strict=True):
+            assert np.allclose(rows[inside], layer[0].numpy(), atol=1e-4)
 
 
 def test_the_table_does_not_depend_on_batches(minilm, monkeypatch):  # noqa: F811
@@ -69,9 +69,9 @@ def test_the_table_does_not_depend_on_batches(minilm, monkeypatch):  # noqa: F81
     monkeypatch.setattr("offsphere.encode.token_layers.token_layers.__defaults__", (2,))
     cut = measure_layers(minilm, TEXTS, "document")
     assert whole.tokens == cut.tokens
-    for one, other in zip(whole.layers, cut.layers, strict=True):
+    for layer, cut_layer in zip(whole.layers, cut.layers, strict=True):
         for name in ("anisotropy", "mean_length", "self_similarity", "intra_similarity"):
-            assert np.isclose(getattr(one, name), getattr(other, name), atol=1e-5)
+            assert np.isclose(getattr(layer, name), getattr(cut_layer, name), atol=1e-5)
     assert [token.token for token in whole.layers[0].special] == ["[CLS]", "[SEP]"]
     assert whole.layers[0].special[0].count == len(TEXTS)
     assert np.isclose(whole.layers[0].special[0].self_similarity, 1, atol=1e-6)  # one position, no context yet
@@ -82,7 +82,7 @@ def test_the_random_estimate_of_the_papers_scatters_around_the_exact_anisotropy(
     from offsphere.data import load_task
 
     texts = load_task(real_data / "stsb").left_texts[:300]
-    found = measure_layers(minilm, texts, "left")
+    layers = measure_layers(minilm, texts, "left")
     tokens, sentences, rows = [], [], []
     for number, batch in enumerate(token_layers(minilm, texts, "left")):
         ordinary = ~batch.special
@@ -99,22 +99,22 @@ def test_the_random_estimate_of_the_papers_scatters_around_the_exact_anisotropy(
         drawn = units[order[first]]
         estimates.append((drawn @ drawn.T)[np.triu_indices(len(drawn), 1)].mean())
     error = np.std(estimates) / np.sqrt(len(estimates))
-    assert abs(np.mean(estimates) - found.layers[-1].anisotropy) < 4 * error
+    assert abs(np.mean(estimates) - layers.layers[-1].anisotropy) < 4 * error
 
 
 def test_changes_between_models_are_told_token_by_token(tiny):
     from offsphere.encode import load_encoder
 
-    base, one, other = (measure_layers(load_encoder(folder), TEXTS, "document") for folder in tiny)
-    change = self_similarity_change(one, base)
-    place = list(base.tokens).index("bank")
-    expected = (one.layers[-1].self_adjusted_by_token - base.layers[-1].self_adjusted_by_token)[place]
+    base, tuned, tuned_more = (measure_layers(load_encoder(folder), TEXTS, "document") for folder in tiny)
+    change = self_similarity_change(tuned, base)
+    number = list(base.tokens).index("bank")
+    expected = (tuned.layers[-1].self_adjusted_by_token - base.layers[-1].self_adjusted_by_token)[number]
     assert np.isclose(change.values[change.tokens.index("bank")], expected)
     assert len(change.tokens) == len(base.tokens)
     assert change.risen[0][1] == change.values.max() or change.values.max() <= 0
     same = self_similarity_change(base, base)
     assert np.allclose(same.values, 0)
-    agreement = correlate_changes(change, self_similarity_change(other, base))
+    agreement = correlate_changes(change, self_similarity_change(tuned_more, base))
     assert agreement.rows == len(base.tokens)
     assert correlate_changes(change, change).pearson.value == 1
 
@@ -132,15 +132,15 @@ def test_texts_without_words_are_too_few(minilm):  # noqa: F811
 def test_adjusted_is_less_the_anisotropy_everywhere(minilm):  # noqa: F811
     from scipy.stats import spearmanr
 
-    found = measure_layers(minilm, TEXTS, "document")
-    for layer in found.layers:
+    layers = measure_layers(minilm, TEXTS, "document")
+    for layer in layers.layers:
         assert np.isclose(layer.self_adjusted, layer.self_similarity - layer.anisotropy)
         assert np.isclose(layer.intra_adjusted, layer.intra_similarity - layer.anisotropy)
         assert np.isclose(layer.self_adjusted_by_token.mean(), layer.self_adjusted)
         assert all(np.isclose(token.adjusted, token.self_similarity - layer.anisotropy) for token in layer.special)
     words = [minilm.model.tokenizer.tokenize(text) for text in TEXTS]
-    counts = [sum(sentence.count(token) for sentence in words) for token in found.tokens]
-    last = found.layers[-1]
+    counts = [sum(sentence.count(token) for sentence in words) for token in layers.tokens]
+    last = layers.layers[-1]
     expected = spearmanr(counts, last.self_adjusted_by_token).statistic
     assert np.isclose(last.count_and_self_similarity.spearman.value, expected)
 
@@ -148,8 +148,8 @@ def test_adjusted_is_less_the_anisotropy_everywhere(minilm):  # noqa: F811
 def test_tokens_that_fell_are_named_worst_first(tiny):
     from offsphere.encode import load_encoder
 
-    base, other = (measure_layers(load_encoder(folder), TEXTS, "document") for folder in (tiny[0], tiny[2]))
-    change = self_similarity_change(other, base)
+    base, tuned = (measure_layers(load_encoder(folder), TEXTS, "document") for folder in (tiny[0], tiny[2]))
+    change = self_similarity_change(tuned, base)
     falling = np.sort(change.values[change.values < 0])[:10]
     assert [value for _, value in change.fallen] == falling.tolist()
     rising = np.sort(change.values[change.values > 0])[::-1][:10]

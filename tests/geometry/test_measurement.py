@@ -21,25 +21,25 @@ def generated(tmp_path_factory):
 
 def test_everything_is_measured_and_is_json(generated):
     task, vectors = generated
-    found = osp.measure(vectors, task, scorer="whiten(0.5) + cosine")
-    assert set(found.skipped) == {"frequency"}  # generated vectors have no texts
-    assert found.relevance.d.low > 0  # length carries authority there, and queries want authority
-    assert [row.scorer for row in found.hubness] == ["cosine", "dot", "whiten(0.5) + cosine"]
-    assert found.dual.metric == "ndcg@10"
-    again = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    shape = osp.measure(vectors, task, scorer="whiten(0.5) + cosine")
+    assert set(shape.skipped) == {"frequency"}  # generated vectors have no texts
+    assert shape.relevance.d.low > 0  # length carries authority there, and queries want authority
+    assert [row.scorer for row in shape.hubness] == ["cosine", "dot", "whiten(0.5) + cosine"]
+    assert shape.dual.metric == "ndcg@10"
+    again = json.loads(json.dumps(shape.to_json(), allow_nan=False))
     assert again["of"]["vectors"] == {"query": [200, 64], "document": [3000, 64]}
     assert again["lengths"][1]["with_characters"] is None
     assert sum(again["lengths"][1]["histogram_counts"]) == 3_000
-    assert again["relevance"]["sentence"] in repr(found)
+    assert again["relevance"]["sentence"] in repr(shape)
 
 
 def test_dual_evaluation_is_what_compare_finds(generated):
     task, vectors = generated
     table = osp.compare(task, vectors, ["dot"])
-    found = osp.measure(vectors, task, ["dual"]).dual
-    assert found.cosine.value == table["cosine"].value
-    assert found.difference.value == table["dot"].difference
-    assert found.p == table["dot"].p
+    dual = osp.measure(vectors, task, ["dual"]).dual
+    assert dual.cosine.value == table["cosine"].value
+    assert dual.difference.value == table["dot"].difference
+    assert dual.p == table["dot"].p
 
 
 def collapsing(seed, model_uses_length):
@@ -72,15 +72,15 @@ def test_vectors_alone_are_measured_and_no_vector_is_its_own_neighbour(tmp_path)
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(300, 8)).astype(np.float32)
     np.save(tmp_path / "rows.npy", rows)
-    found = osp.measure(np.load(tmp_path / "rows.npy", mmap_mode="r"))
-    assert found.of["vectors"] == {"vector": [300, 8]}
-    assert {"relevance", "dual", "negatives", "fisher", "gradients", "frequency"} == set(found.skipped)
+    shape = osp.measure(np.load(tmp_path / "rows.npy", mmap_mode="r"))
+    assert shape.of["vectors"] == {"vector": [300, 8]}
+    assert {"relevance", "dual", "negatives", "fisher", "gradients", "frequency"} == set(shape.skipped)
     units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     cosines = units @ units.T
     np.fill_diagonal(cosines, -2)
     lists = np.argsort(-cosines, axis=1)[:, :10]
     assert (
-        found.hubness[0].documents_in_lists.tolist() == np.bincount(np.bincount(lists.ravel(), minlength=300)).tolist()
+        shape.hubness[0].documents_in_lists.tolist() == np.bincount(np.bincount(lists.ravel(), minlength=300)).tolist()
     )
 
 
@@ -90,12 +90,12 @@ def test_pairs_are_measured():
     gold = rng.uniform(0, 5, 200)
     right = (left + (5 - gold[:, None]) * rng.normal(0, 0.4, left.shape)).astype(np.float32)
     task = PairTask("pairs", gold)
-    found = osp.measure(PairVectors.of(task, left, right), task)
-    assert [row.side for row in found.lengths] == ["left", "right"]
-    assert found.negatives.positives == int((gold >= gold.min() + 0.8 * np.ptp(gold)).sum())
-    assert found.negatives.positive_mean > 0.5
-    assert found.dual.metric == "spearman"
-    assert set(found.skipped) == {"relevance", "frequency"}
+    shape = osp.measure(PairVectors.of(task, left, right), task)
+    assert [row.side for row in shape.lengths] == ["left", "right"]
+    assert shape.negatives.positives == int((gold >= gold.min() + 0.8 * np.ptp(gold)).sum())
+    assert shape.negatives.positive_mean > 0.5
+    assert shape.dual.metric == "spearman"
+    assert set(shape.skipped) == {"relevance", "frequency"}
 
 
 def test_odd_vectors_are_measured_or_refused_in_words(tmp_path):
@@ -132,9 +132,9 @@ def test_one_relevant_pair_is_too_few_for_gradients():
 def test_lengths_that_differ_by_rounding_are_equal():
     rng = np.random.default_rng(0)
     row = rng.normal(size=37).astype(np.float32)
-    found = osp.measure(np.stack([rng.permutation(row) for _ in range(200)]))
-    assert found.lengths[0].normalised
-    assert found.lengths[0].histogram_counts.sum() == 200
+    shape = osp.measure(np.stack([rng.permutation(row) for _ in range(200)]))
+    assert shape.lengths[0].normalised
+    assert shape.lengths[0].histogram_counts.sum() == 200
 
 
 def test_bad_vectors_are_an_error_and_no_reason_to_leave_things_out():
@@ -153,10 +153,10 @@ def test_gold_scores_turned_round_are_asked_about():
     right = left + distance[:, None] * rng.normal(size=left.shape)
     scale = np.exp(rng.normal(0, 1, (300, 1)))
     task = PairTask("distances", distance)
-    found = osp.measure(
+    shape = osp.measure(
         PairVectors.of(task, (left * scale).astype(np.float32), right.astype(np.float32)), task, ["dual"]
     )
-    assert found.dual.warning.startswith("both are negative")
+    assert shape.dual.warning.startswith("both are negative")
 
 
 def test_sentences_of_odd_vectors_hold_no_nan():

@@ -35,14 +35,14 @@ def test_a_known_effect_is_found_over_the_corpus_and_within_queries():
     lengths = rng.normal(10, 1, 2_000)
     lengths[relevant] += 0.7  # a d of 0.7
     task, vectors = planted(lengths, relevant)
-    found = measure(vectors, task, ["relevance"]).relevance
-    assert (found.relevant, found.others) == (100, 1_900)
-    assert found.d.low < 0.7 < found.d.high
-    assert found.within.d.low < 0.7 < found.within.d.high
-    assert 0.6 < found.auc.value < 0.78
-    assert 0.6 < found.within.chance_longer.value < 0.78
-    assert "relevant documents are longer" in found.sentence
-    assert np.isclose(found.d.value, cohen_d(lengths[:100], lengths[100:]).value, atol=1e-6)
+    effect = measure(vectors, task, ["relevance"]).relevance
+    assert (effect.relevant, effect.others) == (100, 1_900)
+    assert effect.d.low < 0.7 < effect.d.high
+    assert effect.within.d.low < 0.7 < effect.within.d.high
+    assert 0.6 < effect.auc.value < 0.78
+    assert 0.6 < effect.within.chance_longer.value < 0.78
+    assert "relevant documents are longer" in effect.sentence
+    assert np.isclose(effect.d.value, cohen_d(lengths[:100], lengths[100:]).value, atol=1e-6)
 
 
 def test_text_length_in_disguise_is_unmasked():
@@ -53,11 +53,11 @@ def test_text_length_in_disguise_is_unmasked():
     weights = characters.astype(float) ** 2
     relevant = rng.choice(3_000, 100, replace=False, p=weights / weights.sum())
     task, vectors = planted(lengths, relevant, characters)
-    found = measure(vectors, task, ["relevance"]).relevance
-    assert found.d.low > 0.5
-    assert found.d_adjusted.low < 0 < found.d_adjusted.high
-    assert found.text_length_explains > 0.8
-    assert "text length in disguise" in found.sentence
+    effect = measure(vectors, task, ["relevance"]).relevance
+    assert effect.d.low > 0.5
+    assert effect.d_adjusted.low < 0 < effect.d_adjusted.high
+    assert effect.text_length_explains > 0.8
+    assert "text length in disguise" in effect.sentence
 
 
 def test_what_length_says_beyond_text_length_survives():
@@ -67,10 +67,10 @@ def test_what_length_says_beyond_text_length_survives():
     relevant = np.arange(100)
     lengths[relevant] += 0.3
     task, vectors = planted(lengths, relevant, characters)
-    found = measure(vectors, task, ["relevance"]).relevance
-    assert found.d_adjusted.low > 0.5
-    assert found.d_adjusted.value > found.d.value
-    assert found.within_adjusted.d.low > 0.5
+    effect = measure(vectors, task, ["relevance"]).relevance
+    assert effect.d_adjusted.low > 0.5
+    assert effect.d_adjusted.value > effect.d.value
+    assert effect.within_adjusted.d.low > 0.5
 
 
 def test_what_is_regressed_out_is_gone():
@@ -88,8 +88,8 @@ def test_groups_are_told_apart():
     lengths[50:100] -= 2
     task, vectors = planted(lengths, np.arange(100))
     groups = {f"q{q}": "up" if q < 50 else "down" for q in range(100)}
-    found = measure(vectors, task, ["relevance"], groups=groups).relevance
-    down, up = found.groups
+    effect = measure(vectors, task, ["relevance"], groups=groups).relevance
+    down, up = effect.groups
     assert (down.group, down.queries, up.group) == ("down", 50, "up")
     assert down.d.high < -1 < 1 < up.d.low
     with pytest.raises(OffsphereError, match="none of the 1 queries that were given a group"):
@@ -102,18 +102,18 @@ def test_query_length_and_difficulty_correlate_where_planted():
     noise = np.linspace(0, 1.5, 100)[:, None]  # later queries are harder ...
     harder = vectors.queries + noise * rng.normal(size=vectors.queries.shape)
     longer = harder / np.linalg.norm(harder, axis=1, keepdims=True) * (1 + noise)  # ... and longer
-    found = measure(RankingVectors.of(task, longer.astype(np.float32), vectors.documents), task, ["relevance"])
-    assert found.relevance.query_length_and_ndcg.spearman.high < -0.2
+    shape = measure(RankingVectors.of(task, longer.astype(np.float32), vectors.documents), task, ["relevance"])
+    assert shape.relevance.query_length_and_ndcg.spearman.high < -0.2
 
 
 def test_normalised_vectors_are_said_to_be():
     task, vectors = planted(np.ones(300), np.arange(100))
     with pytest.raises(OffsphereError, match="normalised; magnitude was discarded before we saw it"):
         measure(vectors, task, ["relevance"])
-    found = measure(vectors, task)
-    assert "magnitude was discarded before we saw it" in found.skipped["relevance"]
-    assert "magnitude was discarded before we saw it" in found.lengths[1].sentence
-    assert [row.scorer for row in found.hubness] == ["cosine"]
+    shape = measure(vectors, task)
+    assert "magnitude was discarded before we saw it" in shape.skipped["relevance"]
+    assert "magnitude was discarded before we saw it" in shape.lengths[1].sentence
+    assert [row.scorer for row in shape.hubness] == ["cosine"]
 
 
 @pytest.mark.parametrize(("count", "message"), [(100, "0 non-relevant documents"), (101, "1 non-relevant documents")])
@@ -140,7 +140,7 @@ def test_within_queries_is_what_a_plain_loop_finds():
     relevant = np.argsort(-cosines, axis=1)[:, :120]  # all of them before any other
     judged = {f"q{q}": {f"d{d}": 1.0 for d in row} for q, row in enumerate(relevant)}
     task = RankingTask.from_judgments(judged, [f"d{d}" for d in range(900)])
-    found = measure(RankingVectors.of(task, queries, documents), task, ["relevance"]).relevance
+    effect = measure(RankingVectors.of(task, queries, documents), task, ["relevance"]).relevance
     means, squares, freedom, above = [], 0.0, 0, []
     for q in range(40):
         order = [d for d in np.argsort(-cosines[q]) if d not in set(relevant[q])][:100]
@@ -149,8 +149,8 @@ def test_within_queries_is_what_a_plain_loop_finds():
         squares += ((one - one.mean()) ** 2).sum() + ((other - other.mean()) ** 2).sum()
         freedom += len(one) + len(other) - 2
         above.append((one[:, None] > other).mean())
-    assert np.isclose(found.within.d.value, np.mean(means) / np.sqrt(squares / freedom), rtol=1e-4)
-    assert np.isclose(found.within.chance_longer.value, np.mean(above), rtol=1e-4)
+    assert np.isclose(effect.within.d.value, np.mean(means) / np.sqrt(squares / freedom), rtol=1e-4)
+    assert np.isclose(effect.within.chance_longer.value, np.mean(above), rtol=1e-4)
 
 
 def test_correlations_are_with_the_length_they_name():
@@ -161,15 +161,15 @@ def test_correlations_are_with_the_length_they_name():
     vectors = RankingVectors.of(
         task, vectors.queries * rng.uniform(1, 9, (100, 1)).astype(np.float32), vectors.documents
     )
-    found = measure(vectors, task, ["relevance", "gradients"])
+    shape = measure(vectors, task, ["relevance", "gradients"])
     q, d = vectors.queries.astype(float), vectors.documents[:100].astype(float)
     a, b = np.linalg.norm(q, axis=1), np.linalg.norm(d, axis=1)
     cosines = (q * d).sum(axis=1) / (a * b)
-    assert np.isclose(found.relevance.document_length_and_cosine.spearman.value, spearmanr(b, cosines).statistic)
-    assert np.isclose(found.relevance.log_lengths_and_cosine.pearson.value, pearsonr(np.log(a * b), cosines).statistic)
+    assert np.isclose(shape.relevance.document_length_and_cosine.spearman.value, spearmanr(b, cosines).statistic)
+    assert np.isclose(shape.relevance.log_lengths_and_cosine.pearson.value, pearsonr(np.log(a * b), cosines).statistic)
     sines = np.sqrt(1 - cosines**2)
-    assert np.isclose(found.gradients[0].mean, (sines / a).mean(), rtol=1e-5)
-    assert np.isclose(found.gradients[1].mean, (sines / b).mean(), rtol=1e-5)
+    assert np.isclose(shape.gradients[0].mean, (sines / a).mean(), rtol=1e-5)
+    assert np.isclose(shape.gradients[1].mean, (sines / b).mean(), rtol=1e-5)
 
 
 def test_documents_without_length_are_left_out():

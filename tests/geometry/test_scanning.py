@@ -17,18 +17,18 @@ clouds = st.integers(3, 40).flatmap(
 )
 
 
-def close(one: Scan, other: Scan) -> None:
+def close(first: Scan, second: Scan) -> None:
     for left, right in (
-        (one.moments.mean, other.moments.mean),
-        (one.moments.scatter, other.moments.scatter),
-        (one.directions.total, other.directions.total),
-        (one.directions.squares, other.directions.squares),
+        (first.moments.mean, second.moments.mean),
+        (first.moments.scatter, second.moments.scatter),
+        (first.directions.total, second.directions.total),
+        (first.directions.squares, second.directions.squares),
     ):
         assert np.allclose(left, right, rtol=1e-10, atol=1e-10 * max(1.0, np.abs(left).max()))
-    assert one.directions.count == other.directions.count
-    assert (one.lengths == other.lengths).all()
-    assert (one.sample.rows == other.sample.rows).all()
-    assert (one.sample.vectors == other.sample.vectors).all()
+    assert first.directions.count == second.directions.count
+    assert (first.lengths == second.lengths).all()
+    assert (first.sample.rows == second.sample.rows).all()
+    assert (first.sample.vectors == second.sample.vectors).all()
 
 
 @given(clouds, st.data())
@@ -47,11 +47,11 @@ def test_a_scan_of_a_map_is_that_of_the_array_whatever_the_threads(tmp_path):
     rows = np.random.default_rng(0).normal(1, 1, (40_000, 16)).astype(np.float32)
     np.save(tmp_path / "rows.npy", rows)
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
-    one, many = scan(mapped, threads=1), scan(mapped, threads=4)
-    assert (one.moments.scatter == many.moments.scatter).all()
-    assert (one.directions.total == many.directions.total).all()
-    assert (one.sample.vectors == many.sample.vectors).all()
-    close(one, Scan.of(rows))
+    single, many = scan(mapped, threads=1), scan(mapped, threads=4)
+    assert (single.moments.scatter == many.moments.scatter).all()
+    assert (single.directions.total == many.directions.total).all()
+    assert (single.sample.vectors == many.sample.vectors).all()
+    close(single, Scan.of(rows))
 
 
 def test_the_fast_product_of_a_large_corpus_agrees_with_the_precise_one(monkeypatch):

@@ -20,9 +20,9 @@ def test_words_are_counted_and_their_frequency_averaged():
 
 
 def test_a_models_tokens_are_used_where_they_are_known():
-    (found,) = text_numbers([["a", "b c"]], lambda texts: Tokens.of([[5], [5, 7]]))
-    assert found.counted == found.frequency_of == "tokens"
-    assert found.tokens.tolist() == [1, 2]
+    (numbers,) = text_numbers([["a", "b c"]], lambda texts: Tokens.of([[5], [5, 7]]))
+    assert numbers.counted == numbers.frequency_of == "tokens"
+    assert numbers.tokens.tolist() == [1, 2]
 
 
 def test_bands_hold_the_cosines_of_their_own_documents():
@@ -30,14 +30,14 @@ def test_bands_hold_the_cosines_of_their_own_documents():
     vectors = rng.normal(0.3, 1, (50, 6)).astype(np.float32)
     frequency = rng.normal(-8, 1, 50)
     frequency[7] = np.nan
-    found = frequency_bias("document", vectors, frequency, "words", None)
-    assert [band.documents for band in found.bands] == [10, 10, 10, 10, 9]
+    bias = frequency_bias("document", vectors, frequency, "words", None)
+    assert [band.documents for band in bias.bands] == [10, 10, 10, 10, 9]
     order = np.argsort(frequency)[:10]  # what is no number comes last
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    own = (units[order] @ units[order].T)[np.triu_indices(10, 1)]
-    assert np.isclose(found.bands[0].within, own.mean(), atol=1e-6)
+    within = (units[order] @ units[order].T)[np.triu_indices(10, 1)]
+    assert np.isclose(bias.bands[0].within, within.mean(), atol=1e-6)
     everything = np.delete(units, 7, axis=0)
-    assert np.isclose(found.bands[0].with_all, (units[order] @ everything.T).mean(), atol=1e-6)
+    assert np.isclose(bias.bands[0].with_all, (units[order] @ everything.T).mean(), atol=1e-6)
 
 
 def test_length_follows_text_in_the_static_model(real_data, tmp_path):
@@ -45,12 +45,12 @@ def test_length_follows_text_in_the_static_model(real_data, tmp_path):
     from offsphere import embed, load_task
 
     task = load_task(real_data / "cranfield")
-    found = measure(embed(task, "wordllama", tmp_path / "vectors"), task, ["lengths", "frequency"])
-    document = found.lengths[1]
+    shape = measure(embed(task, "wordllama", tmp_path / "vectors"), task, ["lengths", "frequency"])
+    document = shape.lengths[1]
     assert document.counted == "tokens"
     assert document.with_characters.spearman.high < -0.3
     assert document.empty == 2
-    assert sum(band.documents for band in found.frequency[0].bands) == 1_398
+    assert sum(band.documents for band in shape.frequency[0].bands) == 1_398
 
 
 def test_lengths_are_held_against_the_number_they_name():
@@ -63,14 +63,14 @@ def test_lengths_are_held_against_the_number_they_name():
     rows = np.zeros((200, 3), np.float32)
     rows[:, 0] = words
     task = PairTask("words", rng.uniform(0, 5, 200), texts, texts)
-    found = measure(PairVectors.of(task, rows, rows), task, ["lengths", "frequency"])
-    assert np.isclose(found.lengths[0].with_tokens.spearman.value, 1)
-    assert found.lengths[0].with_characters.spearman.value < 0.999
+    shape = measure(PairVectors.of(task, rows, rows), task, ["lengths", "frequency"])
+    assert np.isclose(shape.lengths[0].with_tokens.spearman.value, 1)
+    assert shape.lengths[0].with_characters.spearman.value < 0.999
     (numbers,) = text_numbers([texts])
     from scipy.stats import spearmanr
 
     expected = spearmanr(words, numbers.frequency).statistic
-    assert np.isclose(found.lengths[0].with_frequency.spearman.value, expected, atol=0.02)
+    assert np.isclose(shape.lengths[0].with_frequency.spearman.value, expected, atol=0.02)
 
 
 def test_the_frequency_correlation_is_over_the_documents_of_positive_pairs():
@@ -83,10 +83,10 @@ def test_the_frequency_correlation_is_over_the_documents_of_positive_pairs():
     frequency = rng.normal(-8, 1, 80)
     right = rng.permutation(80)[:50]
     cosines = np.tanh(frequency[right] + 8 + rng.normal(0, 0.5, 50))
-    found = frequency_bias(
+    bias = frequency_bias(
         "document", vectors, frequency, "words", Positives(np.arange(50), right, cosines, *np.ones((2, 50)))
     )
-    assert np.isclose(found.positive.spearman.value, spearmanr(frequency[right], cosines).statistic)
-    assert sum(band.positives for band in found.bands) == 50
+    assert np.isclose(bias.positive.spearman.value, spearmanr(frequency[right], cosines).statistic)
+    assert sum(band.positives for band in bias.bands) == 50
     first = np.argsort(frequency)[:16]
-    assert np.isclose(found.bands[0].positive.value, cosines[np.isin(right, first)].mean())
+    assert np.isclose(bias.bands[0].positive.value, cosines[np.isin(right, first)].mean())

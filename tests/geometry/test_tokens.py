@@ -8,7 +8,7 @@ from offsphere.geometry.merging import Merging
 from offsphere.geometry.token_batch import TokenBatch
 
 
-def made(seed):
+def random_sentences(seed):
     """Random sentences of random tokens; token 0 is special, and the first of each sentence."""
     rng = np.random.default_rng(seed)
     sentences = [[0, *rng.integers(1, 6, rng.integers(0, 7)).tolist()] for _ in range(rng.integers(4, 9))]
@@ -26,24 +26,24 @@ def state_of(sentences, vectors, chosen):
     return batch.state(np.concatenate([vectors[s] for s in chosen]))
 
 
-def cosine(one, other):
-    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+def cosine(left, right):
+    return float(left @ right / np.linalg.norm(left) / np.linalg.norm(right))
 
 
 def expected_cosine(groups):
     """Of one token from each of two different sentences, every sentence and every token in it as likely."""
-    found = [
+    cosines = [
         np.mean([cosine(x, y) for x in groups[i] for y in groups[j]])
         for i in range(len(groups))
         for j in range(len(groups))
         if i != j
     ]
-    return np.mean(found) if found else np.nan
+    return np.mean(cosines) if cosines else np.nan
 
 
 @given(st.integers(0, 10_000))
 def test_sums_give_what_all_pairs_give(seed):
-    sentences, vectors = made(seed)
+    sentences, vectors = random_sentences(seed)
     state = state_of(sentences, vectors, range(len(sentences)))
     rows = [v.astype(np.float64) for v in vectors]
     ordinary = [v[1:] for v in rows if len(v) > 1]
@@ -55,16 +55,16 @@ def test_sums_give_what_all_pairs_give(seed):
             assert np.isclose(sums.intra_similarity, np.mean(intra))
             assert np.isclose(sums.mean_length, np.mean([np.linalg.norm(x) for group in groups for x in group]))
     for token, similarity in zip(state.tokens.ids, state.tokens.self_similarity, strict=True):
-        places = [
+        occurrences = [
             (s, rows[s][t]) for s, sentence in enumerate(sentences) for t, id_ in enumerate(sentence) if id_ == token
         ]
-        pairs = [cosine(x, y) for i, x in places for j, y in places if i != j]
+        pairs = [cosine(x, y) for i, x in occurrences for j, y in occurrences if i != j]
         assert np.isclose(similarity, np.mean(pairs) if pairs else np.nan, equal_nan=True)
 
 
 @given(st.integers(0, 10_000), st.data())
 def test_states_of_sentences_merge_associatively_into_that_of_all(seed, data):
-    sentences, vectors = made(seed)
+    sentences, vectors = random_sentences(seed)
     cuts = sorted(data.draw(st.lists(st.integers(1, len(sentences) - 1), min_size=2, max_size=2)))
     parts = [list(range(a, b)) for a, b in zip([0, *cuts], [*cuts, len(sentences)], strict=True) if b > a]
     states = [state_of(sentences, vectors, part) for part in parts]
@@ -75,10 +75,10 @@ def test_states_of_sentences_merge_associatively_into_that_of_all(seed, data):
     left = states[0]
     for state in states[1:]:
         left = left.merge(state)
-    for found in (merging.result(), left):
-        assert np.allclose(found.tokens.totals, whole.tokens.totals, atol=1e-10)
-        assert np.allclose(found.tokens.self_similarity, whole.tokens.self_similarity, atol=1e-10, equal_nan=True)
-        assert np.allclose(found.ordinary.directions.total, whole.ordinary.directions.total, atol=1e-10)
-        assert np.isclose(found.everything.intra, whole.everything.intra, atol=1e-10)
-        assert (found.probes.rows == whole.probes.rows).all()
-        assert (found.probes.vectors == whole.probes.vectors).all()
+    for state in (merging.result(), left):
+        assert np.allclose(state.tokens.totals, whole.tokens.totals, atol=1e-10)
+        assert np.allclose(state.tokens.self_similarity, whole.tokens.self_similarity, atol=1e-10, equal_nan=True)
+        assert np.allclose(state.ordinary.directions.total, whole.ordinary.directions.total, atol=1e-10)
+        assert np.isclose(state.everything.intra, whole.everything.intra, atol=1e-10)
+        assert (state.probes.rows == whole.probes.rows).all()
+        assert (state.probes.vectors == whole.probes.vectors).all()

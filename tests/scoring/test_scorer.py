@@ -13,7 +13,7 @@ from offsphere.ranking.search import search
 from offsphere.scoring.lowering import NotLowerableError
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
-from offsphere.scoring.standardization import standardize_queries
+from offsphere.scoring.standardize_queries import standardize_queries
 from offsphere.scoring.transforms import Linear
 from offsphere.vectors.moments import Moments
 from tests.oracles import FORMULAS, values

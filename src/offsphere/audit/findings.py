@@ -7,10 +7,11 @@ from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 from offsphere.base.errors import UnknownNameError
-from offsphere.comparison.choice import Choice, difference_p, units_needed
+from offsphere.comparison.choice import Choice, difference_p
 from offsphere.comparison.table import Comparison, Row
 from offsphere.geometry.length import NORMALISED
 from offsphere.geometry.shape import Geometry
+from offsphere.statistics.power import units_needed
 
 Topic = Literal["scorer", "length", "expectation", "training", "wrong"]
 
@@ -300,7 +301,9 @@ def _too_few(case: Case) -> list[Finding]:
     if units < FEWEST_UNITS:
         said = f"{units} {unit} are too few to tell anything: give at least {FEWEST_UNITS}, better some hundred."
         return [Finding("wrong", said, {"have": units})]
-    needed = units_needed(first, units) if first is not None else None
+    needed = None
+    if first is not None:
+        needed = units_needed(first.difference, first.difference_low, first.difference_high, units)
     if first is None or needed is None or needed <= units:
         return []
     return [

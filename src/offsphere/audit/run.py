@@ -181,7 +181,7 @@ def _text_lengths(task: Task, own: Array) -> Array | None:
 
 
 def _relevant_lengths(task: Task, own: Array) -> tuple[Array, Array] | None:
-    flags = task.wanted()
+    flags = task.relevant_to_any()
     return (own[flags], own[~flags]) if flags is not None else None
 
 
@@ -189,7 +189,7 @@ def _digests(task: Task, vectors: TaskVectors) -> dict[str, str]:
     """Of the vectors of both sides and of the judgments."""
     sides = {side.plural: rows for side, rows in zip(task.sides, vectors.sides, strict=True)}
     found = {name: digest_of(block.tobytes() for block in Blocks.of(rows)) for name, rows in sides.items()}
-    return {**found, "judgments": digest_of(task.judged())}
+    return {**found, "judgments": digest_of(task.judgment_bytes())}
 
 
 def _versions() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The kinds of arrays that functions take and give, each named once."""
+"""The kinds of arrays that functions take and return, each named once."""
 
 from __future__ import annotations
 

@@ -10,16 +10,16 @@ from typing import Any, TypeVar
 
 Answer = TypeVar("Answer")
 
-WAITING = 2  # pieces of work that wait for each thread
+WAITING = 2  # pieces of work that wait for each thread: enough to keep it busy, few enough for little memory
 
 
 def available_cores() -> int:
-    """Those this process may run on."""
+    """How many cores this process may run on, which can be fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_order(work: Callable[..., Answer], pieces: Iterable[tuple[Any, ...]], threads: int) -> Iterator[Answer]:
-    """The results for all pieces in their order, worked out in threads; few pieces are held at a time."""
+    """The result of ``work(*piece)`` for each piece, in order, computed in threads; few pieces are kept at a time."""
     running: deque[Future[Answer]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         for piece in pieces:

@@ -1,4 +1,4 @@
-"""Digests: short names for contents, by which things are known again."""
+"""Digests are short names for contents, by which things are known again. All of them are SHA-256."""
 
 from __future__ import annotations
 
@@ -8,28 +8,22 @@ from pathlib import Path
 
 from offsphere.base.errors import OffsphereError
 
+# Stored in manifests and in the names of caches: with other lengths, nothing that is there would be found again.
+PARTS_DIGITS, FILES_DIGITS = 24, 16
+
 
 def digest_of(parts: Iterable[bytes]) -> str:
-    """One short digest of several pieces, unambiguous where one ends and the next begins."""
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "little"))
-        digest.update(part)
-    return digest.hexdigest()[:24]
+    """A short digest of several pieces, unambiguous where one ends and the next begins."""
+    return _sha256(parts)[:PARTS_DIGITS]
 
 
 def digest_of_texts(texts: Iterable[str]) -> str:
-    """A digest of texts in their order, unambiguous where one ends and the next begins."""
-    digest = hashlib.sha256()
-    for text in texts:
-        content = text.encode("utf-8", "surrogatepass")
-        digest.update(len(content).to_bytes(8, "little"))
-        digest.update(content)
-    return digest.hexdigest()
+    """A full digest of texts in their order, unambiguous where one ends and the next begins."""
+    return _sha256(text.encode("utf-8", "surrogatepass") for text in texts)
 
 
 def digest_of_files(paths: Sequence[Path]) -> str:
-    """One digest of several files."""
+    """A short digest of the contents of several files in their order; their names do not matter."""
     digest = hashlib.sha256()
     try:
         for path in paths:
@@ -37,4 +31,13 @@ def digest_of_files(paths: Sequence[Path]) -> str:
                 digest.update(hashlib.file_digest(stream, "sha256").digest())
     except OSError as error:
         raise OffsphereError(f"cannot read {error.filename}: {error.strerror}") from error
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()[:FILES_DIGITS]
+
+
+def _sha256(parts: Iterable[bytes]) -> str:
+    """The digest of pieces, each with its length before it: what tells ``ab, c`` from ``a, bc``."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()

@@ -2,15 +2,27 @@
 
 
 class OffsphereError(Exception):
-    """Base of everything offsphere raises on purpose. The command line prints it as one line and exits with 2."""
+    """Everything offsphere raises on purpose: a mistake that the user can mend, told in one line.
+
+    The message says what is wrong, where (file, row, id) and what to do. The command line prints it without a traceback
+    and exits with code 2. Catch this one class to handle them all.
+
+    Example:
+        >>> import offsphere as osp
+        >>> try:
+        ...     osp.parse_scorer("cosin")
+        ... except osp.OffsphereError as error:
+        ...     print(error)
+        unknown similarity 'cosin': did you mean cosine?
+    """
 
 
 class DataError(OffsphereError):
-    """A file, a judgment or a task is not what it should be."""
+    """A file, a judgment or a task that is not what it should be."""
 
 
 class NoSuchSplitError(DataError):
-    """Data that has other splits than the one asked for."""
+    """Data that has other splits, but not the one that was asked for."""
 
 
 class VectorError(OffsphereError):
@@ -18,10 +30,10 @@ class VectorError(OffsphereError):
 
 
 class UnknownNameError(OffsphereError):
-    """A similarity, transform, metric or split that does not exist."""
+    """A name that stands for nothing: of a similarity, a transform, a metric, a recipe."""
 
     def __init__(self, kind: str, name: str, known: list[str]) -> None:
-        """Name the near matches if there are any, all the known names if there are none."""
+        """Suggest the known names that are spelled nearly like this one, or list them all where none is."""
         from difflib import get_close_matches
 
         near = get_close_matches(name, known, n=3, cutoff=0.5)
@@ -34,7 +46,7 @@ class ParameterError(OffsphereError):
 
 
 class MissingExtraError(OffsphereError):
-    """A part that needs a package which is not installed."""
+    """A part of offsphere that needs a package which is not installed."""
 
     def __init__(self, package: str, extra: str) -> None:
         """Say the exact command that installs the missing extra."""

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all: written beside, flushed to disk, renamed."""
+"""Files appear whole or not at all: they are written beside their place, flushed to disk, and renamed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from offsphere.base.errors import OffsphereError
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Replace ``path`` by ``content`` in one step."""
+    """Write a file, in one step, whether it was there before or not; its folder is made where there is none."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

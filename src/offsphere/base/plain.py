@@ -1,4 +1,8 @@
-"""Anything we return, as plain values that JSON knows."""
+"""Results as plain values: the objects, lists, numbers and texts that JSON knows.
+
+The standard library writes them. orjson is faster, but what we write is small, and it writes other bytes: 1e-7 for
+1e-07, letters for their escapes, and null for a number that is not finite, which ``allow_nan=False`` refuses.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,11 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911  # a line a kind
-    """Plain values for JSON: dataclasses and named tuples as objects, arrays as lists, no "not a number"."""
+    """Turn a result into values that ``json.dumps`` writes.
+
+    Dataclasses, named tuples and mappings become objects; arrays and tuples become lists; numpy's numbers become
+    Python's. JSON has no infinity and no "not a number": they become null.
+    """
     if is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):

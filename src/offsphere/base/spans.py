@@ -1,4 +1,4 @@
-"""Spans of a sorted array, one after the other."""
+"""Where runs of equal numbers stand in a sorted array, for many numbers at once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from offsphere.base.arrays import Index
 
 
 def spans(ordered: Index, wanted: Index) -> tuple[Index, Index]:
-    """Where each wanted number stands in a sorted array: for every such place, which was wanted, and the place."""
+    """Every position at which a sorted array holds one of the wanted numbers.
+
+    Returns:
+        The index of the wanted number, and the position, of each hit. ``spans([2, 2, 5], [5, 2])`` gives ``[0, 1, 1]``
+        and ``[2, 0, 1]``.
+    """
     first, last = np.searchsorted(ordered, wanted), np.searchsorted(ordered, wanted, side="right")
     counts = last - first
-    places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
-    return np.repeat(np.arange(len(wanted)), counts), places
+    positions = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    return np.repeat(np.arange(len(wanted)), counts), positions

@@ -1,36 +1,36 @@
-"""Files of tables and JSON lines: which is of a split, and their lines with their numbers at hand for errors."""
+"""Readers of text files, tables and JSON lines, which give line numbers with everything, for errors that name them."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from offsphere.base.errors import DataError, NoSuchSplitError
+from offsphere.base.errors import DataError
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Objects of a JSON-lines file with their line numbers; blank lines are skipped."""
-    for number, line in text_lines(path):
+    """The objects of a JSON-lines file with their line numbers; blank lines are skipped."""
+    for line_number, line in text_lines(path):
         try:
             value = json.loads(line)
         except ValueError as error:
-            raise DataError(f"{path}:{number}: not a JSON object ({error}): mend or remove the line") from error
+            raise DataError(f"{path}:{line_number}: not a JSON object ({error}): mend or remove the line") from error
         if not isinstance(value, dict):
-            raise DataError(f"{path}:{number}: expected a JSON object, found {type(value).__name__}")
-        yield number, value
+            raise DataError(f"{path}:{line_number}: expected a JSON object, found {type(value).__name__}")
+        yield line_number, value
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, without their ends, with their numbers from one."""
+    """The lines of a UTF-8 file with their numbers, from one; without line ends, and without blank lines."""
     try:
         with path.open(encoding="utf-8-sig") as stream:
-            for number, line in enumerate(stream, 1):
+            for line_number, line in enumerate(stream, 1):
                 if line.strip():
-                    yield number, line.rstrip("\r\n")
+                    yield line_number, line.rstrip("\r\n")
     except FileNotFoundError as error:
         raise DataError(f"{path} does not exist") from error
     except UnicodeDecodeError as error:
@@ -44,15 +44,21 @@ def table_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
 
     A CSV file may quote its fields; in a TSV file a quotation mark is a character like any other.
     """
-    comma = path.suffix.lower() == ".csv"
-    lines = _csv_rows(path) if comma else ((number, line.split("\t")) for number, line in text_lines(path))
-    first = next(lines, None)
+    rows = _csv_rows(path) if path.suffix.lower() == ".csv" else _tsv_rows(path)
+    first = next(rows, None)
     if first is None:
         raise DataError(f"{path} is empty")
-    return [name.strip() for name in first[1]], lines
+    return [name.strip() for name in first[1]], rows
+
+
+def _tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a TSV file with their line numbers; empty rows are skipped."""
+    for line_number, line in text_lines(path):
+        yield line_number, line.split("\t")
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV file with the number of the line on which each ends; empty rows are skipped."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.reader(stream)
@@ -65,24 +71,12 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise DataError(f"{path} cannot be read as CSV: {error}") from error
 
 
-def file_of_split(folder: Path, files: Mapping[str, Path], split: str | None) -> Path | None:
-    """Of files by their split: that one, else test, else dev, else the only one; nothing where there is none."""
-    if not files:
-        return None
-    if split is not None and split not in files:
-        raise NoSuchSplitError(f"{folder} has no split {split!r}: there are {', '.join(files)}")
-    chosen = split or next((name for name in ("test", "dev") if name in files), None)
-    if chosen is None and len(files) > 1:
-        raise DataError(f"{folder} has the splits {', '.join(files)}: choose one with --split")
-    return files[chosen or next(iter(files))]
-
-
-def number(text: str, place: str, what: str) -> float:
-    """A finite number, or an error that says where it should have been."""
+def number(text: str, where: str, what: str) -> float:
+    """Read a finite number; the error says ``what`` was expected and ``where`` it stands."""
     try:
         value = float(text)
     except (TypeError, ValueError) as error:
-        raise DataError(f"{place}: {what} {text!r} is not a number") from error
+        raise DataError(f"{where}: {what} {text!r} is not a number") from error
     if not isfinite(value):
-        raise DataError(f"{place}: {what} {text!r} is not finite")
+        raise DataError(f"{where}: {what} {text!r} is not finite")
     return value

@@ -5,26 +5,28 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from offsphere.base.errors import ParameterError
+from offsphere.cli import learning_options as learning
 from offsphere.cli import options
-from offsphere.cli.adapt import load_parts, vectors_option
-from offsphere.cli.encoder_grid import ablate_encoders
-from offsphere.cli.loading import check_writable, load_all
+from offsphere.cli.learning_parts import load_with_warnings, vectors_option
 from offsphere.cli.progress import progress_bar
-from offsphere.cli.train import FROM_SCRATCH, HELD_OUT, MAX_TOKENS, RECIPE, STEPS, chosen_recipe
-from offsphere.data.task import EmbeddedTask
+from offsphere.cli.writable import check_writable
 
 if TYPE_CHECKING:
+    from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.learn.ablation.ablation import Ablation
+    from offsphere.learn.ablation.variant_choice import AdapterChoice
+    from offsphere.learn.ablation.variants import Variant
+    from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 
 
 def ablate_command(
-    data: options.Data,
-    vectors: options.Vectors = None,
+    data: learning.Data,
+    vectors: learning.Vectors = None,
     model: options.Model = None,
     out: Annotated[Path, typer.Option(help="Folder for the table and the dynamics.")] = Path("ablation"),
     full: Annotated[
@@ -37,11 +39,11 @@ def ablate_command(
     only: Annotated[
         str | None, typer.Option(help="Of an encoder's grid these variants alone, joined by semicolons.")
     ] = None,
-    recipe: RECIPE = None,
-    held_out: HELD_OUT = None,
-    steps: STEPS = None,
-    max_tokens: MAX_TOKENS = None,
-    from_scratch: FROM_SCRATCH = False,
+    recipe: learning.RecipeName = None,
+    held_out: learning.HeldOut = None,
+    steps: learning.Steps = None,
+    max_tokens: learning.MaxTokens = None,
+    from_scratch: learning.FromScratch = False,
     sweep: Annotated[
         str | None, typer.Option(help="Instead of the grid: temperature (powers of two) or batch (16 to 1,024).")
     ] = None,
@@ -58,121 +60,169 @@ def ablate_command(
         list[float] | None, typer.Option(help="Each variant chooses among these. [0.0003, 0.001, 0.003] Repeatable.")
     ] = None,
     batch: Annotated[int | None, typer.Option(help="Pairs in a batch. [256; for an encoder 32]")] = None,
-    epochs: options.Epochs = None,
+    epochs: learning.AdapterEpochs = None,
     hard_negatives: Annotated[
         int | None, typer.Option(help="Mined for each query by the scorer in training. [2; for an encoder 0]")
     ] = None,
-    split: options.Split = None,
-    train_split: options.TrainSplit = None,
-    known_items: options.KnownItems = False,
-    new_documents: options.NewDocuments = False,
-    metric: options.Metric = None,
+    split: learning.Split = None,
+    train_split: learning.TrainSplit = None,
+    known_items: learning.KnownItems = False,
+    new_documents: learning.NewDocuments = False,
+    metric: learning.Metric = None,
     seeds: Annotated[int | None, typer.Option(help="Trainings of each variant. [3; for an encoder 1]")] = None,
-    seed: options.Seed = 0,
-    more: options.Set = None,
+    seed: learning.FirstSeed = 0,
+    more: learning.AdapterFields = None,
     ignore_missing: options.IgnoreMissing = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
+    from offsphere.encode.embedded_task import EmbeddedSource
+
     if seeds is not None and seeds < 1:
         raise ParameterError(f"seeds = {seeds}: give at least one")
     adapters_only = {"--vectors": vectors, "--known-items": known_items, "--sweep": sweep}
-    encoders_only = {
-        "--only": only,
-        "--recipe": recipe,
-        "--held-out": held_out,
-        "--steps": steps,
-        "--max-tokens": max_tokens,
-        "--from-scratch": from_scratch,
-    }
-    for name, given in (adapters_only if encoder else encoders_only).items():
-        if given:
-            what = "an adapter, not an encoder" if encoder else "an encoder: add --encoder"
-            raise ParameterError(f"{name} is for training {what}")
+    encoders_only = {"--only": only, "--recipe": recipe, "--held-out": held_out, "--steps": steps}
+    encoders_only |= {"--max-tokens": max_tokens, "--from-scratch": from_scratch}
+    _refuse(adapters_only if encoder else encoders_only, encoder=encoder)
+    if encoder and model is None:
+        raise ParameterError("--encoder trains a model: name it with --model")
+    source = EmbeddedSource(data, model, vectors, ignore_missing)
+    request = _Request(source, out, split, train_split, also or [], metric, seeds, seed, new_documents)
+    fields = {"batch": batch, "epochs": epochs, "hard_negatives": hard_negatives}
     if encoder:
-        if model is None:
-            raise ParameterError("--encoder trains a model: name it with --model")
-        typed = {
-            "batch": batch,
-            "epochs": epochs,
-            "hard_negatives": hard_negatives,
-            "steps": steps,
-            "max_tokens": max_tokens,
-            "from_scratch": from_scratch or None,
-        }
-        found = ablate_encoders(
-            data,
-            model,
-            out,
-            chosen_recipe(recipe, None, typed, more),
-            also=also or [],
-            held_out=held_out,
-            budget=(temperature, rate),
-            only=only,
-            full=full,
-            splits=(train_split, split),
-            metric=metric,
-            seeds=seeds or 1,
-            seed=seed,
-            new_documents=new_documents,
-            ignore_missing=ignore_missing,
-        )
-        _tell(found, out, None if as_json else f"{data} --model {model}")
-        return
-    from offsphere.learn.ablation import variants as making
-    from offsphere.learn.ablation.ablate_adapters import ablate
-    from offsphere.learn.adapters.adapter_recipe import Recipe
-    from offsphere.learn.objective.contrastive_options import read_options
-
-    if sweep is not None and (full or len(temperature or []) > 1 or len(rate or []) > 1):
-        raise ParameterError("a sweep varies one parameter: give one --temperature and one --rate at most, no --full")
-    base = Recipe(batch=batch or 256, epochs=epochs, hard_negatives=2 if hard_negatives is None else hard_negatives)
-    base = replace(base, **read_options(more, Recipe))
-    if sweep is not None:
-        base = replace(base, temperature=temperature[0] if temperature else None, rate=rate[0] if rate else base.rate)
-    budget = making.budget_of(temperature or making.TEMPERATURES, rate or making.RATES)
-    chosen = making.sweep(base, sweep) if sweep is not None else None
-    check_writable(out / "ablation.json")
-    train, test, known = load_parts(
-        data, model, vectors, (train_split, split), known_items=known_items, ignore_missing=ignore_missing
-    )
-    others = [_other(text, model, ignore_missing=ignore_missing) for text in also or []]
-    with progress_bar("training") as progress:
-        found = ablate(
-            train,
-            test,
-            also=others,
-            known=known,
-            recipe=base,
-            variants=chosen,
-            budget=budget,
-            full=full,
-            metric=metric,
-            seeds=3 if seeds is None else seeds,
-            seed=seed,
-            new_documents=new_documents,
-            keep=out / "parts",
-            progress=progress,
-        )
-    found.save(out)
-    _tell(found, out, None if as_json else f"{data}{vectors_option((test or train)[0], model, vectors)}")
-
-
-def _tell(found: Ablation, out: Path, where: str | None) -> None:
-    """The table, and how to get it into a report; JSON alone where nothing is to be said."""
-    if where is None:
-        typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
+        fields |= {"steps": steps, "max_tokens": max_tokens, "from_scratch": from_scratch or None}
+        chosen = _choose_encoders(recipe, fields, more, temperature, rate, full=full, only=only)
+        ablation, again = _ablate_encoders(request, *chosen, held_out)
+    else:
+        choice = _choose_adapters(fields, more, temperature, rate, sweep, full=full)
+        ablation, again = _ablate_adapters(request, choice, full=full, known_items=known_items)
+    ablation.save(out)
+    if as_json:
+        typer.echo(json.dumps(ablation.to_json(), indent=2, allow_nan=False))
         return
     from offsphere.cli.ablation_table import print_ablation
 
-    print_ablation(found)
-    typer.echo(f"The table and the dynamics are in {out}; in a report: offsphere audit {where} --ablation {out}")
+    print_ablation(ablation)
+    typer.echo(f"The table and the dynamics are in {out}; in a report: offsphere audit {again} --ablation {out}")
 
 
-def _other(text: str, model: str | None, *, ignore_missing: bool) -> EmbeddedTask:
-    """A task out of the domain: its data, and where its vectors are."""
-    data, _, place = text.partition("=")
-    # where a model is named and no vectors are, it embeds this data too, into a folder of its own
-    named, folder = (None, Path(place)) if place else (model, None)
-    task, held, _ = load_all(data, named, folder, None, ignore_missing=ignore_missing)
-    return task, held
+class _Request(NamedTuple):
+    """What decides a run of either kind, besides its variants."""
+
+    source: EmbeddedSource
+    out: Path
+    split: str | None
+    train_split: str | None
+    also: list[str]
+    metric: str | None
+    seeds: int | None
+    seed: int
+    new_documents: bool
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The arguments that ``ablate`` and ``ablate_encoder`` have in common."""
+        kept = self.out / "parts"
+        return {"metric": self.metric, "seed": self.seed, "new_documents": self.new_documents, "keep": kept}
+
+
+def _refuse(options_of_other_kind: dict[str, Any], *, encoder: bool) -> None:
+    for name, given in options_of_other_kind.items():
+        if given:
+            kind = "an adapter, not an encoder" if encoder else "an encoder: add --encoder"
+            raise ParameterError(f"{name} is for training {kind}")
+
+
+def _choose_encoders(
+    recipe: str | None,
+    fields: dict[str, Any],
+    more: list[str] | None,
+    temperatures: list[float] | None,
+    rates: list[float] | None,
+    *,
+    full: bool,
+    only: str | None,
+) -> tuple[EncoderRecipe, list[Variant]]:
+    """The recipe that all variants start from, and the variants."""
+    from offsphere.learn.ablation.variant_choice import choose_encoders
+    from offsphere.learn.encoders.recipe_file import recipe_from
+
+    base = recipe_from(recipe, None, fields, more)
+    names = [name.strip() for name in only.split(";")] if only is not None else None
+    return base, choose_encoders(base, temperatures, rates, full=full, only=names)
+
+
+def _choose_adapters(
+    fields: dict[str, Any],
+    more: list[str] | None,
+    temperatures: list[float] | None,
+    rates: list[float] | None,
+    sweep: str | None,
+    *,
+    full: bool,
+) -> AdapterChoice:
+    from offsphere.learn.ablation.variant_choice import choose_adapters
+    from offsphere.learn.adapters.adapter_recipe import Recipe
+    from offsphere.learn.objective.contrastive_options import read_options
+
+    base = Recipe(**{name: value for name, value in fields.items() if value is not None})
+    return choose_adapters(replace(base, **read_options(more, Recipe)), temperatures, rates, sweep=sweep, full=full)
+
+
+def _ablate_encoders(
+    request: _Request, recipe: EncoderRecipe, variants: list[Variant], held_out: str | None
+) -> tuple[Ablation, str]:
+    """Train a model itself; and how to name data and model on a command line again."""
+    from offsphere.learn.ablation.ablate_encoders import ablate_encoder
+    from offsphere.learn.loading import load_named_task, load_text_parts
+
+    source = request.source
+    assert source.model is not None  # or the command would have been refused
+    check_writable(request.out / "ablation.json")
+    train, test = load_text_parts(
+        source.data, split=request.split, train_split=request.train_split, ignore_missing=source.ignore_missing
+    )
+    with progress_bar("training") as progress:
+        ablation = ablate_encoder(
+            train,
+            source.model,
+            test,
+            also=[load_named_task(text) for text in request.also],
+            held_out=load_named_task(held_out) if held_out is not None else None,
+            recipe=recipe,
+            variants=variants,
+            seeds=request.seeds or 1,
+            progress=progress,
+            **request.shared,
+        )
+    return ablation, f"{source.data} --model {source.model}"
+
+
+def _ablate_adapters(
+    request: _Request, choice: AdapterChoice, *, full: bool, known_items: bool
+) -> tuple[Ablation, str]:
+    """Train adapters on vectors; and how to name data and vectors on a command line again."""
+    from offsphere.encode.embedded_task import EmbeddedSource
+    from offsphere.learn.ablation.ablate_adapters import ablate
+
+    source = request.source
+    check_writable(request.out / "ablation.json")
+    (train, test), known = load_with_warnings(source, request.split, request.train_split, known_items=known_items)
+    others = [EmbeddedSource.read(text, source.model, ignore_missing=source.ignore_missing) for text in request.also]
+    with progress_bar("embedding") as progress:
+        also = [other.load(progress=progress) for other in others]
+    with progress_bar("training") as progress:
+        ablation = ablate(
+            train,
+            test,
+            also=also,
+            known=known,
+            recipe=choice.recipe,
+            variants=choice.variants,
+            budget=choice.budget,
+            full=full,
+            seeds=request.seeds or 3,
+            progress=progress,
+            **request.shared,
+        )
+    return ablation, f"{source.data}{vectors_option(source, (test or train)[0])}"

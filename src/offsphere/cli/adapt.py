@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from offsphere.base.errors import DataError
+from offsphere.cli import learning_options as learning
 from offsphere.cli import options
-from offsphere.cli.compare import warn_left_out
-from offsphere.cli.loading import check_writable, load_only, two_splits, vectors_of
+from offsphere.cli.learning_parts import load_with_warnings, vectors_option
 from offsphere.cli.progress import progress_bar
-from offsphere.data.task import EmbeddedTask, Task
+from offsphere.cli.writable import check_writable
 
 if TYPE_CHECKING:
     from offsphere.learn.adapters.learn import Learned
@@ -23,8 +22,8 @@ NORMALIZE = "both (cosine), none (dot), query, document, half, learn, or two exp
 
 
 def adapt_command(
-    data: options.Data,
-    vectors: options.Vectors = None,
+    data: learning.Data,
+    vectors: learning.Vectors = None,
     model: options.Model = None,
     out: Annotated[Path, typer.Option(help="Folder for the adapter and the record of its training.")] = Path("adapter"),
     normalize: Annotated[str, typer.Option(help=f"The output, which is scored: {NORMALIZE}")] = "both",
@@ -41,22 +40,23 @@ def adapt_command(
     ] = None,
     margin: Annotated[float | None, typer.Option(help="Mask negatives that far above their positive.")] = None,
     vrns: Annotated[float, typer.Option(help="Weight of VRNS, for small batches; 30 is typical.")] = 0.0,
-    batch: options.Batch = 256,
-    epochs: options.Epochs = None,
+    batch: Annotated[int, typer.Option(help="Pairs in a batch.")] = 256,
+    epochs: learning.AdapterEpochs = None,
     rate: Annotated[float, typer.Option(help="Learning rate.")] = 1e-3,
-    hard_negatives: options.HardNegatives = 2,
-    split: options.Split = None,
-    train_split: options.TrainSplit = None,
-    known_items: options.KnownItems = False,
-    new_documents: options.NewDocuments = False,
-    metric: options.Metric = None,
+    hard_negatives: Annotated[int, typer.Option(help="Mined for each query by the scorer in training.")] = 2,
+    split: learning.Split = None,
+    train_split: learning.TrainSplit = None,
+    known_items: learning.KnownItems = False,
+    new_documents: learning.NewDocuments = False,
+    metric: learning.Metric = None,
     seeds: Annotated[int, typer.Option(help="How many; the best by held-out value is kept.")] = 1,
-    seed: options.Seed = 0,
-    more: options.Set = None,
+    seed: learning.FirstSeed = 0,
+    more: learning.AdapterFields = None,
     ignore_missing: options.IgnoreMissing = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
+    from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.learn.adapters.adapter_recipe import Recipe
     from offsphere.learn.adapters.learn import learn
     from offsphere.learn.objective.contrastive_options import read_options
@@ -80,96 +80,40 @@ def adapt_command(
     )
     recipe = replace(recipe, **read_options(more, Recipe))
     check_writable(out / "scorer.json")
-    train, test, also = load_parts(
-        data, model, vectors, (train_split, split), known_items=known_items, ignore_missing=ignore_missing
-    )
+    source = EmbeddedSource(data, model, vectors, ignore_missing)
+    (train, test), also = load_with_warnings(source, split, train_split, known_items=known_items)
+    how: dict[str, Any] = {"new_documents": new_documents, "metric": metric, "seed": seed, "seeds": seeds}
     with progress_bar("training") as progress:
-        found = learn(
-            train,
-            test,
-            [recipe],
-            also=also,
-            new_documents=new_documents,
-            metric=metric,
-            seed=seed,
-            seeds=seeds,
-            progress=progress,
-        )
-    found.adapters[0].save(out)
+        learned = learn(train, test, [recipe], also=also, progress=progress, **how)
+    learned.adapters[0].save(out)
     if as_json:
-        typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
+        typer.echo(json.dumps(learned.to_json(), indent=2, allow_nan=False))
     else:
-        _tell(found, out, None if test is None else f"{data}{vectors_option(test[0], model, vectors)}")
+        _print_learned(learned, out, None if test is None else f"{data}{vectors_option(source, test[0])}")
 
 
-def load_parts(
-    data: str,
-    model: str | None,
-    vectors: Path | None,
-    splits: tuple[str | None, str | None],
-    *,
-    known_items: bool = False,
-    ignore_missing: bool = False,
-) -> tuple[EmbeddedTask, EmbeddedTask | None, list[EmbeddedTask]]:
-    """What to learn from, what to judge by (nothing where there is one split only), and what else to learn from."""
-    learned, judged = two_splits(
-        data, splits, lambda split: load_only(data, model, vectors, split, ignore_missing=ignore_missing)
-    )
-    train = learned, vectors_of(learned, data, model, vectors)[0]
-    test = (judged, vectors_of(judged, data, model, vectors)[0]) if judged is not None else None
-    for part in [train] + ([test] if test is not None else []):
-        warn_left_out(*part)
-    return train, test, [_known_items(data, model, vectors)] if known_items else []
-
-
-def _known_items(data: str, model: str | None, vectors: Path | None) -> EmbeddedTask:
-    """Titles and texts of the corpus as pairs; embedded by the model, or from the folder known-items of the vectors."""
-    from offsphere.data import load_vectors
-    from offsphere.data.formats.known_items import known_item_task
-    from offsphere.encode.embedding import default_folder, embed
-
-    if not (Path(data) / "corpus.jsonl").is_file():
-        raise DataError(f"{data} has no corpus.jsonl, so no titles ask for their texts: leave out --known-items")
-    task = known_item_task(Path(data))
-    if model is not None:
-        place = (vectors or default_folder(task.name, model)) / "known-items"
-        with progress_bar("embedding") as progress:
-            return task, embed(task, model, place, progress=progress)
-    place = (vectors or Path(data)) / "known-items"
-    if not place.is_dir():
-        raise DataError(f"{place} is not there: name the model that made the vectors with --model, and it is made")
-    return task, load_vectors(place, task)
-
-
-def vectors_option(task: Task, model: str | None, vectors: Path | None) -> str:
-    """How to say where the vectors of a task are."""
-    from offsphere.encode.embedding import default_folder
-
-    place = vectors or (default_folder(task.name, model) if model is not None else None)
-    return f" --vectors {place}" if place is not None else ""
-
-
-def _tell(found: Learned, out: Path, judged: str | None) -> None:
+def _print_learned(learned: Learned, out: Path, judged: str | None) -> None:
+    """How the training went, the comparison, how far it reaches, and how to judge the adapter again."""
     from offsphere.cli.comparison_table import print_comparison
 
-    record = found.adapters[0].record
+    record = learned.adapters[0].record
     assert record is not None
     counts, run = record.counts, record.run
-    for note in found.notes:
+    for note in learned.notes:
         typer.echo(f"note: {note}")
-    what = "pairs" if found.table.task["kind"] == "pairs" else "queries"
+    units = "pairs" if learned.table.task["kind"] == "pairs" else "queries"
     values = f"{record.metric} {run.start:.4f} -> {run.best:.4f} at step {run.best_step} of {run.steps}"
     typer.echo(
-        f"learned from {counts['pairs']:,} pairs of {_named(found)}, stopped by {counts['held_out']:,} held-out "
-        f"{what}: {values} ({run.seconds:.1f} s)"
+        f"learned from {counts['pairs']:,} pairs of {_trained_on(learned)}, stopped by {counts['held_out']:,} held-out "
+        f"{units}: {values} ({run.seconds:.1f} s)"
     )
     if counts["negatives_masked"]:
         masked = counts["negatives_masked"] / max(run.steps, 1)
         typer.echo(f"{masked:,.0f} negatives a step are known to be relevant and did not count")
     if len(record.runs) > 1:
-        typer.echo(f"seeds: {', '.join(f'{one.seed}: {one.best:.4f}' for one in record.runs)}")
-    print_comparison(found.table, every_row=True)
-    for split in found.splits:
+        typer.echo(f"seeds: {', '.join(f'{seeded.seed}: {seeded.best:.4f}' for seeded in record.runs)}")
+    print_comparison(learned.table, every_row=True)
+    for split in learned.splits:
         typer.echo(f"{split.sentence}.")
         if split.warning is not None:
             typer.echo(f"Mind: {split.warning}.")
@@ -177,6 +121,6 @@ def _tell(found: Learned, out: Path, judged: str | None) -> None:
     typer.echo(f"The adapter is in {out}; {again}")
 
 
-def _named(found: Learned) -> str:
-    split = found.trained_on.get("split")
-    return f"{found.trained_on['name']}{f' ({split})' if split else ''}"
+def _trained_on(learned: Learned) -> str:
+    split = learned.trained_on.get("split")
+    return f"{learned.trained_on['name']}{f' ({split})' if split else ''}"

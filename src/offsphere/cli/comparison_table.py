@@ -1,4 +1,4 @@
-"""A comparison as a table for people."""
+"""A comparison, printed as a table for people."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ NARROW = 110  # columns the table needs
 
 
 def print_comparison(result: Comparison, *, every_row: bool = False) -> None:
-    """The best rows, cosine and dot, and the conclusion."""
+    """Print the best rows, cosine and dot, and the conclusion; every row where that is asked for."""
     console = Console(width=max(shutil.get_terminal_size((NARROW, 24)).columns, NARROW), highlight=False, markup=False)
-    rows = [row for place, row in enumerate(result.rows) if every_row or place < SHOWN or _asked_for(row, result)]
+    rows = [row for rank, row in enumerate(result.rows) if every_row or rank < SHOWN or _always_shown(row, result)]
     table = Table(title=Text(_title(result), style="bold"), title_justify="left", box=None, pad_edge=False)
     for column, justify in (("scorer", "left"), (result.metric, "right"), ("95 % interval", "right")):
         table.add_column(column, justify=justify)  # type: ignore[arg-type]
@@ -27,7 +27,7 @@ def print_comparison(result: Comparison, *, every_row: bool = False) -> None:
     for row in rows:
         table.add_row(*map(Text, _cells(row)), style="bold" if row is result.chosen else None)
     console.print(table)
-    if any("(tuned)" in row.name for row in rows):
+    if any(row.tuned for row in rows):
         console.print("* tuned by cross-validation; the value is of held-out queries", style="dim")
     console.print(f"an interval is for its row alone, p is corrected for all {len(result.rows) - 1} rows", style="dim")
     hidden = len(result.rows) - len(rows)
@@ -42,12 +42,14 @@ def print_comparison(result: Comparison, *, every_row: bool = False) -> None:
     console.print(result.conclusion, soft_wrap=True)
 
 
-def _asked_for(row: Row, result: Comparison) -> bool:
+def _always_shown(row: Row, result: Comparison) -> bool:
+    """Tell whether a row is one that everybody asks for: the baseline, the dot product, the chosen one."""
     names = (row.name, *row.same_ranking_as)
     return result.baseline in names or "dot" in names or row is result.chosen
 
 
 def _title(result: Comparison) -> str:
+    """Name the task and its size."""
     task = result.task
     split = f" ({task['split']})" if task.get("split") else ""
     if task["kind"] == "pairs":
@@ -56,6 +58,7 @@ def _title(result: Comparison) -> str:
 
 
 def _cells(row: Row) -> list[str]:
+    """Write the cells of one row."""
     cells = [row.label, f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]
     if row.p is None:
         return [*cells, "", "", ""]

@@ -7,16 +7,22 @@ from typing import Annotated
 
 import typer
 
+from offsphere.cli.audit_steps import print_audit, run_audit, write_report
+from offsphere.cli.docstring_task import make_docstring_task
+from offsphere.cli.writable import check_writable
+
 
 def demo_command(
     out: Annotated[Path, typer.Option(help="Where to write the task, the vectors and the report.")] = Path("demo"),
 ) -> None:
     """Make a task from the docstrings on this machine, embed it with the static model, and audit it."""
-    from offsphere.cli.audit import audit_command
-    from offsphere.cli.data import docstrings_command
+    from offsphere.encode.embedded_task import EmbeddedSource
 
     task, vectors, report = out / "task", out / "vectors", out / "audit.html"
     typer.echo(f"$ offsphere data docstrings --out {task}")
-    docstrings_command(task)
+    make_docstring_task(task)
     typer.echo(f"\n$ offsphere audit {task} --model wordllama --vectors {vectors} --adapt --out {report}")
-    audit_command(str(task), model="wordllama", vectors=vectors, adapt=True, out=report)
+    check_writable(report)
+    audit = run_audit(EmbeddedSource(str(task), "wordllama", vectors), adapt=True)
+    write_report(audit, report)
+    print_audit(audit, report)

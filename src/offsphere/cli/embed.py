@@ -7,12 +7,8 @@ from typing import Annotated
 
 import typer
 
+from offsphere.cli import options
 from offsphere.cli.progress import progress_bar
-
-MODEL_HELP = (
-    "A hub name, a model folder, wordllama (static, needs no download), package:NAME (a model folder inside an "
-    "installed Python package), or callable:module:function (texts -> array)."
-)
 
 
 def embed_command(
@@ -22,16 +18,14 @@ def embed_command(
             help="A BEIR folder, a folder with corpus.jsonl alone, TREC files, an STS table, or a hub name."
         ),
     ],
-    model: Annotated[str, typer.Option(help=MODEL_HELP)] = "wordllama",
+    model: Annotated[str, typer.Option(help=options.MODEL_HELP)] = "wordllama",
     out: Annotated[Path | None, typer.Option(help="Where to keep the vectors. Default: the user's cache.")] = None,
-    split: Annotated[str | None, typer.Option(help="Which judgments: test, dev, train, ...")] = None,
+    split: options.Split = None,
     keep_normalize: Annotated[
         bool, typer.Option("--keep-normalize", help="Leave the model's Normalize stages in: all lengths will be one.")
     ] = False,
     dtype: Annotated[str, typer.Option(help="float32, or float16 for half the size.")] = "float32",
-    ignore_missing: Annotated[
-        bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
-    ] = False,
+    ignore_missing: options.IgnoreMissing = False,
 ) -> None:
     """Encode a task's texts. A killed run goes on where it stopped; nothing is encoded twice."""
     from offsphere.data import load_task
@@ -45,12 +39,12 @@ def embed_command(
     with progress_bar("embedding") as progress:
         embed(task, encoder, folder, dtype=dtype, progress=progress)
     for name in (side.stored_as for side in task.sides):
-        store = open_store(folder / name)
-        made = store.manifest
-        typer.echo(f"{folder / name}: {made.rows:,} x {made.dimension} {made.dtype} by {made.model}")
-        if made.empty:
-            typer.echo(f"warning: {made.empty} texts of {name} are empty; they are kept", err=True)
-    if made.normalization_removed:
-        typer.echo(f"taken out of the model so that lengths are kept: {', '.join(made.normalization_removed)}")
-    if made.similarity is not None:
-        typer.echo(f"the model declares: {made.similarity}")
+        manifest = open_store(folder / name).manifest
+        shape = f"{manifest.rows:,} x {manifest.dimension} {manifest.dtype}"
+        typer.echo(f"{folder / name}: {shape} by {manifest.model}")
+        if manifest.empty:
+            typer.echo(f"warning: {manifest.empty} texts of {name} are empty; they are kept", err=True)
+    if manifest.normalization_removed:
+        typer.echo(f"taken out of the model so that lengths are kept: {', '.join(manifest.normalization_removed)}")
+    if manifest.similarity is not None:
+        typer.echo(f"the model declares: {manifest.similarity}")

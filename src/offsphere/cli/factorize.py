@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from offsphere.base.errors import ParameterError
-from offsphere.cli.loading import check_writable
+from offsphere.cli import options
 from offsphere.cli.progress import progress_bar
+from offsphere.cli.writable import check_writable
 
 if TYPE_CHECKING:
     from offsphere.factors.stability import Stability
@@ -31,7 +32,7 @@ def fit_command(
     out: Annotated[Path | None, typer.Option(help="Folder for the factors.")] = None,
     metric: Annotated[str, typer.Option(help="Of the held-out interactions.")] = "ndcg@10",
     seed: Annotated[int, typer.Option(min=0, help="Of what is held out.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Fit in closed form, judge on held-out interactions, and say whether cosine means anything."""
     from offsphere.factors.closed_form import factorize
@@ -100,14 +101,15 @@ def stability_command(
     neighbours: Annotated[int, typer.Option(help="How many nearest neighbours to watch.")] = 10,
     draws: Annotated[int, typer.Option(help="Random changes to try.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Of the random changes.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """How far can cosine neighbours change while the model does not change at all?"""
-    from offsphere.factors.factor_files import load_factors, read_numbers
+    from offsphere.factors.closed_form import Factors
+    from offsphere.factors.factor_files import read_numbers
     from offsphere.factors.stability import stability
 
     found = stability(
-        load_factors(items) if items.is_dir() else read_numbers(items, 2),
+        Factors.load(items) if items.is_dir() else read_numbers(items, 2),
         read_numbers(users, 2) if users is not None else None,
         freedom=freedom,
         regularized=regularized,
@@ -147,7 +149,7 @@ def demo_command(
 
 def _tell(found: Stability) -> None:
     """Named changes one by one, random ones together."""
-    drawn = [change for change in found.changes if change.name.startswith("random")]
+    drawn = [change for change in found.changes if change.drawn]
     for change in found.changes:
         if change not in drawn:
             typer.echo(

@@ -8,20 +8,27 @@ from rich.text import Text
 
 from offsphere.cli.shape_tables import print_rows, wide_console
 from offsphere.geometry.change import SelfSimilarityChange
+from offsphere.geometry.layer_study import LayerStudy
 from offsphere.geometry.layers import Layers
 from offsphere.statistics.correlation import Correlation
 
 
-def print_layers(found: Layers, side: str) -> None:
-    """A table for the tokens, one for the special ones, two for the dimensions."""
+def print_study(study: LayerStudy) -> None:
+    """Print the layers of a model, then what changed between models."""
+    print_layers(study.layers, study.side)
+    print_changes(study.changes, study.agreement)
+
+
+def print_layers(layers: Layers, side: str) -> None:
+    """Print a table for the tokens, two with special ones, and two for the dimensions."""
     console = wide_console()
     console.print(
-        f"{found.model}: {found.texts:,} {side} texts, {found.token_count:,} tokens, "
-        f"{found.compared:,} distinct ones in two texts or more",
+        f"{layers.model}: {layers.texts:,} {side} texts, {layers.token_count:,} tokens, "
+        f"{layers.compared:,} distinct ones in two texts or more",
         style="bold",
         soft_wrap=True,
     )
-    console.print(Text(f"- {found.sentence}"), soft_wrap=True)
+    console.print(Text(f"- {layers.sentence}"), soft_wrap=True)
     heads = [
         "layer",
         "anisotropy",
@@ -33,7 +40,7 @@ def print_layers(found: Layers, side: str) -> None:
         "self-sim ~ frequency",
     ]
     rows = []
-    for row in found.layers:
+    for row in layers.layers:
         numbers = [row.anisotropy, row.mean_length, row.self_similarity, row.self_adjusted]
         numbers += [row.intra_similarity, row.intra_adjusted]
         rows.append(
@@ -42,16 +49,16 @@ def print_layers(found: Layers, side: str) -> None:
     print_rows(console, "tokens, without special ones", heads, rows)
     heads = ["layer", "anisotropy", "mean length", "self-sim", "intra-sim"]
     rows = []
-    for row in found.layers:
+    for row in layers.layers:
         whole = row.with_special
         numbers = [whole.anisotropy, whole.mean_length, whole.self_similarity, whole.intra_similarity]
         rows.append([str(row.layer), *(f"{number:.4f}" for number in numbers)])
     print_rows(console, "tokens, special ones among them", heads, rows)
     heads = ["layer"]
-    for token in found.layers[0].special:
+    for token in layers.layers[0].special:
         heads += [f"{token.token} length", "self-sim", "adjusted"]
     rows = []
-    for row in found.layers:
+    for row in layers.layers:
         rows.append([str(row.layer)])
         for token in row.special:
             rows[-1] += [f"{number:.4f}" for number in (token.mean_length, token.self_similarity, token.adjusted)]
@@ -59,32 +66,32 @@ def print_layers(found: Layers, side: str) -> None:
         print_rows(console, "special tokens alone", heads, rows)
     heads = ["layer", "largest", "top 1", "top 2", "top 3", "10 %", "20 %", "50 %"]
     rows = []
-    for row in found.layers:
-        own = row.dimensions
-        shares = [f"{own.cumulative_shares.get(k, float('nan')):.3f}" for k in ("1", "2", "3")]
-        needed = [str(own.needed[share] or "-") for share in ("0.1", "0.2", "0.5")]
-        rows.append([str(row.layer), str(own.order[0]), *shares, *needed])
+    for row in layers.layers:
+        part = row.dimensions
+        shares = [f"{part.cumulative_shares.get(k, float('nan')):.3f}" for k in ("1", "2", "3")]
+        needed = [str(part.needed[share] or "-") for share in ("0.1", "0.2", "0.5")]
+        rows.append([str(row.layer), str(part.order[0]), *shares, *needed])
     print_rows(
         console, "share of the first dimensions in the anisotropy, and how many make 10, 20, 50 % of it", heads, rows
     )
-    dropped = list(found.layers[0].dimensions.informativity)
+    dropped = list(layers.layers[0].dimensions.informativity)
     rows = [
-        [str(row.layer), *(f"{value:.3f}" for value in row.dimensions.informativity.values())] for row in found.layers
+        [str(row.layer), *(f"{value:.3f}" for value in row.dimensions.informativity.values())] for row in layers.layers
     ]
-    probes = found.layers[0].dimensions.informative_rows
+    probes = layers.layers[0].dimensions.informative_rows
     title = f"informativity: r^2 of the cosines of {probes:,} tokens without the first k dimensions, k ="
     print_rows(console, title, ["layer", *dropped], rows)
 
 
 def print_changes(changes: Sequence[SelfSimilarityChange], agreement: Correlation | None) -> None:
-    """What changed between models, and whether the same in both pairs."""
+    """Print what changed between models, and whether the same tokens changed in both pairs."""
     console = wide_console()
     for change in changes:
         console.print()
         console.print(Text(change.sentence), soft_wrap=True)
         for way, entries in (("rose", change.risen), ("fell", change.fallen)):
-            told = ", ".join(f"{token} {value:+.3f}" for token, value in entries) or "none"
-            console.print(Text(f"  {way} most: {told}"), soft_wrap=True)
+            tokens = ", ".join(f"{token} {value:+.3f}" for token, value in entries) or "none"
+            console.print(Text(f"  {way} most: {tokens}"), soft_wrap=True)
     if agreement is not None:
         console.print()
         console.print(

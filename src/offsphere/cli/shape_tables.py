@@ -4,39 +4,31 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from offsphere.geometry.dimensions import Dimensions
 from offsphere.geometry.dual import Dual
 from offsphere.geometry.fisher import Fisher
 from offsphere.geometry.frequency import FrequencyBias
+from offsphere.geometry.gradients import Gradients
 from offsphere.geometry.hubness import Hubness
+from offsphere.geometry.isotropy import Isotropy
 from offsphere.geometry.length import LengthSummary
 from offsphere.geometry.negatives import Negatives
 from offsphere.geometry.relevance import Relevance
-from offsphere.geometry.shape import SECTIONS, Geometry
-from offsphere.statistics.correlation import Correlation
+from offsphere.geometry.shape import Geometry
 from offsphere.statistics.estimate import Estimate
 
-Shown = tuple[list[str], list[list[str]]]  # heads and rows
+Cells = tuple[list[str], list[list[str]]]  # heads and rows
 
 NARROW = 110  # columns the tables need
-TITLES = {
-    "lengths": "lengths",
-    "relevance": "length and relevance",
-    "dual": "the same vectors by cosine and by dot product",
-    "isotropy": "isotropy",
-    "negatives": "positive and negative similarities",
-    "dimensions": "dimensions: shares of the mean cosine, and r^2 of cosines without the first k dimensions",
-    "hubness": "hubs",
-    "fisher": "Fisher information (our construction, not the papers')",
-    "gradients": "gradients of cosine on positive pairs",
-    "frequency": "frequency bias",
-}
 DROPPED = ("1", "2", "3", "10", "100")  # informativity columns
+PLAIN = (str, int, float, Estimate)  # values that a cell can hold
 
 
 def wide_console() -> Console:
@@ -45,10 +37,10 @@ def wide_console() -> Console:
 
 
 def print_rows(console: Console, title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table: names to the left, numbers to the right."""
+    """Print a table under its title: names to the left, numbers to the right."""
     table = Table(box=None, pad_edge=False)
-    for place, head in enumerate(heads):
-        table.add_column(head, justify="right" if place else "left")
+    for column, head in enumerate(heads):
+        table.add_column(head, justify="right" if column else "left")
     for row in rows:
         table.add_row(*map(Text, row))
     console.print()
@@ -57,32 +49,31 @@ def print_rows(console: Console, title: str, heads: Sequence[str], rows: Sequenc
 
 
 def print_shape(shape: Geometry) -> None:
-    """The sentences, then a table a section."""
+    """Print the sentences, then the tables of each section; a table without rows is left out."""
     console = wide_console()
     console.print(_of(shape.of), style="bold")
     for sentence in shape.sentences:
         console.print(Text(f"- {sentence}"), soft_wrap=True)
     for name, why in shape.skipped.items():
         console.print(Text(f"- {name}: not measured: {why}"), style="dim", soft_wrap=True)
-    for name in SECTIONS:
-        found = getattr(shape, name)
-        if found is not None and found != ():
-            heads, rows = _TABLES[name](found)
-            print_rows(console, TITLES[name], heads, rows)
-        if name == "lengths" and any(row.with_characters is not None for row in shape.lengths):
-            print_rows(console, "length against the text", *_with_text(shape.lengths))
+    for name, part in shape.parts.items():
+        for title, cells in TABLES.get(name, {name: _plain_fields}).items():
+            heads, rows = cells(part)
+            if rows:
+                print_rows(console, title, heads, rows)
 
 
 def _of(what: Any) -> str:
+    """What was measured: the task and its split, and how many vectors of which dimension."""
     shapes = ", ".join(f"{rows:,} {side} x {columns}" for side, (rows, columns) in what["vectors"].items())
     split = f" ({what['split']})" if what.get("split") else ""
     return f"{what['name']}{split}: {shapes}" if "name" in what else shapes
 
 
-def _lengths(found: Sequence[LengthSummary]) -> Shown:
+def _lengths(sides: Sequence[LengthSummary]) -> Cells:
     heads = ["side", "vectors", "mean", "sd", "CV", "min", "5 %", "25 %", "median", "75 %", "95 %", "max"]
     rows = []
-    for row in found:
+    for row in sides:
         spread = [f"{row.quantiles[share]:.3g}" for share in ("0", "0.05", "0.25", "0.5", "0.75", "0.95", "1")]
         rows.append(
             [row.side, f"{row.count:,}", f"{row.mean:.4g}", f"{row.deviation:.3g}", f"{row.variation:.3f}", *spread]
@@ -90,10 +81,10 @@ def _lengths(found: Sequence[LengthSummary]) -> Shown:
     return heads, rows
 
 
-def _with_text(found: Sequence[LengthSummary]) -> Shown:
+def _with_text(sides: Sequence[LengthSummary]) -> Cells:
     heads = ["length of the vector and", "side", "Spearman", "Pearson"]
     rows = []
-    for row in found:
+    for row in sides:
         columns = {
             "characters": row.with_characters,
             f"{row.counted}": row.with_tokens,
@@ -107,36 +98,44 @@ def _with_text(found: Sequence[LengthSummary]) -> Shown:
     return heads, rows
 
 
-def _relevance(found: Relevance) -> Shown:
+def _relevance(relevance: Relevance) -> Cells:
+    with_document, with_query = relevance.document_length_and_cosine, relevance.query_length_and_ndcg
     rows = [
-        [f"Cohen's d, {found.relevant:,} relevant against {found.others:,} others", str(found.d)],
-        *([["  text length regressed out", str(found.d_adjusted)]] if found.d_adjusted is not None else []),
+        [f"Cohen's d, {relevance.relevant:,} relevant against {relevance.others:,} others", str(relevance.d)],
+        *([["  text length regressed out", str(relevance.d_adjusted)]] if relevance.d_adjusted is not None else []),
         *(
-            [["  share of length that text length explains", f"{found.text_length_explains:.3f}"]]
-            if found.text_length_explains
+            [["  share of length that text length explains", f"{relevance.text_length_explains:.3f}"]]
+            if relevance.text_length_explains
             else []
         ),
-        ["ROC-AUC of length alone", str(found.auc)],
-        [f"within {found.within.queries} queries, against 100 nearest by cosine: d", str(found.within.d)],
-        *([["  text length regressed out", str(found.within_adjusted.d)]] if found.within_adjusted is not None else []),
-        ["  chance that the relevant one is longer", str(found.within.chance_longer)],
-        *([f"  {group.group} ({group.queries} queries): d", str(group.d)] for group in found.groups),
-        ["document length and cosine, positive pairs (Spearman)", _rank(found.document_length_and_cosine)],
-        ["log of both lengths and cosine, positive pairs (Pearson)", str(found.log_lengths_and_cosine.pearson)],
-        ["query length and ndcg@10 under cosine (Spearman)", _rank(found.query_length_and_ndcg)],
+        ["ROC-AUC of length alone", str(relevance.auc)],
+        [f"within {relevance.within.queries} queries, against 100 nearest by cosine: d", str(relevance.within.d)],
+        *(
+            [["  text length regressed out", str(relevance.within_adjusted.d)]]
+            if relevance.within_adjusted is not None
+            else []
+        ),
+        ["  chance that the relevant one is longer", str(relevance.within.chance_longer)],
+        *([f"  {group.group} ({group.queries} queries): d", str(group.d)] for group in relevance.groups),
+        [
+            "document length and cosine, positive pairs (Spearman)",
+            _short(with_document.spearman),
+        ],
+        ["log of both lengths and cosine, positive pairs (Pearson)", str(relevance.log_lengths_and_cosine.pearson)],
+        ["query length and ndcg@10 under cosine (Spearman)", _short(with_query.spearman)],
     ]
     return ["", "value [95 % interval]"], rows
 
 
-def _dual(found: Dual) -> Shown:
-    rows = [["cosine", str(found.cosine)], ["dot", str(found.dot)], ["dot - cosine", str(found.difference)]]
-    return ["scorer", found.metric], rows
+def _dual(dual: Dual) -> Cells:
+    rows = [["cosine", str(dual.cosine)], ["dot", str(dual.dot)], ["dot - cosine", str(dual.difference)]]
+    return ["scorer", dual.metric], rows
 
 
-def _isotropy(found: Sequence[Any]) -> Shown:
+def _isotropy(sides: Sequence[Isotropy]) -> Cells:
     heads = ["side", "mean cosine", "IsoScore", "effective rank", "top 1", "top 3", "top 10", "partition", "uniformity"]
     rows = []
-    for row in found:
+    for row in sides:
         shares = [f"{row.variance_shares.get(k, float('nan')):.1%}" for k in ("1", "3", "10")]
         numbers = [f"{row.mean_cosine:.4f}", f"{row.isoscore:.4f}", f"{row.effective_rank:.1f}"]
         rows.append([row.side, *numbers, *shares, str(row.partition), str(row.uniformity)])
@@ -145,25 +144,28 @@ def _isotropy(found: Sequence[Any]) -> Shown:
     return heads, rows
 
 
-def _negatives(found: Negatives) -> Shown:
+def _negatives(negatives: Negatives) -> Cells:
     rows = [
-        [f"mean cosine of {found.positives:,} positive pairs", f"{found.positive_mean:.4f}"],
-        ["alignment", f"{found.alignment:.4f}"],
-        ["mean cosine of negative pairs", f"{found.mean:.4f}"],
-        ["variance of negative pairs", f"{found.variance.value:.5f}"],
+        [f"mean cosine of {negatives.positives:,} positive pairs", f"{negatives.positive_mean:.4f}"],
+        ["alignment", f"{negatives.alignment:.4f}"],
+        ["mean cosine of negative pairs", f"{negatives.mean:.4f}"],
+        ["variance of negative pairs", f"{negatives.variance.value:.5f}"],
         *(
-            [f"  left by batches of {bound.batch} of {found.training_size:,}", f"{bound.low:.2g} to {bound.high:.2g}"]
-            for bound in found.bounds
+            [
+                f"  left by batches of {bound.batch} of {negatives.training_size:,}",
+                f"{bound.low:.2g} to {bound.high:.2g}",
+            ]
+            for bound in negatives.bounds
         ),
     ]
     return ["", "value"], rows
 
 
-def _dimensions(found: Sequence[Any]) -> Shown:
-    dropped = [k for k in DROPPED if any(k in row.informativity for row in found)]
+def _dimensions(sides: Sequence[Dimensions]) -> Cells:
+    dropped = [k for k in DROPPED if any(k in row.informativity for row in sides)]
     heads = ["side", "largest", "top 1", "top 2", "top 3", "10 %", "20 %", "50 %", *(f"r^2 - {k}" for k in dropped)]
     rows = []
-    for row in found:
+    for row in sides:
         shares = [f"{row.cumulative_shares.get(k, float('nan')):.3f}" for k in ("1", "2", "3")]
         needed = [str(row.needed[share] or "-") for share in ("0.1", "0.2", "0.5")]
         left = [f"{row.informativity.get(k, float('nan')):.3f}" for k in dropped]
@@ -171,31 +173,31 @@ def _dimensions(found: Sequence[Any]) -> Shown:
     return heads, rows
 
 
-def _hubness(found: Sequence[Hubness]) -> Shown:
+def _hubness(scorers: Sequence[Hubness]) -> Cells:
     heads = ["scorer", "skewness", "Robin Hood", "Gini", "anti-hubs", "hubs", "worst hubs (lists)"]
     rows = []
-    for row in found:
+    for row in scorers:
         worst = ", ".join(f"{hub.id} ({hub.occurrences})" for hub in row.worst[:3])
         shares = [f"{row.robin_hood:.3f}", f"{row.gini:.3f}", f"{row.antihub_share:.1%}"]
         rows.append([row.scorer, f"{row.skewness:.2f}", *shares, str(row.hub_count), worst])
-    chance = found[0].chance
+    chance = scorers[0].chance
     shares = [f"{chance['robin_hood']:.3f}", f"{chance['gini']:.3f}", f"{chance['antihub_share']:.1%}"]
     return heads, [*rows, ["by chance", f"{chance['skewness']:.2f}", *shares, "", ""]]
 
 
-def _fisher(found: Fisher) -> Shown:
+def _fisher(fisher: Fisher) -> Cells:
     heads = ["side", "normalize", "scale", "trace", "rank", "effective rank", "condition", "with ridge"]
     rows = []
-    for row in found.spectra:
+    for row in fisher.spectra:
         numbers = [f"{row.scale:.3g}", f"{row.trace:.3g}", str(row.rank), f"{row.effective_rank:.1f}"]
         rows.append([row.side, row.normalize, *numbers, f"{row.condition:.3g}", f"{row.condition_ridge:.3g}"])
     return heads, rows
 
 
-def _gradients(found: Sequence[Any]) -> Shown:
+def _gradients(sides: Sequence[Gradients]) -> Cells:
     heads = ["side", "mean", "median", "least", "hardly learn", "long", "opposite", "alike already"]
     rows = []
-    for row in found:
+    for row in sides:
         numbers = [f"{row.mean:.3g}", f"{row.median:.3g}", f"{row.least:.3g}"]
         shares = [
             f"{share:.1%}"
@@ -205,8 +207,8 @@ def _gradients(found: Sequence[Any]) -> Shown:
     return heads, rows
 
 
-def _frequency(found: Sequence[FrequencyBias]) -> Shown:
-    (bias,) = found
+def _frequency(sides: Sequence[FrequencyBias]) -> Cells:
+    (bias,) = sides
     heads = ["band, rarest first", "documents", "per million", "within band", "with all", "positive pairs"]
     rows = [
         [
@@ -222,25 +224,34 @@ def _frequency(found: Sequence[FrequencyBias]) -> Shown:
     return heads, rows
 
 
-def _rank(found: Correlation | None) -> str:
-    return _short(found.spearman) if found is not None else "-"
-
-
-def _short(found: Estimate) -> str:
-    if found.low is None or found.high is None:
+def _short(estimate: Estimate) -> str:
+    """An estimate with two digits and its interval; a dash where it is not known."""
+    if estimate.low is None or estimate.high is None:
         return "-"
-    return f"{found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]"
+    return f"{estimate.value:+.2f} [{estimate.low:+.2f}, {estimate.high:+.2f}]"
 
 
-_TABLES: dict[str, Callable[[Any], Shown]] = {
-    "lengths": _lengths,
-    "relevance": _relevance,
-    "dual": _dual,
-    "isotropy": _isotropy,
-    "negatives": _negatives,
-    "dimensions": _dimensions,
-    "hubness": _hubness,
-    "fisher": _fisher,
-    "gradients": _gradients,
-    "frequency": _frequency,
+def _plain_fields(part: Any) -> Cells:
+    """The words and numbers of each part, a row a part: for a section that registers no table of its own."""
+    parts = part if isinstance(part, list) else [part]
+    names = [field.name for field in fields(parts[0]) if isinstance(getattr(parts[0], field.name), PLAIN)]
+    values = [[getattr(each, name) for name in names] for each in parts]
+    rows = [[f"{value:.4g}" if isinstance(value, float) else str(value) for value in row] for row in values]
+    return [name.replace("_", " ") for name in names], rows
+
+
+# the tables of each section, title by title; one that is not here is printed by its fields
+TABLES: dict[str, dict[str, Callable[[Any], Cells]]] = {
+    "lengths": {"lengths": _lengths, "length against the text": _with_text},
+    "relevance": {"length and relevance": _relevance},
+    "dual": {"the same vectors by cosine and by dot product": _dual},
+    "isotropy": {"isotropy": _isotropy},
+    "negatives": {"positive and negative similarities": _negatives},
+    "dimensions": {
+        "dimensions: shares of the mean cosine, and r^2 of cosines without the first k dimensions": _dimensions
+    },
+    "hubness": {"hubs": _hubness},
+    "fisher": {"Fisher information (our construction, not the papers')": _fisher},
+    "gradients": {"gradients of cosine on positive pairs": _gradients},
+    "frequency": {"frequency bias": _frequency},
 }

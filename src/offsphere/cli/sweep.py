@@ -9,73 +9,71 @@ from typing import Annotated
 
 import typer
 
+from offsphere.cli import learning_options as learning
 from offsphere.cli import options
-from offsphere.cli.loading import check_writable
 from offsphere.cli.progress import progress_bar
-from offsphere.cli.train import CONFIG, FROM_SCRATCH, HELD_OUT, MAX_TOKENS, RECIPE, TRAINED
+from offsphere.cli.writable import check_writable
 
 STEPS = 200
 
 
 def sweep_command(
-    data: options.Data,
-    model: TRAINED,
+    data: learning.Data,
+    model: learning.TrainedModel,
     over: Annotated[str, typer.Option(help="temperature (powers of two), batch, or pooling (mean, cls, max).")],
     values: Annotated[str | None, typer.Option(help="Instead of the usual ones, joined by commas.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the table, the dynamics and the page.")] = Path("sweep"),
     judge: Annotated[str | None, typer.Option(help="Judge by this data, instead of another split of DATA.")] = None,
-    held_out: HELD_OUT = None,
-    recipe: RECIPE = None,
-    config: CONFIG = None,
+    held_out: learning.HeldOut = None,
+    recipe: learning.RecipeName = None,
+    config: learning.RecipeFile = None,
     steps: Annotated[int | None, typer.Option(help="Steps of each training. [200]")] = None,
-    max_tokens: MAX_TOKENS = None,
-    from_scratch: FROM_SCRATCH = False,
+    max_tokens: learning.MaxTokens = None,
+    from_scratch: learning.FromScratch = False,
     more: Annotated[list[str] | None, typer.Option("--set", help="Any field of a recipe, as NAME=VALUE.")] = None,
-    split: options.Split = None,
-    train_split: options.TrainSplit = None,
-    metric: options.Metric = None,
+    split: learning.Split = None,
+    train_split: learning.TrainSplit = None,
+    metric: learning.Metric = None,
     seeds: Annotated[int, typer.Option(help="Trainings of each value.")] = 1,
-    seed: options.Seed = 0,
+    seed: learning.FirstSeed = 0,
     as_json: options.AsJson = False,
 ) -> None:
     """Train once for each value of a parameter, measure a probe while it learns, and draw what becomes of it."""
-    from offsphere.cli.train import chosen_recipe, task_named, text_parts
+    from offsphere.base.files import write_whole
     from offsphere.learn.ablation.ablate_encoders import ablate_encoder
     from offsphere.learn.ablation.encoder_variants import encoder_sweep
+    from offsphere.learn.encoders.recipe_file import recipe_from
+    from offsphere.learn.loading import load_named_task, load_text_parts
+    from offsphere.report.sweep_page import sweep_to_html
 
     typed = {"steps": steps, "max_tokens": max_tokens, "from_scratch": from_scratch or None}
-    base = chosen_recipe(recipe, config, typed, more)
+    base = recipe_from(recipe, config, typed, more)
     if base.steps is None:
         base = replace(base, steps=STEPS)
-    chosen = encoder_sweep(base, over, values.split(",") if values is not None else ())
+    variants = encoder_sweep(base, over, values.split(",") if values is not None else ())
     check_writable(out / "ablation.json")
-    learned, judged = text_parts(data, (train_split, split), ignore_missing=False)
-    judged = task_named(judge) if judge is not None else judged
-    stopped_by = task_named(held_out) if held_out is not None else None
+    learned, judged = load_text_parts(data, split=split, train_split=train_split)
     with progress_bar("training") as progress:
-        found = ablate_encoder(
+        ablation = ablate_encoder(
             learned,
             model,
-            judged,
-            held_out=stopped_by,
+            load_named_task(judge) if judge is not None else judged,
+            held_out=load_named_task(held_out) if held_out is not None else None,
             recipe=base,
-            variants=chosen,
+            variants=variants,
             metric=metric,
             seeds=seeds,
             seed=seed,
             keep=out / "parts",
             progress=progress,
         )
-    found.save(out)
-    from offsphere.base.files import write_whole
-    from offsphere.report.sweep_page import sweep_to_html
-
-    write_whole(out / "sweep.html", sweep_to_html(found, f"Sweep over {over}").encode())
+    ablation.save(out)
+    write_whole(out / "sweep.html", sweep_to_html(ablation, f"Sweep over {over}").encode())
     if as_json:
-        typer.echo(json.dumps(found.to_json(), indent=2))
+        typer.echo(json.dumps(ablation.to_json(), indent=2))
         return
     from offsphere.cli.ablation_table import print_ablation, print_dynamics
 
-    print_ablation(found)
-    print_dynamics(found)
+    print_ablation(ablation)
+    print_dynamics(ablation)
     typer.echo(f"The page is {out / 'sweep.html'}; the table and the dynamics are in {out}")

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from offsphere.comparison.table import ALPHA, Comparison, Row
 from offsphere.statistics.significance import randomization_test
-
-# in standard errors: how large an effect must be to exceed 1.96 of them (5 %, two-sided) in four of five tries
-SEEN = 1.959964
-POWER = SEEN + 0.841621
 
 
 class Choice(NamedTuple):
@@ -23,9 +17,9 @@ class Choice(NamedTuple):
 
 
 def choose(table: Comparison) -> Choice:
-    """The simplest row that beats the baseline significantly and is not significantly worse than the best that does.
+    """Choose the simplest row that beats the baseline and is not significantly worse than the best that does.
 
-    The baseline where none does.
+    Where no row beats the baseline significantly, the baseline is chosen.
     """
     best = table.chosen
     if not best.better:
@@ -39,29 +33,13 @@ def choose(table: Comparison) -> Choice:
 
 
 def complexity(row: Row) -> tuple[int, int, int, int]:
-    """What serving it takes, least first: no inner product, a document bias, transforms, parameters that were tuned."""
+    """Tell what serving it takes, the worst first: no inner product, a document bias, transforms, tuned parameters."""
     scorer = row.scorer
-    return (
-        int(not scorer.similarity.lowers),
-        int(not scorer.is_plain),
-        len(scorer.transforms),
-        int("(tuned)" in row.name),
-    )
+    return (int(not scorer.similarity.lowers), int(not scorer.is_plain), len(scorer.transforms), int(row.tuned))
 
 
-def difference_p(one: Row, other: Row, seed: int) -> float | None:
-    """The p of two rows' difference, query by query; nothing where there is no value a query."""
-    if one.values is None or other.values is None:
+def difference_p(first: Row, second: Row, seed: int) -> float | None:
+    """Test the difference of two rows, query by query; nothing where there is no value a query."""
+    if first.values is None or second.values is None:
         return None
-    return float(randomization_test(one.values - other.values, seed=seed)[0])
-
-
-def units_needed(row: Row, units: int) -> int | None:
-    """How many queries (or pairs) would show this difference in four of five tries, tested alone at 5 %.
-
-    From the standard error that the interval of the difference has here.
-    """
-    error = (row.difference_high - row.difference_low) / (2 * SEEN)
-    if not np.isfinite(error) or error <= 0 or row.difference == 0:
-        return None
-    return int(np.ceil(units * (POWER * error / abs(row.difference)) ** 2))
+    return float(randomization_test(first.values - second.values, seed=seed)[0])

@@ -10,14 +10,14 @@ import numpy as np
 from offsphere.base.cache import Memo
 from offsphere.base.errors import ParameterError
 from offsphere.base.progress import Progress
-from offsphere.comparison.candidates import Candidate, default_candidates, merged, ranking_key
+from offsphere.comparison.candidates import Candidate, default_candidates, merge_candidates, ranking_key
 from offsphere.comparison.table import Comparison, Row
-from offsphere.comparison.tuning import tuned_candidates
+from offsphere.comparison.tuning import MeasuredCandidate, tune_candidates
 from offsphere.data.task import Task, TaskVectors
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
-from offsphere.statistics.cross_validation import TunedMeasurement, assign_folds
+from offsphere.statistics.cross_validation import assign_folds
 from offsphere.statistics.evaluation import Evaluation
 from offsphere.statistics.metrics import Metric, parse_metric
 from offsphere.statistics.significance import bootstrap, bootstrap_p, holm, interval, randomization_test, win_tie_loss
@@ -42,135 +42,167 @@ def compare(
     progress: Progress | None = None,
     memo: Memo | None = None,
 ) -> Comparison:
-    """Every scorer's value on the task, against cosine.
+    """Measure every scorer on a task and hold it against cosine.
 
-    Without ``scorers`` every similarity is compared, raw and under each transform. What has a free parameter is tuned
-    by cross-validation over queries (or pairs), and only held-out values are reported. ``metric`` is ndcg@10 for
-    rankings and spearman for pairs unless said otherwise. What is searched is kept in ``memo``, and read from there.
+    What has a free parameter is tuned by cross-validation over queries (or pairs), and only held-out values are
+    reported.
+
+    Args:
+        task: queries, documents and judgments, or pairs with gold scores.
+        vectors: of the task, lengths as the model gave them.
+        scorers: names or scorers to compare with cosine; without them every similarity is compared, raw and under each
+            transform. Those with transforms are fitted on the documents where they are not fitted yet.
+        metric: ndcg@10 for rankings and spearman for pairs unless named.
+        folds: of the cross-validation.
+        seed: of folds, intervals and tests.
+        permutations: of the randomisation test behind each p.
+        progress: is told how far it is.
+        memo: where what is searched is kept, and read from.
+
+    Returns:
+        A row for each scorer, best first, with intervals, corrected p and a conclusion.
+
+    Raises:
+        ParameterError: where folds, seed or metric do not fit the task.
+        VectorError: where the vectors are not those of the task.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> rng = np.random.default_rng(0)
+        >>> documents = (rng.normal(size=(200, 8)) * rng.lognormal(0, 1, (200, 1))).astype(np.float32)
+        >>> queries = rng.normal(size=(40, 8)).astype(np.float32)
+        >>> relevant = (queries @ documents.T).argmax(axis=1)  # the dot product is what matters here
+        >>> judged = {f"q{query}": {f"d{document}": 1} for query, document in enumerate(relevant)}
+        >>> task = osp.RankingTask.from_judgments(judged, [f"d{row}" for row in range(200)])
+        >>> table = osp.compare(task, osp.RankingVectors.of(task, queries, documents), ["dot"])
+        >>> [row.name for row in table.rows], table["dot"].value, table["dot"].better
+        (['dot', 'cosine'], 1.0, True)
     """
     if folds < 2 or seed < 0:  # noqa: PLR2004
         raise ParameterError(f"folds = {folds}, seed = {seed}: cross-validation needs at least 2, a seed at least 0")
     chosen = metric_for(task, metric)
     task.check(vectors)
-    moments, normalized = _looked_at(vectors)
+    moments, normalized = _moments_and_equality(vectors)
     evaluator = task.evaluator(vectors, chosen, assign_folds(task.units, folds, seed), progress, memo)
-    given = _given(scorers, moments) if scorers is not None else None
-    rows = given if given is not None else default_candidates(moments, by_query=chosen.alike == "query")
+    given = _given_candidates(scorers, moments) if scorers is not None else None
+    rows = given if given is not None else default_candidates(moments, by_query=chosen.agreement == "query")
     # a vector of length zero is treated differently by different similarities, however equal the others are
-    equal = normalized and not vectors.empty and (chosen.alike == "query" or _query_lengths_equal(vectors))
-    results = tuned_candidates(evaluator, merged(rows, chosen.alike, equal_lengths=equal), extra=given is None)
-    results = _fused(results, chosen)
+    equal = normalized and not vectors.empty and (chosen.agreement == "query" or _query_lengths_equal(vectors))
+    distinct = merge_candidates(rows, chosen.agreement, equal_lengths=equal)
+    results = _merge_families(tune_candidates(evaluator, distinct, extra=given is None), chosen)
     notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
     if given is not None:
         notes.append(NAMED_BEFORE)
-        notes += _learned_from(given, vectors)
+        notes += _notes_on_learned(given, vectors)
     if moments.count <= len(moments.mean) and given is None:
         notes.append(f"{moments.count} vectors in {len(moments.mean)} dimensions are too few to whiten by")
     if task.made is not None:
         notes.append(f"the judgments are made, not human: {task.made}")
-    return _told(task, chosen, evaluator.evaluation, results, notes, (folds, seed, permutations))
-
-
-def _learned_from(rows: Sequence[Candidate], vectors: TaskVectors) -> list[str]:
-    """Warn of adapters that have seen some of these queries or pairs."""
-    from offsphere.scoring.adapter import Adapter
-
-    found = []
-    for row in rows:
-        for transform in row.options[0].transforms:
-            record = transform.record if isinstance(transform, Adapter) else None
-            if record is None or not len(record.learned):
-                continue
-            own = vectors.unit_keys()
-            count = int(np.isin(own, record.learned).sum())
-            if count:
-                seen = f"{count:,} of these {len(own):,}"
-                found.append(f"{row.name} was trained or stopped by {seen}: on them its value is no evidence")
-    return found
+    tested = _test_rows(chosen, evaluator.evaluation, results, seed=seed, permutations=permutations)
+    best_first = np.argsort([-row.value for row in tested], kind="stable")  # what has no value comes last
+    return Comparison(
+        metric=chosen.name,
+        task=task.summary(),
+        rows=[tested[number] for number in best_first],
+        baseline=tested[0].name,
+        folds=folds,
+        seed=seed,
+        notes=notes,
+    )
 
 
 def metric_for(task: Task, metric: str | None) -> Metric:
-    """The metric of that name, which must fit the kind of task; without a name the usual one."""
+    """Find the metric of that name, which must fit the kind of task; without a name the usual one."""
     chosen = parse_metric(metric or task.usual_metric)
     if not task.fits(chosen):
         raise ParameterError(f"metric {chosen.name} does not fit {task.name}: use {task.fitting_metrics}")
     return chosen
 
 
-def _looked_at(vectors: TaskVectors) -> tuple[Moments, bool]:
-    """Moments of what transforms are fitted on, and whether all its lengths are equal."""
-    blocks = Blocks.of(vectors.fitted_on)
+def _given_candidates(scorers: Sequence[Scorer | str], moments: Moments) -> list[Candidate]:
+    """Make rows of the user's scorers, fitted where they are not, and of cosine as the baseline."""
+    parsed = [parse_scorer(scorer) if isinstance(scorer, str) else scorer for scorer in scorers]
+    fitted: dict[tuple[str, ...], Scorer] = {}
+    for scorer in parsed:
+        key = tuple(transform.key for transform in scorer.transforms)
+        if scorer.transforms and scorer.map is None and key not in fitted:
+            fitted[key] = scorer.fit(moments)
+    fitted_here = {"", *(scorer.map_key for scorer in fitted.values())}
+    rows = []
+    for scorer in [Scorer(COSINE), *parsed]:
+        if scorer.transforms and scorer.map is None:
+            base = fitted[tuple(transform.key for transform in scorer.transforms)]
+            scorer = replace(scorer, map=base.map)  # noqa: PLW2901
+        rows.append(Candidate.fixed(scorer, "" if scorer.map_key in fitted_here else scorer.map_key))
+    return _name_apart(rows)
+
+
+def _name_apart(rows: Sequence[Candidate]) -> list[Candidate]:
+    """Drop repetitions, and number different scorers that print the same name."""
+    kept: dict[str, Candidate] = {}
+    for row in rows:
+        number = 1 + sum(earlier.name.partition(" #")[0] == row.name for earlier in kept.values())
+        kept.setdefault(row.options[0].key, row if number == 1 else replace(row, name=f"{row.name} #{number}"))
+    return list(kept.values())
+
+
+def _notes_on_learned(rows: Sequence[Candidate], vectors: TaskVectors) -> list[str]:
+    """Warn of adapters that have seen some of these queries or pairs."""
+    notes = []
+    for row in rows:
+        for transform in row.options[0].transforms:
+            if transform.record is None or not len(transform.record.learned):
+                continue
+            keys = vectors.unit_keys()
+            count = int(np.isin(keys, transform.record.learned).sum())
+            if count:
+                seen = f"{count:,} of these {len(keys):,}"
+                notes.append(f"{row.name} was trained or stopped by {seen}: on them its value is no evidence")
+    return notes
+
+
+def _moments_and_equality(vectors: TaskVectors) -> tuple[Moments, bool]:
+    """Compute the moments of what transforms are fitted on, and whether all its lengths are equal."""
     total: Moments | None = None
-    own = []
-    for block in blocks:
+    parts = []
+    for block in Blocks.of(vectors.fitted_on):
         part = Moments.of(block)
         total = part if total is None else total.merge(part)
-        own.append(lengths(block))
+        parts.append(lengths(block))
     assert total is not None  # Blocks refuses an empty corpus
-    return total, are_equal(np.concatenate(own))
+    return total, are_equal(np.concatenate(parts))
 
 
 def _query_lengths_equal(vectors: TaskVectors) -> bool:
+    """Tell whether the side that asks was normalised too."""
     asking, _ = vectors.sides
     return any(asking is side for side in vectors.fitted_on) or are_equal(lengths(asking))
 
 
-def _fused(
-    results: Sequence[tuple[Candidate, TunedMeasurement]], metric: Metric
-) -> list[tuple[Candidate, TunedMeasurement]]:
-    """A family that chose one and the same fixed scorer in every fold is that scorer: name it there."""
+def _merge_families(results: Sequence[MeasuredCandidate], metric: Metric) -> list[MeasuredCandidate]:
+    """Drop a family that chose one and the same fixed scorer in every fold, and name it in that scorer's row."""
     fixed = {
-        ranking_key(candidate.options[0], metric.alike): place
-        for place, (candidate, _) in enumerate(results)
+        ranking_key(candidate, 0, metric.agreement): number
+        for number, (candidate, _) in enumerate(results)
         if len(candidate.options) == 1 and candidate.options[0].is_plain
     }
-    kept = list(results)
-    gone = set()
-    for place, (candidate, tuned) in enumerate(results):
+    kept = dict(enumerate(results))
+    for number, (candidate, tuned) in enumerate(results):
         if len(candidate.options) == 1 or len(set(tuned.by_fold)) > 1 or not candidate.options[0].is_plain:
             continue
-        home = fixed.get(ranking_key(candidate.options[tuned.by_fold[0]], metric.alike))
+        home = fixed.get(ranking_key(candidate, tuned.by_fold[0], metric.agreement))
         if home is not None:
-            first, found = kept[home]
-            kept[home] = (replace(first, same=(*first.same, candidate.name)), found)
-            gone.add(place)
-    return [result for place, result in enumerate(kept) if place not in gone]
-
-
-def _given(scorers: Sequence[Scorer | str], moments: Moments) -> list[Candidate]:
-    """The user's scorers, fitted where they are not, and cosine as the baseline."""
-    parsed = [parse_scorer(scorer) if isinstance(scorer, str) else scorer for scorer in scorers]
-    fitted: dict[tuple[object, ...], Scorer] = {}
-    rows = []
-    for scorer in [Scorer(COSINE), *parsed]:
-        if scorer.transforms and scorer.map is None:
-            base = fitted.setdefault(scorer.transforms, scorer.fit(moments))
-            scorer = replace(scorer, map=base.map)  # noqa: PLW2901  # scorers with one map share one product
-        rows.append(Candidate.fixed(scorer))
-    return _named_apart(rows)
-
-
-def _named_apart(rows: Sequence[Candidate]) -> list[Candidate]:
-    """Without repetitions; different scorers that print the same name get a number."""
-    kept: dict[object, Candidate] = {}
-    for row in rows:
-        scorer = row.options[0]
-        key = (scorer.transforms, scorer.similarity, id(scorer.bias), id(scorer.standardization))
-        number = 1 + sum(other.name.partition(" #")[0] == row.name for other in kept.values())
-        kept.setdefault(key, row if number == 1 else replace(row, name=f"{row.name} #{number}"))
+            first, measured = kept[home]
+            kept[home] = (replace(first, same=(*first.same, candidate.name)), measured)
+            del kept[number]
     return list(kept.values())
 
 
-def _told(
-    task: Task,
-    metric: Metric,
-    evaluation: Evaluation,
-    results: Sequence[tuple[Candidate, TunedMeasurement]],
-    notes: Sequence[str],
-    settings: tuple[int, int, int],
-) -> Comparison:
-    """Put intervals and tests around the held-out measurements."""
-    folds, seed, permutations = settings
+def _test_rows(
+    metric: Metric, evaluation: Evaluation, results: Sequence[MeasuredCandidate], *, seed: int, permutations: int
+) -> list[Row]:
+    """Put intervals and tests around the held-out measurements; the first row is the baseline."""
     measured = [tuned.measured for _, tuned in results]
     everything = np.ones((1, evaluation.units))
     values = np.array([evaluation.evaluate(row, everything)[0] for row in measured])
@@ -180,7 +212,7 @@ def _told(
         count=RESAMPLES if metric.kind != "pooled" else POOLED_RESAMPLES,
         seed=seed,
     )  # (resamples, rows)
-    own = interval(samples)
+    around = interval(samples)
     gained = interval(samples - samples[:, :1])
     each = [part for part in map(evaluation.contributions, measured) if part is not None]
     p = np.zeros(0)
@@ -190,25 +222,23 @@ def _told(
     elif len(measured) > 1:
         p = holm(bootstrap_p(values[1:] - values[0], samples[:, 1:] - samples[:, :1]))
     per_query = metric.kind == "ranking"
-    rows = []
-    for place, (candidate, tuned) in enumerate(results):
-        rows.append(
-            Row(
-                candidate.name,
-                float(values[place]),
-                float(own.low[place]),
-                float(own.high[place]),
-                float(values[place] - values[0]),
-                float(gained.low[place]),
-                float(gained.high[place]),
-                float(p[place - 1]) if place else None,
-                candidate.options[tuned.overall],
-                candidate.parameters[tuned.overall],
-                [candidate.parameters[option] for option in tuned.by_fold] if len(candidate.options) > 1 else [],
-                candidate.same,
-                win_tie_loss(measured[place] - measured[0]) if per_query else None,
-                measured[place] if per_query else None,
-            )
+    return [
+        Row(
+            name=candidate.name,
+            value=float(values[number]),
+            low=float(around.low[number]),
+            high=float(around.high[number]),
+            difference=float(values[number] - values[0]),
+            difference_low=float(gained.low[number]),
+            difference_high=float(gained.high[number]),
+            p=float(p[number - 1]) if number else None,
+            scorer=candidate.options[tuned.overall],
+            parameters=candidate.parameters[tuned.overall],
+            fold_parameters=[candidate.parameters[o] for o in tuned.by_fold] if len(candidate.options) > 1 else [],
+            same_ranking_as=candidate.same,
+            tally=win_tie_loss(measured[number] - measured[0]) if per_query else None,
+            values=measured[number] if per_query else None,
+            tuned=candidate.tuned,
         )
-    order = np.argsort(-values, kind="stable")
-    return Comparison(metric.name, task.described(), [rows[place] for place in order], rows[0].name, folds, seed, notes)
+        for number, (candidate, tuned) in enumerate(results)
+    ]

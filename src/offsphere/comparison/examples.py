@@ -19,7 +19,7 @@ LONGEST = 280  # characters of a text that are shown
 
 
 class RankedDocument(NamedTuple):
-    """A document in a list."""
+    """A document in a list of results, with what one needs to judge whether it belongs there."""
 
     id: str
     text: str
@@ -41,7 +41,17 @@ class Example(NamedTuple):
 
 
 def changed_queries(task: RankingTask, vectors: RankingVectors, first: Row, second: Row) -> list[Example]:
-    """Those whose value changes most, then those whose lists share least; the two directions take turns."""
+    """Find the queries whose value changes most between two scorers; gains and losses take turns.
+
+    Args:
+        task: what the queries and documents are.
+        vectors: of the task.
+        first: the row of one scorer.
+        second: the row of the scorer it is held against.
+
+    Returns:
+        At most five queries with their first results under both; none where the metric has no value a query.
+    """
     if first.values is None or second.values is None:
         return []
     gains = first.values - second.values
@@ -50,47 +60,49 @@ def changed_queries(task: RankingTask, vectors: RankingVectors, first: Row, seco
     if not len(chosen):
         return []
     queries = np.asarray(vectors.queries[chosen])
-    found = search(queries, vectors.documents, [first.scorer, second.scorer], SHOWN)
-    own = lengths(queries)
+    tops = search(queries, vectors.documents, [first.scorer, second.scorer], SHOWN)
+    query_lengths = lengths(queries)
     judgments = task.judgments.only(chosen)
-    lists = [
+    first_lists, second_lists = (
         [
             _results(task, vectors, row, grades)
             for row, grades in zip(top.documents, judgments.gains(top.documents), strict=True)
         ]
-        for top in found
-    ]
+        for top in tops
+    )
     return [
         Example(
-            task.query_ids[number],
-            _shown(task.query_texts[number]) if task.query_texts is not None else "",
-            float(own[place]),
-            float(first.values[number]),
-            float(second.values[number]),
-            len({result.id for result in lists[0][place]} & {result.id for result in lists[1][place]}),
-            lists[0][place],
-            lists[1][place],
+            id=task.query_ids[number],
+            text=_shorten(task.query_texts[number]) if task.query_texts is not None else "",
+            length=float(query_lengths[row]),
+            first_value=float(first.values[number]),
+            second_value=float(second.values[number]),
+            shared=len({result.id for result in first_lists[row]} & {result.id for result in second_lists[row]}),
+            first=first_lists[row],
+            second=second_lists[row],
         )
-        for place, number in enumerate(chosen.tolist())
+        for row, number in enumerate(chosen.tolist())
     ]
 
 
 def _results(task: RankingTask, vectors: RankingVectors, documents: Index, grades: Array) -> list[RankedDocument]:
-    own = lengths(np.asarray(vectors.documents[documents]))
+    """Look up the documents of one list of results."""
+    document_lengths = lengths(np.asarray(vectors.documents[documents]))
     texts = task.document_texts
     return [
         RankedDocument(
-            task.document_ids[row], _shown(texts[row]) if texts is not None else "", float(length), float(grade)
+            task.document_ids[row], _shorten(texts[row]) if texts is not None else "", float(length), float(grade)
         )
-        for row, length, grade in zip(documents.tolist(), own, grades, strict=True)
+        for row, length, grade in zip(documents.tolist(), document_lengths, grades, strict=True)
     ]
 
 
-def _in_turns(one: Index, other: Index) -> Index:
-    """The first of one, the first of the other, the second of one, ..."""
-    turns = np.concatenate([np.arange(len(one)) * 2, np.arange(len(other)) * 2 + 1])
-    return np.concatenate([one, other])[np.argsort(turns, kind="stable")]
+def _in_turns(left: Index, right: Index) -> Index:
+    """Take the first of the left, the first of the right, the second of the left, ..."""
+    turns = np.concatenate([np.arange(len(left)) * 2, np.arange(len(right)) * 2 + 1])
+    return np.concatenate([left, right])[np.argsort(turns, kind="stable")]
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
+    """Cut a text that is too long to be shown."""
     return text if len(text) <= LONGEST else text[:LONGEST].rstrip() + " ..."

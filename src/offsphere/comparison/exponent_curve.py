@@ -18,7 +18,7 @@ RESAMPLES = 500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExponentCurve:
-    """The value at each exponent of the length, with its 95 % band."""
+    """The value at each exponent of the length, with its 95 % band, behind one chain of transforms."""
 
     transforms: str  # the chain in front, or "raw"
     exponents: Array
@@ -28,7 +28,14 @@ class ExponentCurve:
 
 
 def exponent_curve(evaluator: Evaluator, scorer: Scorer, *, pairs: bool, seed: int = 0) -> ExponentCurve:
-    """``dot / |d|^g`` for g from -1 to 2 behind the transforms of a scorer; both lengths where the task is of pairs."""
+    """Measure ``dot / |d|^g`` for g from -1 to 2 behind the transforms of a scorer.
+
+    Args:
+        evaluator: what measures scorers on the task.
+        scorer: whose fitted transforms stand before the similarity.
+        pairs: whether the task is of pairs, where both lengths get the exponent.
+        seed: of the resamples behind the band.
+    """
     plain = replace(scorer, bias=None, standardization=None)
     options = [replace(plain, similarity=Polar(g if pairs else 1.0, g)) for g in EXPONENTS.tolist()]
     measured = evaluator.values(options)

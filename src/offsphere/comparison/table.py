@@ -1,4 +1,4 @@
-"""What a comparison found: a row a scorer, best first, and one sentence."""
+"""The result of a comparison: a row a scorer, best first, and one sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from offsphere.statistics.significance import Tally
 ALPHA = 0.05
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Row:
     """One scorer's held-out value and how it differs from the baseline."""
 
@@ -34,16 +34,17 @@ class Row:
     same_ranking_as: Sequence[str] = field(default=())
     tally: Tally | None = None  # against the baseline, query by query
     values: Array | None = None  # per query, where the metric has such values
+    tuned: bool = False  # whether its parameters were chosen by cross-validation
 
     @property
     def deployed(self) -> str:
         """The name of the scorer one would deploy."""
-        return self.scorer.name if "(tuned)" in self.name else self.name
+        return self.scorer.name if self.tuned else self.name
 
     @property
     def label(self) -> str:
-        """The same, with a star where its parameters were tuned."""
-        return f"{self.deployed} *" if "(tuned)" in self.name else self.name
+        """The name of the scorer one would deploy, with a star where its parameters were tuned."""
+        return f"{self.deployed} *" if self.tuned else self.name
 
     @property
     def better(self) -> bool:
@@ -58,7 +59,31 @@ class Row:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Comparison:
-    """Rows, best first, of one task under one metric."""
+    """Rows, best first, of one task under one metric.
+
+    Args:
+        metric: the name of the metric.
+        task: what was compared on, in plain values.
+        rows: a row for each scorer, the highest value first.
+        baseline: the name of the row that all others are held against.
+        folds: in how many parts the units were divided to tune parameters.
+        seed: of folds, intervals and tests.
+        notes: what one must know to read the values.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> rng = np.random.default_rng(0)
+        >>> queries, documents = (rng.normal(size=(rows, 8)).astype(np.float32) for rows in (20, 60))
+        >>> judged = {f"q{row}": {f"d{row}": 1} for row in range(20)}
+        >>> task = osp.RankingTask.from_judgments(judged, [f"d{row}" for row in range(60)])
+        >>> vectors = osp.RankingVectors.of(task, queries, documents)
+        >>> table = osp.compare(task, vectors, ["dot", "query-normalized"])
+        >>> [(row.name, list(row.same_ranking_as)) for row in table.rows]
+        [('dot', ['query-normalized']), ('cosine', [])]
+        >>> table["query-normalized"] is table["dot"]
+        True
+    """
 
     metric: str
     task: Mapping[str, Any]
@@ -69,7 +94,17 @@ class Comparison:
     notes: Sequence[str] = field(default=())
 
     def __getitem__(self, name: str) -> Row:
-        """The row of that name, or of a row that ranks as it does."""
+        """Find the row of that name, or the row that ranks as what has that name.
+
+        Args:
+            name: as it is printed in the table, or the name of a scorer.
+
+        Returns:
+            The row.
+
+        Raises:
+            UnknownNameError: where nothing of that name was compared.
+        """
         for row in self.rows:
             if name in (row.name, row.label, row.scorer.name, *row.same_ranking_as):
                 return row
@@ -81,17 +116,17 @@ class Comparison:
 
     @property
     def best(self) -> Row:
-        """The highest value; not necessarily a significant one."""
+        """The row with the highest value; not necessarily a significant one."""
         return self.rows[0]
 
     @property
     def chosen(self) -> Row:
-        """The best of those that are significantly better than the baseline, else the baseline."""
+        """The best row of those that are significantly better than the baseline, else the baseline."""
         return next((row for row in self.rows if row.better), self[self.baseline])
 
     @property
     def conclusion(self) -> str:
-        """One plain sentence."""
+        """What to use, in one plain sentence."""
         count = len(self.rows) - 1
         tested = f"after correction for {count} comparison{'s' if count > 1 else ''}"
         first = self.best
@@ -100,24 +135,28 @@ class Comparison:
         if len(self.rows) == 1:
             return f"There is nothing to choose: {first.name} and all that was compared rank alike."
         if self.chosen.better:
-            found = self.chosen
-            said = (
-                f"Use {found.deployed}: {self.metric} {found.value:.4f} against {self[self.baseline].value:.4f} "
-                f"for {self.baseline}, {_gain(found)}, p = {found.p:.2g} {tested}"
+            row = self.chosen
+            sentence = (
+                f"Use {row.deployed}: {self.metric} {row.value:.4f} against {self[self.baseline].value:.4f} "
+                f"for {self.baseline}, {_gain(row)}, p = {row.p:.2g} {tested}"
             )
         elif first.name == self.baseline:
-            said = f"Use {self.baseline}: nothing ranks better than it ({self.metric} {first.value:.4f})"
+            sentence = f"Use {self.baseline}: nothing ranks better than it ({self.metric} {first.value:.4f})"
         else:
-            said = (
+            sentence = (
                 f"Use {self.baseline}: no scorer is significantly better ({first.deployed} comes first with "
                 f"{_gain(first)}, p = {first.p:.2g} {tested})"
             )
         made = "; all this on judgments that are made, not human" if self.task.get("judgments_made") else ""
-        return f"{said}{self._on_length()}{made}."
+        return f"{sentence}{self._on_length()}{made}."
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for machines."""
-        found = {
+        """Give everything as plain values, for JSON.
+
+        Returns:
+            The metric, the task, the conclusion and a list of rows; a value that is not a number becomes ``None``.
+        """
+        values = {
             "metric": self.metric,
             "task": dict(self.task),
             "baseline": self.baseline,
@@ -125,12 +164,12 @@ class Comparison:
             "seed": self.seed,
             "notes": list(self.notes),
             "conclusion": self.conclusion,
-            "scorers": [_row(row) for row in self.rows],
+            "scorers": [_row_values(row) for row in self.rows],
         }
-        return {name: plain(value) for name, value in found.items()}
+        return {name: plain(value) for name, value in values.items()}
 
     def _on_length(self) -> str:
-        """What the plain dot product does, since that is what most people ask."""
+        """Tell what the plain dot product does, since that is what most people ask."""
         try:
             dot = self["dot"]
         except UnknownNameError:
@@ -145,10 +184,12 @@ class Comparison:
 
 
 def _gain(row: Row) -> str:
+    """Write the difference from the baseline and its interval."""
     return f"{row.difference:+.4f} [{row.difference_low:+.4f}, {row.difference_high:+.4f}]"
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row_values(row: Row) -> dict[str, Any]:
+    """Give one row as plain values."""
     return {
         "name": row.name,
         "same_ranking_as": list(row.same_ranking_as),

@@ -13,36 +13,36 @@ from offsphere.data.evaluator import Bank, Evaluator
 from offsphere.ranking.hub_bias import CSLS_NEIGHBOURS, NNN_NEIGHBOURS, nearest_means, with_csls, with_nnn
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
-from offsphere.scoring.standardization import standardize_queries
-from offsphere.statistics.cross_validation import TunedMeasurement, tune, tune_made_by_fold
+from offsphere.scoring.standardize_queries import standardize_queries
+from offsphere.statistics.cross_validation import TunedMeasurement, tune, tune_fold_options
 
 MeasuredCandidate = tuple[Candidate, TunedMeasurement]
 
 ALPHAS = (0.25, 0.5, 0.75, 1.0)  # of nearest-neighbour normalisation
 
 
-def tuned_candidates(evaluator: Evaluator, candidates: Sequence[Candidate], *, extra: bool) -> list[MeasuredCandidate]:
+def tune_candidates(evaluator: Evaluator, candidates: Sequence[Candidate], *, extra: bool) -> list[MeasuredCandidate]:
     """Measure and tune all candidates in one search; with ``extra`` also those that are made from other queries."""
     bank, kind = evaluator.bank, evaluator.metric.kind
     if extra and kind == "pooled" and bank is not None:
         candidates = [*candidates, Candidate.fixed(standardize_queries(Scorer(COSINE), bank.documents))]
     # a bias leaves out what csls takes from the query, so it can only be judged query by query
-    made = _made_by_fold(evaluator, bank) if extra and kind == "ranking" and bank is not None else []
+    biased = _hub_biases_by_fold(evaluator, bank) if extra and kind == "ranking" and bank is not None else []
     scorers = [option for candidate in candidates for option in candidate.options]
-    scorers += [option for _, groups in made for group in groups for option in group.options]
+    scorers += [option for _, by_fold in biased for candidate in by_fold for option in candidate.options]
     measured = iter(evaluator.values(scorers))
     evaluation, folds = evaluator.evaluation, evaluator.folds
     results = [
         (candidate, tune([next(measured) for _ in candidate.options], evaluation, folds)) for candidate in candidates
     ]
-    for whole, groups in made:
-        options = [[next(measured) for _ in group.options] for group in groups]
-        results.append((whole, tune_made_by_fold(options, evaluation, folds)))
+    for whole, by_fold in biased:
+        options = [[next(measured) for _ in candidate.options] for candidate in by_fold]
+        results.append((whole, tune_fold_options(options, evaluation, folds)))
     return results
 
 
-def _made_by_fold(evaluator: Evaluator, bank: Bank) -> list[tuple[Candidate, list[Candidate]]]:
-    """Biases against hubs, each made for a fold from a bank of the other folds' queries.
+def _hub_biases_by_fold(evaluator: Evaluator, bank: Bank) -> list[tuple[Candidate, list[Candidate]]]:
+    """Make biases against hubs, for each fold from a bank of the other folds' queries.
 
     The first of a pair is made from all queries, to be deployed; it is never measured.
     """
@@ -50,22 +50,23 @@ def _made_by_fold(evaluator: Evaluator, bank: Bank) -> list[tuple[Candidate, lis
     count = int(folds.max()) + 1
     if count < 2:  # noqa: PLR2004
         return []
-    queries = [bank.queries, *(bank.queries[folds != fold] for fold in range(count))]
+    banks = [bank.queries, *(bank.queries[folds != fold] for fold in range(count))]
     neighbours = (NNN_NEIGHBOURS, CSLS_NEIGHBOURS)
 
     def means() -> dict[str, Array]:
-        by_bank = [nearest_means(Scorer(COSINE), bank.documents, some, *neighbours) for some in queries]
-        return {"nnn": np.stack([one[0] for one in by_bank]), "csls": np.stack([one[1] for one in by_bank])}
+        by_bank = [nearest_means(Scorer(COSINE), bank.documents, queries, *neighbours) for queries in banks]
+        return {"nnn": np.stack([nnn for nnn, _ in by_bank]), "csls": np.stack([csls for _, csls in by_bank])}
 
-    banks = cast("dict[str, Array]", evaluator.memo.arrays("banks", means))
-    whole, *by_fold = [_biased(*rows) for rows in zip(banks["nnn"], banks["csls"], strict=True)]
-    return [(whole[number], [family[number] for family in by_fold]) for number in range(len(whole))]
+    arrays = cast("dict[str, Array]", evaluator.memo.arrays("banks", means))
+    whole, *by_fold = [_hub_biases(*rows) for rows in zip(arrays["nnn"], arrays["csls"], strict=True)]
+    return [(whole[number], [candidates[number] for candidates in by_fold]) for number in range(len(whole))]
 
 
-def _biased(nnn_means: Array, csls_means: Array) -> list[Candidate]:
+def _hub_biases(nnn_means: Array, csls_means: Array) -> list[Candidate]:
+    """Make both biases from the documents' nearness to the queries of one bank."""
     cosine = Scorer(COSINE)
     options = tuple(with_nnn(cosine, nnn_means, alpha) for alpha in ALPHAS)
     return [
-        Candidate("cosine + nnn (tuned)", options, tuple({"alpha": alpha} for alpha in ALPHAS)),
+        Candidate("cosine + nnn (tuned)", options, tuple({"alpha": alpha} for alpha in ALPHAS), tuned=True),
         Candidate("cosine + csls", (with_csls(cosine, csls_means),), ({},)),
     ]

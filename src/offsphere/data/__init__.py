@@ -1,4 +1,4 @@
-"""Tasks: queries, documents and judgments, or pairs with gold scores, and one loader a format."""
+"""Tasks (queries, documents and judgments, or pairs with gold scores), their vectors, and a loader for each format."""
 
 from offsphere.data.load import load_task
 from offsphere.data.pair_task import PairTask

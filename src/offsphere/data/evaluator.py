@@ -33,7 +33,7 @@ class Evaluator(Protocol):
 
     @property
     def metric(self) -> Metric:
-        """The metric."""
+        """The metric under which scorers are measured."""
         ...
 
     @property
@@ -43,7 +43,7 @@ class Evaluator(Protocol):
 
     @property
     def evaluation(self) -> Evaluation:
-        """What the measurements are and how they are summed up."""
+        """What kind of measurement it is, and how measurements are summed up."""
         ...
 
     @property
@@ -52,16 +52,16 @@ class Evaluator(Protocol):
         ...
 
     def values(self, scorers: Sequence[Scorer]) -> list[Array]:
-        """The measurement of each scorer as it is."""
+        """Measure each scorer, with whatever parameters it has."""
         ...
 
     @property
     def memo(self) -> Memo:
-        """Where what took long is kept."""
+        """Where measurements that took long are kept."""
         ...
 
 
 def value_of(evaluator: Evaluator, measured: Array) -> float:
-    """The value of one measurement over all units."""
+    """Sum one scorer's measurement up to its value over all units."""
     evaluation = evaluator.evaluation
     return float(evaluation.evaluate(measured, np.ones((1, evaluation.units)))[0])

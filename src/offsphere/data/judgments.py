@@ -1,17 +1,27 @@
-"""Graded judgments, looked up for whole rankings at once."""
+"""Judgments: how relevant documents are to queries, read one by one and then looked up for whole rankings at once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Index
 
 
+class Judgment(NamedTuple):
+    """One judgment as it was read, by the ids of its query and document, and where it stands in which file."""
+
+    query: str
+    document: str
+    grade: float
+    where: str = ""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgments:
-    """Grades of (query, document) pairs, by their numbers, sorted by query and then by document."""
+    """The grades of (query, document) pairs by their row numbers, sorted by query and then by document."""
 
     queries: Index
     documents: Index
@@ -21,7 +31,7 @@ class Judgments:
 
     @classmethod
     def of(cls, queries: Index, documents: Index, grades: Array, query_count: int, document_count: int) -> Judgments:
-        """Sort what was collected in any order."""
+        """Judgments that were collected in any order, sorted."""
         order = np.lexsort((documents, queries))
         return cls(queries[order], documents[order], grades[order], query_count, document_count)
 
@@ -29,11 +39,6 @@ class Judgments:
     def relevant(self) -> Index:
         """How many relevant documents (grade above zero) each query has."""
         return np.bincount(self.queries[self.grades > 0], minlength=self.query_count)
-
-    @property
-    def places(self) -> tuple[Index, Index]:
-        """Query and document of every judgment."""
-        return self.queries, self.documents
 
     @property
     def relevant_to_any(self) -> Flags:
@@ -48,8 +53,8 @@ class Judgments:
             return np.zeros(ranked.shape)
         keys = self.queries * self.document_count + self.documents
         wanted = np.arange(self.query_count)[:, None] * self.document_count + ranked
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where((keys[place] == wanted) & (ranked >= 0), self.grades[place], 0.0)
+        positions = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where((keys[positions] == wanted) & (ranked >= 0), self.grades[positions], 0.0)
 
     def ideal(self) -> Array:
         """Each query's positive grades, best first, filled up with zeros: (queries, most relevant documents)."""
@@ -63,10 +68,21 @@ class Judgments:
         result[queries, np.arange(len(queries)) - starts[queries]] = grades
         return result
 
-    def only(self, chosen: Index) -> Judgments:
-        """The judgments of some queries, renumbered in the order given."""
-        place = np.full(self.query_count, -1)
-        place[chosen] = np.arange(len(chosen))
-        kept = place[self.queries] >= 0
-        renumbered = place[self.queries[kept]]
-        return Judgments.of(renumbered, self.documents[kept], self.grades[kept], len(chosen), self.document_count)
+    def only(self, rows: Index) -> Judgments:
+        """The judgments of some queries, which are renumbered in the order given."""
+        numbers = _renumber(rows, self.query_count)[self.queries]
+        kept = numbers >= 0
+        return Judgments.of(numbers[kept], self.documents[kept], self.grades[kept], len(rows), self.document_count)
+
+    def only_documents(self, rows: Index) -> Judgments:
+        """The judgments of some documents, which are renumbered in the order given."""
+        numbers = _renumber(rows, self.document_count)[self.documents]
+        kept = numbers >= 0
+        return Judgments.of(self.queries[kept], numbers[kept], self.grades[kept], self.query_count, len(rows))
+
+
+def _renumber(rows: Index, count: int) -> Index:
+    """For each of ``count`` old numbers the new one; -1 for those that are left out."""
+    numbers = np.full(count, -1)
+    numbers[rows] = np.arange(len(rows))
+    return numbers

@@ -18,7 +18,7 @@ from offsphere.statistics.metrics import Metric
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairEvaluator:
-    """Gold scores and vectors, under one correlation."""
+    """Measures scorers by gold scores of pairs, under one correlation."""
 
     gold: Array
     vectors: PairVectors
@@ -38,10 +38,11 @@ class PairEvaluator:
         return
 
     def values(self, scorers: Sequence[Scorer]) -> list[Array]:
-        """The scores of the pairs under each scorer. A pair that has no value ranks last."""
-        return [_finite(scorer.score_pairs(self.vectors.left, self.vectors.right)) for scorer in scorers]
+        """Score the pairs under each scorer. A pair that has no value ranks last."""
+        return [_finite_scores(scorer.score_pairs(self.vectors.left, self.vectors.right)) for scorer in scorers]
 
 
-def _finite(scores: Array) -> Array:
+def _finite_scores(scores: Array) -> Array:
+    """Put what has no finite score below everything that has one."""
     finite = scores[np.isfinite(scores)]
     return np.where(np.isfinite(scores), scores, finite.min() - 1 if len(finite) else 0.0)

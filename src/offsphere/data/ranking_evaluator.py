@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -22,7 +22,7 @@ from offsphere.statistics.metrics import Metric
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankingEvaluator:
-    """Judgments, what a query must not get, and vectors, under one metric."""
+    """Measures scorers by judgments, without what a query must not get, under one metric."""
 
     judgments: Judgments
     excluded: Judgments | None
@@ -42,47 +42,42 @@ class RankingEvaluator:
 
     @property
     def bank(self) -> RankingVectors | None:
-        """The task's own queries and documents."""
+        """The queries and documents of the task."""
         return self.vectors
 
     def values(self, scorers: Sequence[Scorer]) -> list[Array]:
-        """The measurement of each scorer as it is."""
-        measured = self._measured(scorers)
-        return [measured[id(scorer)] for scorer in scorers]
-
-    def _measured(self, scorers: Sequence[Scorer]) -> dict[int, Array]:
-        """Each scorer's measurement by its identity; scorers that must rank alike are searched once."""
+        """Measure each scorer; those that must come out the same are searched once."""
         keys = [self._key(scorer) for scorer in scorers]
         distinct = dict(zip(keys, scorers, strict=True))
-        by_map: dict[int, dict[object, Scorer]] = {}
+        by_map: dict[str, dict[Hashable, Scorer]] = {}
         for key, scorer in distinct.items():
-            by_map.setdefault(id(scorer.map), {})[key] = scorer
-        joined: dict[object, Array] = {}
+            by_map.setdefault(scorer.map_key, {})[key] = scorer
+        measured: dict[Hashable, Array] = {}
         for group in by_map.values():  # each is kept as soon as it is there: a kill loses one of them
-            joined |= self._kept(group)
-        return {id(scorer): joined[key] for key, scorer in zip(keys, scorers, strict=True)}
+            measured |= self._measure_group(group)
+        return [measured[key] for key in keys]
 
-    def _kept(self, scorers: Mapping[object, Scorer]) -> dict[object, Array]:
-        """The measurements of scorers that share a transform, from the memo where they are there."""
-        names = digest_of(scorer.identity for scorer in scorers.values())
-        kept = self.memo.arrays(f"searched-{names}", lambda: {"found": self._searched(list(scorers.values()))})
-        return dict(zip(scorers, cast("Array", kept["found"]), strict=True))
+    def _measure_group(self, scorers: Mapping[Hashable, Scorer]) -> dict[Hashable, Array]:
+        """Measure scorers whose transforms do the same, from the memo where their measurements are there."""
+        name = f"searched-{digest_of(scorer.key.encode() for scorer in scorers.values())}"
+        kept = self.memo.arrays(name, lambda: {"measured": self._measure(list(scorers.values()))})
+        return dict(zip(scorers, cast("Array", kept["measured"]), strict=True))
 
-    def _searched(self, scorers: Sequence[Scorer]) -> Array:
-        """The measurements of scorers that all rank differently: (scorers, queries, ...)."""
+    def _measure(self, scorers: Sequence[Scorer]) -> Array:
+        """Search with scorers that all rank differently, and measure them: (scorers, queries, ...)."""
         parts: list[list[Array]] = [[] for _ in scorers]
         order = []
-        for chosen, found in self._rankings(scorers):
+        for chosen, tops in self._rankings(scorers):
             judgments = self.judgments.only(chosen)
             ideal = judgments.ideal()
             order.append(chosen)
-            for part, top in zip(parts, found, strict=True):
+            for part, top in zip(parts, tops, strict=True):
                 part.append(self._value(judgments.gains(top.documents), ideal, top.scores))
         back = np.argsort(np.concatenate(order), kind="stable")
         return np.stack([np.concatenate(part)[back] for part in parts])
 
     def _rankings(self, scorers: Sequence[Scorer]) -> Iterator[tuple[Index, list[TopK]]]:
-        """Some queries at a time, without what they must not get; those that must not get much are searched deeper."""
+        """Rank for some queries at a time, without what they must not get; who must not get much is searched deeper."""
         queries, documents, depth = self.vectors.queries, self.vectors.documents, self.metric.depth
         excluded = self.excluded
         if excluded is None:
@@ -93,23 +88,25 @@ class RankingEvaluator:
         for band in np.unique(bands).tolist():
             rows = np.flatnonzero(bands == band)
             deeper = depth + int(counts[rows].max())
-            for some, found in search_in_turns(queries[rows], documents, scorers, deeper, progress=self.progress):
+            for some, tops in search_in_turns(queries[rows], documents, scorers, deeper, progress=self.progress):
                 chosen = rows[some]
-                yield chosen, [_without(top, excluded.only(chosen), depth) for top in found]
+                yield chosen, [_without(top, excluded.only(chosen), depth) for top in tops]
 
     def _value(self, gains: Array, ideal: Array, scores: Array) -> Array:
+        """Compute the metric's value a query, or keep what a pool of queries is later measured by."""
         if self.metric.kind == "ranking":
             return np.asarray(self.metric.function(gains, ideal, self.metric.depth))
         return np.stack([scores, (gains > 0).astype(np.float64)], axis=-1)
 
-    def _key(self, scorer: Scorer) -> object:
+    def _key(self, scorer: Scorer) -> Hashable:
+        """Give a key that is equal for scorers that must come out the same under the metric."""
         if not scorer.is_plain:
-            return id(scorer)
-        return id(scorer.map), scorer.similarity.alike(self.metric.alike)
+            return scorer.key
+        return scorer.map_key, scorer.similarity.agreement_key(self.metric.agreement)
 
 
 def _without(top: TopK, excluded: Judgments, depth: int) -> TopK:
-    """The ranking without what must not be in it; what is missing then at its end is number -1, relevant to nobody."""
+    """Take from a ranking what must not be in it; what is missing then at its end is number -1, relevant to nobody."""
     gone = excluded.gains(top.documents) > 0
     order = np.argsort(gone, axis=1, kind="stable")[:, :depth]
     left = ~np.take_along_axis(gone, order, axis=1)

@@ -1,49 +1,65 @@
-"""A ranking task: queries, documents, graded judgments."""
+"""Ranking tasks: queries, documents, and graded judgments between them. Retrieval and recommendation are such."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.base.arrays import Counts, Flags, Index, Vectors
 from offsphere.base.cache import Memo
-from offsphere.base.errors import DataError, VectorError
+from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
-from offsphere.data.items import Item
-from offsphere.data.judgments import Judgments
+from offsphere.data.items import Item, ItemList, pick
+from offsphere.data.judgments import Judgment, Judgments
+from offsphere.data.numbering import number_judgments, row_numbers
 from offsphere.data.ranking_evaluator import RankingEvaluator
 from offsphere.data.splits import DEFAULT_SHARES, deal_out, linked_queries
-from offsphere.data.task import TaskSide, TaskVectors, check_counts, items_of, words_per_item
+from offsphere.data.task import (
+    NO_PAIRS,
+    TaskSide,
+    TaskVectors,
+    check_counts,
+    check_kind,
+    items_of,
+    words_per_item,
+)
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.data.vector_files import of_split
 from offsphere.statistics.metrics import Metric
 
 
-class Judgment(NamedTuple):
-    """One judgment as it was read, and where it stands."""
-
-    query: str
-    document: str
-    grade: float
-    place: str = ""
-
-
-class ItemList(NamedTuple):
-    """Ids in their order, with the texts where there are any."""
-
-    ids: Sequence[str]
-    texts: Sequence[Item] | None = None
-    source: str = "the task"
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankingTask:
-    """Queries that have a relevant document, the documents, and the judgments between them, by number."""
+    """Queries, each with a relevant document, the documents they search, and the judgments between them.
+
+    Make one with ``from_judgments`` from a dictionary, with ``build`` from lists, or with ``osp.load_task`` from files.
+
+    Attributes:
+        name: What the task is called in tables.
+        query_ids: The ids of the queries, in the order of their vectors.
+        document_ids: The ids of the documents, in the order of their vectors.
+        judgments: The grades, by the row numbers of query and document.
+        query_texts: The items to encode, where there are any.
+        document_texts: The items to encode, where there are any.
+        split: Which part of the data this is.
+        listed_query_ids: All queries that the data lists, judged or not, in its order.
+        left_out: How many judged queries have no relevant document.
+        ignored: How many judgments are for unknown queries or documents.
+        made: How the judgments were made, where no human judged.
+        excluded: What a query must not get, with a grade above zero: what a user has already, or the query itself.
+
+    Example:
+        >>> import offsphere as osp
+        >>> task = osp.RankingTask.from_judgments({"q1": {"d2": 1}, "q2": {"d1": 2, "d3": 0}}, ["d1", "d2", "d3"])
+        >>> task
+        RankingTask(task: 2 queries, 3 documents)
+        >>> [rows.tolist() for rows in task.positives()]
+        [[0, 1], [1, 0]]
+    """
 
     name: str
     query_ids: Sequence[str]
@@ -52,11 +68,11 @@ class RankingTask:
     query_texts: Sequence[Item] | None = None
     document_texts: Sequence[Item] | None = None
     split: str | None = None
-    listed_query_ids: Sequence[str] = field(default=())  # all that the data lists, judged or not, in its order
-    left_out: int = 0  # judged queries without a relevant document
-    ignored: int = 0  # judgments for unknown queries or documents
-    made: str | None = None  # how the judgments were made, where no human judged
-    excluded: Judgments | None = None  # what a query must not get: what a user has already, or the query itself
+    listed_query_ids: Sequence[str] = ()
+    left_out: int = 0
+    ignored: int = 0
+    made: str | None = None
+    excluded: Judgments | None = None
 
     @classmethod
     def build(
@@ -70,42 +86,95 @@ class RankingTask:
         ignore_missing: bool = False,
         made: str | None = None,
     ) -> RankingTask:
-        """Number everything, check it, and leave out queries that have nothing to find."""
-        query_number = _numbered(queries, "query")
-        document_number = _numbered(documents, "document")
-        if not document_number:
+        """Make a task from lists: number queries and documents, check the judgments, leave out queries without any.
+
+        Args:
+            name: What the task is called in tables.
+            queries: The queries that the data lists.
+            documents: The documents that are searched.
+            judged: The judgments; documents that are not judged count as not relevant.
+            split: Which part of the data this is.
+            ignore_missing: Go on without judgments for queries or documents that are not listed.
+            made: How the judgments were made, where no human judged.
+
+        Returns:
+            The task with those of the queries that have a relevant document.
+
+        Raises:
+            DataError: An id stands there twice, a judgment is for something unknown, a pair is judged in two ways, or
+                nothing is relevant to anything.
+
+        Example:
+            >>> from offsphere.data import RankingTask
+            >>> from offsphere.data.items import ItemList
+            >>> from offsphere.data.judgments import Judgment
+            >>> queries = ItemList(["q1", "q2"], ["what is a length?", "never judged"])
+            >>> documents = ItemList(["d1", "d2"], ["a norm", "a direction"])
+            >>> task = RankingTask.build("small", queries, documents, [Judgment("q1", "d1", 1.0)])
+            >>> task.query_texts, task.listed_query_ids
+            (['what is a length?'], ['q1', 'q2'])
+        """
+        query_rows, document_rows = row_numbers(queries, "query"), row_numbers(documents, "document")
+        if not document_rows:
             raise DataError(f"{documents.source} lists no documents: the corpus is empty")
         judged = list(judged)
-        grades, missing = _known(judged, query_number, document_number)
+        judgments, missing = number_judgments(judged, query_rows, document_rows)
         if missing and not ignore_missing:
             first = missing[0]
-            side = "query" if first.query not in query_number else "document"
+            side = "query" if first.query not in query_rows else "document"
             unknown = first.query if side == "query" else first.document
             raise DataError(
-                f"{first.place or name}: judgment for unknown {side} {unknown!r} ({len(missing)} such in all): "
+                f"{first.where or name}: judgment for unknown {side} {unknown!r} ({len(missing)} such in all): "
                 "add what is missing, or go on without them with --ignore-missing"
             )
-        everything = _numbers(grades, len(query_number), len(document_number))
-        judged_queries = {judgment.query for judgment in judged} & query_number.keys()
-        chosen = np.flatnonzero(everything.relevant > 0)
-        numbers = chosen.tolist()
-        if not len(chosen):
+        judged_queries = {judgment.query for judgment in judged} & query_rows.keys()
+        rows = np.flatnonzero(judgments.relevant > 0)
+        if not len(rows):
             raise DataError(
                 f"{name}: no query has a relevant document (a judgment above 0): there is nothing to measure"
             )
         return cls(
-            name,
-            [queries.ids[number] for number in numbers],
-            documents.ids,
-            everything.only(chosen),
-            [queries.texts[number] for number in numbers] if queries.texts is not None else None,
-            documents.texts,
-            split,
-            queries.ids,
-            len(judged_queries) - len(chosen),
-            len(missing),
-            made,
+            name=name,
+            query_ids=pick(queries.ids, rows),
+            document_ids=documents.ids,
+            judgments=judgments.only(rows),
+            query_texts=pick(queries.items, rows),
+            document_texts=documents.items,
+            split=split,
+            listed_query_ids=queries.ids,
+            left_out=len(judged_queries) - len(rows),
+            ignored=len(missing),
+            made=made,
         )
+
+    @classmethod
+    def from_judgments(
+        cls, judgments: Mapping[str, Mapping[str, float]], document_ids: Sequence[str], name: str = "task"
+    ) -> RankingTask:
+        """Make a task without texts from a dictionary, as pytrec_eval and ranx hold judgments.
+
+        Args:
+            judgments: ``{query id: {document id: grade}}``.
+            document_ids: All documents that are searched, in the order of their vectors.
+            name: What the task is called in tables.
+
+        Returns:
+            The task with those of the queries that have a relevant document.
+
+        Raises:
+            DataError: An id stands there twice, a judged document is not listed, or nothing is relevant to anything.
+
+        Example:
+            >>> import offsphere as osp
+            >>> osp.RankingTask.from_judgments({"q1": {"d1": 1}}, ["d1", "d2"], "tiny")
+            RankingTask(tiny: 1 queries, 2 documents)
+        """
+        judged = [
+            Judgment(query, document, float(grade))
+            for query, grades in judgments.items()
+            for document, grade in grades.items()
+        ]
+        return cls.build(name, ItemList(list(judgments)), ItemList(document_ids), judged)
 
     def __repr__(self) -> str:
         """The name and the counts, not the texts."""
@@ -119,22 +188,22 @@ class RankingTask:
 
     @property
     def unit(self) -> str:
-        """A metric is computed over queries."""
+        """What a metric is computed over: queries."""
         return "queries"
 
     @property
     def symmetric(self) -> bool:
-        """Queries and documents play different roles."""
+        """Queries and documents play different roles, so that they cannot be exchanged."""
         return False
 
     @property
     def usual_metric(self) -> str:
-        """The metric when nobody names one."""
+        """The metric that is used when nobody names one."""
         return "ndcg@10"
 
     @property
     def fitting_metrics(self) -> str:
-        """Examples of metrics that fit, for an error."""
+        """Examples of metrics that fit, for an error message."""
         return "ndcg@10, mrr@10, recall@100, map@100, pooled-ap, ..."
 
     def fits(self, metric: Metric) -> bool:
@@ -143,38 +212,41 @@ class RankingTask:
 
     @property
     def sides(self) -> tuple[TaskSide, TaskSide]:
-        """Queries, then documents."""
-        stored_as = of_split("queries", self.split)
-        return (
-            TaskSide("query", "queries", stored_as, self.query_ids, self.query_texts, self.listed_query_ids),
-            TaskSide("document", "documents", "documents", self.document_ids, self.document_texts),
+        """The queries, which ask, and the documents, which are asked for."""
+        queries = TaskSide(
+            name="query",
+            plural="queries",
+            stored_as=of_split("queries", self.split),
+            ids=self.query_ids,
+            items=self.query_texts,
+            listed=self.listed_query_ids,
         )
+        return queries, TaskSide("document", "documents", "documents", self.document_ids, self.document_texts)
 
     def positives(self) -> tuple[Index, Index]:
-        """Every query with each of its relevant documents."""
+        """Rows of every query with each of its relevant documents."""
         relevant = self.judgments.grades > 0
         return self.judgments.queries[relevant], self.judgments.documents[relevant]
 
     def judged_negatives(self) -> tuple[Index, Index]:
-        """Every query with each document that was judged not to be relevant."""
+        """Rows of every query with each document that was judged not to be relevant."""
         refused = self.judgments.grades <= 0
         return self.judgments.queries[refused], self.judgments.documents[refused]
 
     def excluded_pairs(self) -> tuple[Index, Index]:
-        """Every query with what it must not get."""
-        nothing = np.zeros(0, np.int64)
-        return (self.excluded.queries, self.excluded.documents) if self.excluded is not None else (nothing, nothing)
+        """Rows of every query with each document that it must not get."""
+        return (self.excluded.queries, self.excluded.documents) if self.excluded is not None else NO_PAIRS
 
-    def wanted(self) -> Flags | None:
+    def relevant_to_any(self) -> Flags | None:
         """Which documents are relevant to some query."""
         return self.judgments.relevant_to_any
 
-    def judged(self) -> list[bytes]:
+    def judgment_bytes(self) -> list[bytes]:
         """The judgments as bytes, for a digest."""
         return [part.tobytes() for part in (self.judgments.queries, self.judgments.documents, self.judgments.grades)]
 
-    def described(self) -> dict[str, Any]:
-        """Names and counts."""
+    def summary(self) -> dict[str, Any]:
+        """Names and counts, as they stand in every output."""
         return {
             "name": self.name,
             "kind": "ranking",
@@ -188,27 +260,41 @@ class RankingTask:
         }
 
     def info(self) -> dict[str, Any]:
-        """Names, counts, how many relevant documents a query has, and how long the texts are."""
+        """The summary, how many relevant documents a query has, and how long the texts are."""
         relevant = {"relevant_per_query": float(self.judgments.relevant.mean())}
         query, document = self.sides
-        return self.described() | relevant | words_per_item(query) | words_per_item(document)
+        return self.summary() | relevant | words_per_item(query) | words_per_item(document)
 
     def warnings(self) -> list[str]:
-        """What of the data was left out."""
-        said = []
+        """A sentence for each kind of data that was left out."""
+        sentences = []
         if self.left_out:
-            said.append(f"{self.left_out} judged queries have no relevant document and are left out")
+            sentences.append(f"{self.left_out} judged queries have no relevant document and are left out")
         if self.ignored:
-            said.append(f"{self.ignored} judgments are for unknown queries or documents and are ignored")
-        return said
+            sentences.append(f"{self.ignored} judgments are for unknown queries or documents and are ignored")
+        return sentences
 
     def only(self, rows: Index, split: str | None = None) -> RankingTask:
-        """The same task with some of its queries, by number."""
-        numbers = rows.tolist()
+        """The same task with some of its queries, among all documents.
+
+        Args:
+            rows: Numbers of queries; the part has them in this order.
+            split: What the part is called; without a name it keeps the task's.
+
+        Returns:
+            The part.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> task = osp.RankingTask.from_judgments({"q1": {"d2": 1}, "q2": {"d1": 1}}, ["d1", "d2"])
+            >>> task.only(np.array([1]), "dev")
+            RankingTask(task, dev: 1 queries, 2 documents)
+        """
         return replace(
             self,
-            query_ids=[self.query_ids[number] for number in numbers],
-            query_texts=[self.query_texts[number] for number in numbers] if self.query_texts is not None else None,
+            query_ids=pick(self.query_ids, rows),
+            query_texts=pick(self.query_texts, rows),
             judgments=self.judgments.only(rows),
             excluded=self.excluded.only(rows) if self.excluded is not None else None,
             split=split or self.split,
@@ -216,20 +302,38 @@ class RankingTask:
 
     def rows_apart(self, share: float, seed: int, *, by_document: bool = False) -> tuple[Index, Index]:
         """Queries to learn from and queries to keep; ``by_document`` keeps relevant documents apart too."""
-        parts = self._dealt_out({"train": 1 - share, "kept": share}, seed, by_document=by_document)
+        parts = self._deal_out({"train": 1 - share, "kept": share}, seed, by_document=by_document)
         return np.flatnonzero(parts == "train"), np.flatnonzero(parts == "kept")
 
     def parts(
         self, shares: Mapping[str, float] = DEFAULT_SHARES, *, seed: int = 0, by_document: bool = False
     ) -> dict[str, RankingTask]:
-        """Parts of the task's queries. ``by_document`` keeps queries that share a relevant document in one part.
+        """Deal the queries out to parts, such as train, dev and test.
 
-        So no document that is relevant to a query one learns from is relevant to a query one judges with.
+        Args:
+            shares: The parts, and how much of the queries each gets.
+            seed: Which queries each gets; the same seed gives the same parts.
+            by_document: Keep queries that share a relevant document in one part. So no document that is relevant to a
+                query one learns from is relevant to a query one judges by.
+
+        Returns:
+            The parts by their names, which are their splits.
+
+        Raises:
+            ParameterError: A share is not above zero, or a part would be empty.
+
+        Example:
+            >>> import offsphere as osp
+            >>> judgments = {f"q{n}": {f"d{n}": 1} for n in range(10)}
+            >>> task = osp.RankingTask.from_judgments(judgments, [f"d{n}" for n in range(10)])
+            >>> {name: part.units for name, part in task.parts().items()}
+            {'train': 7, 'dev': 1, 'test': 2}
         """
-        dealt = self._dealt_out(shares, seed, by_document=by_document)
-        return {part: self.only(np.flatnonzero(dealt == part), part) for part in shares}
+        part_of = self._deal_out(shares, seed, by_document=by_document)
+        return {part: self.only(np.flatnonzero(part_of == part), part) for part in shares}
 
-    def _dealt_out(self, shares: Mapping[str, float], seed: int, *, by_document: bool) -> NDArray[np.str_]:
+    def _deal_out(self, shares: Mapping[str, float], seed: int, *, by_document: bool) -> NDArray[np.str_]:
+        """The part of each query."""
         groups = linked_queries(self.judgments) if by_document else np.arange(len(self.query_ids))
         return deal_out(groups, shares, seed, self.name)
 
@@ -240,15 +344,13 @@ class RankingTask:
         judged = np.unique(self.judgments.documents)
         free = np.setdiff1d(np.arange(len(self.document_ids)), judged)
         extra = np.random.default_rng(seed).permutation(free)[: max(0, most - len(judged))]
-        kept = np.sort(np.concatenate([judged, extra]))
-        own, texts = self.judgments, self.document_texts
-        renumbered = np.searchsorted(kept, own.documents)
+        rows = np.sort(np.concatenate([judged, extra]))
         return replace(
             self,
-            document_ids=[self.document_ids[row] for row in kept.tolist()],
-            document_texts=[texts[row] for row in kept.tolist()] if texts is not None else None,
-            judgments=Judgments.of(own.queries, renumbered, own.grades, own.query_count, len(kept)),
-            excluded=None,
+            document_ids=pick(self.document_ids, rows),
+            document_texts=pick(self.document_texts, rows),
+            judgments=self.judgments.only_documents(rows),
+            excluded=self.excluded.only_documents(rows) if self.excluded is not None else None,
         )
 
     def unit_items(self) -> list[Hashable]:
@@ -257,27 +359,39 @@ class RankingTask:
         return list(queries)
 
     def items_to_view(self, rows: Index) -> list[Item]:  # noqa: ARG002  # every document can be learned from
-        """All documents."""
+        """All documents: whoever learns without judgments makes pairs from two views of one of them."""
         _, documents = items_of(self)
         return list(documents)
 
     def vectors(
         self, first: Vectors, second: Vectors, tokens: tuple[Counts | None, Counts | None] = (None, None)
     ) -> RankingVectors:
-        """Query and document vectors of this task, checked."""
+        """The vectors of this task from arrays in its order, checked.
+
+        Args:
+            first: A row for each query.
+            second: A row for each document.
+            tokens: How many tokens the model saw of each query and of each document, where that is known.
+
+        Returns:
+            The vectors, for ``osp.compare``, ``osp.measure`` and the like.
+
+        Raises:
+            VectorError: There are more or fewer rows than queries or documents, the widths differ, or a number is not
+                finite.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> task = osp.RankingTask.from_judgments({"q1": {"d2": 1}}, ["d1", "d2"])
+            >>> task.vectors(np.ones((1, 4), np.float32), np.ones((2, 4), np.float32))
+            RankingVectors(queries (1, 4), documents (2, 4))
+        """
         return replace(RankingVectors.of(self, first, second), query_tokens=tokens[0], document_tokens=tokens[1])
 
     def check(self, vectors: TaskVectors) -> None:
-        """Refuse vectors of pairs, and of more or fewer queries or documents."""
-        self._own(vectors)
-        queries, documents = vectors.sides
-        check_counts(
-            self,
-            [
-                ("queries", len(self.query_ids), len(queries)),
-                ("documents", len(self.document_ids), len(documents)),
-            ],
-        )
+        """Refuse vectors of another kind of task, and of more or fewer queries or documents."""
+        self._checked(vectors)
 
     def evaluator(
         self,
@@ -287,53 +401,19 @@ class RankingTask:
         progress: Progress | None = None,
         memo: Memo | None = None,
     ) -> RankingEvaluator:
-        """One exact search for all scorers, then the metric."""
-        self.check(vectors)
-        own = self._own(vectors)
-        return RankingEvaluator(self.judgments, self.excluded, own, metric, folds, progress, memo or Memo())
+        """What measures scorers on this task: one exact search for all of them, then the metric."""
+        return RankingEvaluator(
+            judgments=self.judgments,
+            excluded=self.excluded,
+            vectors=self._checked(vectors),
+            metric=metric,
+            folds=folds,
+            progress=progress,
+            memo=memo or Memo(),
+        )
 
-    def _own(self, vectors: TaskVectors) -> RankingVectors:
-        if not isinstance(vectors, RankingVectors):
-            raise VectorError(f"{self.name} is not a task for {type(vectors).__name__}")
-        return vectors
-
-    @classmethod
-    def from_judgments(
-        cls, judgments: Mapping[str, Mapping[str, float]], document_ids: Sequence[str], name: str = "task"
-    ) -> RankingTask:
-        """A task from ``{query id: {document id: grade}}``, as pytrec_eval and ranx hold judgments."""
-        judged = [Judgment(q, d, float(grade)) for q, row in judgments.items() for d, grade in row.items()]
-        return cls.build(name, ItemList(list(judgments)), ItemList(document_ids), judged)
-
-
-def _numbered(listed: ItemList, kind: str) -> dict[str, int]:
-    numbers = {name: number for number, name in enumerate(listed.ids)}
-    if len(numbers) < len(listed.ids):
-        name, times = Counter(listed.ids).most_common(1)[0]
-        raise DataError(f"{listed.source}: {kind} id {name!r} stands there {times} times: ids must not repeat")
-    return numbers
-
-
-def _known(
-    judged: Iterable[Judgment], queries: dict[str, int], documents: dict[str, int]
-) -> tuple[dict[tuple[int, int], float], list[Judgment]]:
-    """Grades by number, and the judgments whose query or document nobody knows."""
-    grades: dict[tuple[int, int], float] = {}
-    missing = []
-    for judgment in judged:
-        query, document = queries.get(judgment.query), documents.get(judgment.document)
-        if query is None or document is None:
-            missing.append(judgment)
-            continue
-        before = grades.setdefault((query, document), judgment.grade)
-        if before != judgment.grade:
-            raise DataError(
-                f"{judgment.place or 'judgments'}: query {judgment.query!r}, document {judgment.document!r}: judged "
-                f"{before:g} and {judgment.grade:g}: keep one"
-            )
-    return grades, missing
-
-
-def _numbers(grades: dict[tuple[int, int], float], queries: int, documents: int) -> Judgments:
-    pairs = np.array(list(grades), np.int64).reshape(-1, 2)
-    return Judgments.of(pairs[:, 0], pairs[:, 1], np.array(list(grades.values()), np.float64), queries, documents)
+    def _checked(self, vectors: TaskVectors) -> RankingVectors:
+        task_vectors = check_kind(self, vectors, RankingVectors)
+        queries = ("queries", len(self.query_ids), len(task_vectors.queries))
+        check_counts(self, [queries, ("documents", len(self.document_ids), len(task_vectors.documents))])
+        return task_vectors

@@ -1,4 +1,4 @@
-"""Parts of a task: units dealt out at random, but the same for the same seed."""
+"""Parts of a task: units are dealt out at random, and for the same seed in the same way."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def deal_out(groups: Index, shares: Mapping[str, float], seed: int, name: str) -
     lacking = {part: share / total * len(groups) for part, share in shares.items()}
     part_of = {}
     for group in order:
-        part = max(lacking, key=lambda candidate: lacking[candidate])
+        part = max(lacking, key=lambda name: lacking[name])
         part_of[numbers[group]] = part
         lacking[part] -= counts[group]
     parts = np.array([part_of[group] for group in groups])

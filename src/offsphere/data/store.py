@@ -21,6 +21,7 @@ import numpy as np
 from offsphere.base.arrays import Counts, Flags, Index, Vectors
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.files import write_whole
+from offsphere.data.items import ItemSide
 
 PARTIAL = ".vectors.partial.npy"
 PROGRESS = ".progress.json"
@@ -28,29 +29,35 @@ LOCK = ".lock"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What is in a store, and what made it."""
+    """What is in a store, and what made it; the keys of ``manifest.json``."""
 
     model: str
     revision: str
     dimension: int
     rows: int
     dtype: str
-    side: str
+    side: ItemSide
     prompt: str
     similarity: str | None
     normalization_removed: list[str]
     normalization_kept: bool
-    texts: str  # digest of the texts
-    ids: str  # digest of the ids
-    empty: int  # texts without a word
+    texts: str  # digest of the items
+    ids: str  # digest of their ids
+    empty: int  # how many items have no word
     version: str  # of offsphere
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Store:
-    """A finished store, read from the map."""
+    """Vectors on disk, read from the map, with their ids and what made them. ``osp.open_store`` opens one.
+
+    Attributes:
+        folder: Where it lies.
+        manifest: The model, its revision, the shape, and digests of what was encoded.
+        vectors: A row for each item, as a memory map.
+    """
 
     folder: Path
     manifest: Manifest
@@ -63,17 +70,17 @@ class Store:
 
     @property
     def characters(self) -> Counts:
-        """How many characters each text has."""
+        """How many characters each item has."""
         return np.asarray(self._column("characters"), np.int32)
 
     @property
     def tokens(self) -> Counts:
-        """How many tokens the model saw of each text; -1 where it did not say."""
+        """How many tokens the model saw of each item; -1 where it did not say."""
         return np.asarray(self._column("tokens"), np.int32)
 
     @property
     def empty(self) -> Flags:
-        """Which texts have no word in them."""
+        """Which items have no word in them."""
         return np.asarray(self._column("empty"), np.bool_)
 
     def _column(self, name: str) -> list[Any]:
@@ -84,12 +91,36 @@ class Store:
 
 
 def is_store(folder: Path) -> bool:
-    """Whether a folder is a finished store."""
+    """Whether a folder is a finished store: one with a manifest."""
     return (folder / "manifest.json").is_file()
 
 
 def open_store(folder: Path) -> Store:
-    """Open a finished store; a file that is shorter than the manifest says is an error."""
+    """Open a finished store, as ``osp.embed`` and ``offsphere embed`` make them.
+
+    Args:
+        folder: The folder of one side, such as ``vectors/documents``.
+
+    Returns:
+        The store; its vectors stay on disk and are read from the map.
+
+    Raises:
+        DataError: There is no store, it is of another version, or its vectors are not what the manifest says.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> from offsphere.encode.function import FunctionEncoder
+        >>> encoder = FunctionEncoder(lambda texts: [[len(text), 1.0] for text in texts], "letters")
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> task = osp.PairTask("words", np.arange(3.0), ["a", "bb", "ccc"], ["d", "e", "f"])
+        >>> _ = osp.embed(task, encoder, folder)
+        >>> store = osp.open_store(folder / "left")
+        >>> store.vectors.tolist(), store.manifest.model
+        ([[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]], 'letters')
+    """
     manifest = read_manifest(folder)
     path = folder / "vectors.npy"
     try:
@@ -107,7 +138,7 @@ def open_store(folder: Path) -> Store:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """What a finished store says of itself."""
+    """The manifest of a finished store."""
     path = folder / "manifest.json"
     try:
         return Manifest(**json.loads(path.read_bytes()))
@@ -118,7 +149,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 class StoreWriter:
-    """A store in the making: rows arrive in blocks, in any order; what is safe is remembered."""
+    """Fills a store: vectors arrive in blocks, for rows in any order, and what is safe on disk is remembered."""
 
     def __init__(self, folder: Path, plan: Manifest, block_count: int) -> None:
         """Go on with what is there if it was made by the same plan, else begin anew."""
@@ -131,7 +162,7 @@ class StoreWriter:
                 self._begin()
 
     def write(self, rows: Index, vectors: Vectors) -> None:
-        """Put a block of vectors into its rows and make it safe."""
+        """Write a block of vectors to its rows and make it safe."""
         if not np.isfinite(vectors).all():
             raise OffsphereError(f"the model {self.plan.model} gave vectors that are not finite")
         with self._room():
@@ -160,7 +191,7 @@ class StoreWriter:
 
     @contextmanager
     def _room(self) -> Iterator[None]:
-        """Turn a full disk into a line that says what is safe."""
+        """Turn a full disk into an error that says what is safe."""
         try:
             yield
         except OSError as error:
@@ -191,6 +222,7 @@ class StoreWriter:
         return int(progress["done"]) if (self.folder / PARTIAL).exists() else 0
 
     def _begin(self) -> None:
+        """Remove what another plan left, and make room for all rows."""
         shape = (self.plan.rows, self.plan.dimension)
         for name in ("manifest.json", "vectors.npy", "ids.parquet"):
             (self.folder / name).unlink(missing_ok=True)
@@ -200,6 +232,7 @@ class StoreWriter:
         self._remember()
 
     def _remember(self) -> None:
+        """Write down how many blocks are safe."""
         progress = {"plan": asdict(self.plan), "block_count": self.block_count, "done": self.done}
         write_whole(self.folder / PROGRESS, json.dumps(progress).encode())
 
@@ -207,36 +240,18 @@ class StoreWriter:
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Keep a second process from writing the same store; a killed process holds no lock."""
+    from filelock import FileLock, Timeout  # only those who write need it, and it takes 25 ms
+
+    lock = FileLock(folder / LOCK, blocking=False)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        acquired = lock.acquire()
+    except Timeout as error:
+        raise OffsphereError(f"another process is writing to {folder}: wait for it, or choose another --out") from error
     except OSError as error:
         raise OffsphereError(f"cannot write to {folder}: {error.strerror}") from error
-    try:
-        if not _take(handle):
-            raise OffsphereError(f"another process is writing to {folder}: wait for it, or choose another --out")
+    with acquired:
         yield
-    finally:
-        os.close(handle)
-
-
-def _take(handle: int) -> bool:
-    """Take the lock without waiting."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        except OSError:
-            return False
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _write_rows(path: Path, rows: Index, vectors: Vectors) -> None:

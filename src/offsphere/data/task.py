@@ -1,14 +1,14 @@
-"""What every task can be asked, whatever its kind: its units and sides, its positives, its parts, its evaluator.
+"""The face of every task, whatever its kind: its units and sides, its positives, its parts, its evaluator.
 
 A *unit* is what a metric is computed over and what is resampled: a query of a ranking task, a pair of a pair task. The
 first side asks (queries, or left), the second is asked for (documents, or right). A new kind of task is a class with
-this face, the vectors that go with it, and an evaluator; nothing else in the package asks which kind it has.
+this face, the vectors that go with it, and an evaluator: ``tests/data/test_task.py`` adds one in its own file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -20,15 +20,17 @@ from offsphere.data.evaluator import Evaluator
 from offsphere.data.items import Item, ItemSide
 from offsphere.statistics.metrics import Metric
 
+NO_PAIRS: tuple[Index, Index] = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+
 
 class TaskSide(NamedTuple):
     """One side of a task: what it is called, and what is known of its rows."""
 
     name: ItemSide
-    plural: str  # queries, documents, left, right: what its vectors are called
-    stored_as: str  # the same, with the split where its vectors are kept apart from those of other splits
-    ids: Sequence[str] | None = None
-    items: Sequence[Item] | None = None
+    plural: str  # queries, documents, left, right: the name of its vectors in a folder
+    stored_as: str  # the name with the split, where its vectors are kept apart from those of other splits
+    ids: Sequence[str] | None = None  # pairs have none
+    items: Sequence[Item] | None = None  # what is encoded; nothing where there are vectors alone
     listed: Sequence[str] | None = None  # all ids that the data lists, judged or not, in its order
 
 
@@ -38,17 +40,17 @@ class TaskVectors(Protocol):
 
     @property
     def empty(self) -> Sequence[str]:
-        """The names of the vectors of length zero."""
+        """The names of the vectors that have length zero."""
         ...
 
     @property
     def unnamed_sides(self) -> tuple[TaskSide, TaskSide]:
-        """Both sides where no task says more of them."""
+        """What the two sides are called, for whoever has vectors and no task."""
         ...
 
     @property
     def sides(self) -> tuple[Vectors, Vectors]:
-        """The side that asks, and the side that is asked for."""
+        """The vectors of the side that asks, and of the side that is asked for."""
         ...
 
     @property
@@ -58,7 +60,7 @@ class TaskVectors(Protocol):
 
     @property
     def fitted_on(self) -> Sequence[Vectors]:
-        """What transforms are fitted on: the documents, or both sides of pairs."""
+        """The vectors that transforms are fitted on: the documents, or both sides of pairs."""
         ...
 
     @property
@@ -67,25 +69,25 @@ class TaskVectors(Protocol):
         ...
 
     def unit_keys(self) -> Index:
-        """A number for each unit, which depends on its vectors alone."""
+        """A number for each unit that depends on its vectors alone, to know it again in other data."""
         ...
 
     def only(self, rows: Index) -> Self:
-        """The vectors of some units."""
+        """The vectors of some units, by their rows, and of all that they are compared with."""
         ...
 
 
 class Task(Protocol):
-    """A task of any kind."""
+    """A task of any kind: what the rest of the package asks of it."""
 
     @property
     def name(self) -> str:
-        """What it is called in tables."""
+        """What the task is called in tables."""
         ...
 
     @property
     def split(self) -> str | None:
-        """Which part of the data it is: test, train, ..."""
+        """Which part of the data this is: test, train, ..."""
         ...
 
     @property
@@ -100,7 +102,7 @@ class Task(Protocol):
 
     @property
     def unit(self) -> str:
-        """What they are called: queries, or pairs."""
+        """What the units are called: queries, or pairs."""
         ...
 
     @property
@@ -110,12 +112,12 @@ class Task(Protocol):
 
     @property
     def usual_metric(self) -> str:
-        """The metric when nobody names one."""
+        """The metric that is used when nobody names one."""
         ...
 
     @property
     def fitting_metrics(self) -> str:
-        """Examples of metrics that fit this kind of task, for an error."""
+        """Examples of metrics that fit this kind of task, for an error message."""
         ...
 
     @property
@@ -128,7 +130,7 @@ class Task(Protocol):
         ...
 
     def positives(self) -> tuple[Index, Index]:
-        """Rows of both sides of every positive pair."""
+        """Rows of both sides of every pair that belongs together, sorted by the first side."""
         ...
 
     def judged_negatives(self) -> tuple[Index, Index]:
@@ -136,47 +138,50 @@ class Task(Protocol):
         ...
 
     def excluded_pairs(self) -> tuple[Index, Index]:
-        """Rows of both sides of what is neither a positive nor a negative."""
+        """Rows of both sides of every pair that counts neither as a positive nor as a negative."""
         ...
 
-    def wanted(self) -> Flags | None:
-        """Which rows of the second side are relevant to some unit; nothing where a unit is a pair."""
+    def relevant_to_any(self) -> Flags | None:
+        """Which rows of the second side are relevant to some unit; nothing where each belongs to one unit."""
         ...
 
-    def judged(self) -> list[bytes]:
+    def judgment_bytes(self) -> list[bytes]:
         """The judgments as bytes, for a digest."""
         ...
 
-    def described(self) -> dict[str, Any]:
-        """Names and counts."""
+    def summary(self) -> dict[str, Any]:
+        """Names and counts, as they stand in every output: name, kind, split, and how many queries (or pairs)."""
         ...
 
     def info(self) -> dict[str, Any]:
-        """Names, counts, and what the judgments are like."""
+        """The summary, and what the judgments and items are like."""
         ...
 
     def warnings(self) -> list[str]:
-        """What of the data was left out."""
+        """A sentence for each kind of data that was left out."""
         ...
 
     def only(self, rows: Index, split: str | None = None) -> Self:
-        """The same task with some of its units."""
+        """The same task with some of its units, in the order of ``rows``, under another split's name."""
         ...
 
     def rows_apart(self, share: float, seed: int, *, by_document: bool = False) -> tuple[Index, Index]:
-        """Units to learn from and units to keep; ``by_document`` keeps relevant documents apart too."""
+        """Rows of the units to learn from, and of a ``share`` of units to judge by.
+
+        ``by_document`` also keeps the documents apart that are relevant to them.
+        """
         ...
 
     def with_fewer_documents(self, most: int, seed: int) -> Self:
-        """The same units among fewer documents: all that are judged, and others at random."""
+        """The same units among at most so many documents: all that are judged, and others at random."""
         ...
 
     def unit_items(self) -> list[Hashable]:
-        """Each unit by its items: a query's text, or both texts of a pair."""
+        """Each unit by its items, to know it again in other data: a query's text, or both texts of a pair."""
         ...
 
     def items_to_view(self, rows: Index) -> list[Item]:
-        """Items that can be learned from without judgments: all documents, or both sides of some pairs."""
+        """Items that can be learned from without judgments: all documents, or both sides of the pairs ``rows``."""
         ...
 
     def vectors(
@@ -185,11 +190,11 @@ class Task(Protocol):
         second: Vectors,
         tokens: tuple[Counts | None, Counts | None] = (None, None),
     ) -> TaskVectors:
-        """Vectors of this task from arrays in its order, checked."""
+        """The vectors of this task from arrays in its order, checked."""
         ...
 
     def check(self, vectors: TaskVectors) -> None:
-        """Refuse vectors of another task, or of more or fewer units than this one has."""
+        """Refuse vectors of another kind of task, or of more or fewer rows than this one has."""
         ...
 
     def evaluator(
@@ -205,28 +210,36 @@ class Task(Protocol):
 
 
 EmbeddedTask = tuple[Task, TaskVectors]
+Kind = TypeVar("Kind")
 
 
 def items_of(task: Task, why: str = "") -> tuple[Sequence[Item], Sequence[Item]]:
-    """The items of both sides; an error, with ``why`` they are needed, where a task has ids or vectors alone."""
+    """The items of both sides; an error that says ``why`` they are needed where a task has ids or vectors alone."""
     first, second = (side.items for side in task.sides)
     if first is None or second is None:
         raise DataError(f"{task.name} has no texts, only vectors or ids{why}")
     return first, second
 
 
-def check_counts(task: Task, sides: Sequence[tuple[str, int, int]]) -> None:
-    """Refuse vectors of which a side (name, wanted, there) has more or fewer than the task."""
-    for name, wanted, there in sides:
-        if wanted != there:
+def check_kind(task: Task, vectors: TaskVectors, kind: type[Kind]) -> Kind:
+    """The vectors, known to be of the kind that a task needs; an error where they are of another."""
+    if not isinstance(vectors, kind):
+        raise VectorError(f"{task.name} is not a task for {type(vectors).__name__}")
+    return vectors
+
+
+def check_counts(task: Task, counts: Sequence[tuple[str, int, int]]) -> None:
+    """Refuse vectors of more or fewer rows than the task has, given as (what, in the task, in the vectors)."""
+    for what, needed, given in counts:
+        if needed != given:
             raise VectorError(
-                f"there are vectors of {there} {name}, {task.name} has {wanted}: a part of a task needs the vectors of "
+                f"there are vectors of {given} {what}, {task.name} has {needed}: a part of a task needs the vectors of "
                 "that part, in its order"
             )
 
 
 def words_per_item(side: TaskSide) -> dict[str, str | float]:
-    """How long the items of a side are, for the description of a task."""
+    """How many words the items of a side have, for ``Task.info``."""
     if side.items is None:
         return {f"{side.name}_texts": "none"}
     words = np.array([len(text.split()) for text in side.items])

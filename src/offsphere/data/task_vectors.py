@@ -1,10 +1,10 @@
-"""The vectors of a task, row by row in the task's order, checked before anything is computed from them."""
+"""The vectors of a task, row by row in the task's order, and checked before anything is computed from them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,30 +20,67 @@ from offsphere.vectors.lengths import lengths
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankingVectors:
-    """Vectors of a ranking task's queries and documents; ``empty`` names those of length zero.
+    """The vectors of a ranking task's queries and documents, in the task's order.
 
-    ``query_tokens`` and ``document_tokens`` say how many tokens the model saw of each text, where that is known.
+    ``osp.embed`` and ``osp.load_vectors`` make them; ``task.vectors`` makes them from arrays.
+
+    Attributes:
+        queries: A row for each query.
+        documents: A row for each document; may be a memory map.
+        empty: The names of the vectors that have length zero.
+        query_tokens: How many tokens the model saw of each query, where that is known.
+        document_tokens: How many tokens the model saw of each document, where that is known.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> vectors = osp.RankingVectors(np.eye(2, dtype=np.float32), np.ones((5, 2), np.float32))
+        >>> vectors
+        RankingVectors(queries (2, 2), documents (5, 2))
+        >>> vectors.dimension
+        2
     """
 
     queries: Vectors
     documents: Vectors
-    empty: Sequence[str] = field(default=())
+    empty: Sequence[str] = ()
     query_tokens: Counts | None = None
     document_tokens: Counts | None = None
 
     @classmethod
     def of(cls, task: Task, queries: Vectors, documents: Vectors) -> RankingVectors:
-        """Check arrays that are already in the task's order."""
-        empty: list[str] = []
-        for side, vectors in zip(task.sides, (queries, documents), strict=True):
-            assert side.ids is not None  # queries and documents have names
-            if len(vectors) != len(side.ids):
+        """Check arrays that are in the task's order already, and name those of length zero.
+
+        Args:
+            task: The ranking task that the vectors are of.
+            queries: A row for each query.
+            documents: A row for each document.
+
+        Returns:
+            The vectors.
+
+        Raises:
+            VectorError: There are more or fewer rows than ids, the widths differ, or a number is not finite.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> task = osp.RankingTask.from_judgments({"q1": {"d1": 1}}, ["d1", "d2"])
+            >>> documents = np.array([[3, 4], [0, 0]], np.float32)
+            >>> osp.RankingVectors.of(task, documents[:1], documents).empty
+            ["document 'd2'"]
+        """
+        arrays = (queries, documents)
+        names = [side.ids or () for side in task.sides]
+        for side, ids, vectors in zip(task.sides, names, arrays, strict=True):
+            if len(vectors) != len(ids):
                 raise VectorError(
-                    f"there are {len(vectors)} {side.name} vectors for {len(side.ids)} of the task's {side.name} ids"
+                    f"there are {len(vectors)} {side.name} vectors for {len(ids)} of the task's {side.name} ids"
                 )
-        _same_dimension(queries, documents, "query", "document")
-        for side, vectors in zip(task.sides, (queries, documents), strict=True):
-            empty += _checked(vectors, side.ids or (), side.name)
+        _check_dimensions(queries, documents, "query", "document")
+        empty: list[str] = []
+        for side, ids, vectors in zip(task.sides, names, arrays, strict=True):
+            empty += _empty_names(vectors, ids, side.name)
         return cls(queries, documents, empty)
 
     def __repr__(self) -> str:
@@ -52,12 +89,12 @@ class RankingVectors:
 
     @property
     def unnamed_sides(self) -> tuple[TaskSide, TaskSide]:
-        """Both sides where no task says more of them."""
+        """What the two sides are called, for whoever has vectors and no task."""
         return TaskSide("query", "queries", "queries"), TaskSide("document", "documents", "documents")
 
     @property
     def sides(self) -> tuple[Vectors, Vectors]:
-        """Queries and documents."""
+        """The vectors of the queries, then of the documents."""
         return self.queries, self.documents
 
     @property
@@ -67,7 +104,7 @@ class RankingVectors:
 
     @property
     def fitted_on(self) -> Sequence[Vectors]:
-        """Transforms are fitted on the documents."""
+        """The vectors that transforms are fitted on: the documents."""
         return (self.documents,)
 
     @property
@@ -76,44 +113,79 @@ class RankingVectors:
         return int(self.documents.shape[1])
 
     def unit_keys(self) -> Index:
-        """A number for each query, which depends on its vector alone."""
+        """A number for each query that depends on its vector alone, to know it again in other data."""
         return keys_of(self.queries)
 
     def only(self, rows: Index) -> RankingVectors:
-        """The vectors of some queries, and of all documents."""
-        return replace(self, queries=self.queries[rows], query_tokens=None)
+        """The vectors of some queries, by their rows, and of all documents."""
+        return replace(self, queries=self.queries[rows], query_tokens=_pick_tokens(self.query_tokens, rows))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairVectors:
-    """Vectors of a pair task's two sides; ``empty`` names those of length zero, the tokens are as above."""
+    """The vectors of a pair task's two sides, in the task's order.
+
+    Attributes:
+        left: A row for the left side of each pair.
+        right: A row for the right side of each pair.
+        empty: The names of the vectors that have length zero.
+        left_tokens: How many tokens the model saw of each left item, where that is known.
+        right_tokens: How many tokens the model saw of each right item, where that is known.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> vectors = osp.PairVectors(np.eye(3, dtype=np.float32), np.ones((3, 3), np.float32))
+        >>> vectors.only(np.array([2])).left.tolist()
+        [[0.0, 0.0, 1.0]]
+    """
 
     left: Vectors
     right: Vectors
-    empty: Sequence[str] = field(default=())
+    empty: Sequence[str] = ()
     left_tokens: Counts | None = None
     right_tokens: Counts | None = None
 
     @classmethod
     def of(cls, task: Task, left: Vectors, right: Vectors) -> PairVectors:
-        """Check arrays that are already in the task's order."""
+        """Check arrays that are in the task's order already, and name those of length zero.
+
+        Args:
+            task: The pair task that the vectors are of.
+            left: A row for the left side of each pair.
+            right: A row for the right side of each pair.
+
+        Returns:
+            The vectors.
+
+        Raises:
+            VectorError: There are more or fewer rows than pairs, the widths differ, or a number is not finite.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> task = osp.PairTask("pairs", np.arange(3.0))
+            >>> rows = np.ones((3, 2), np.float32)
+            >>> osp.PairVectors.of(task, rows, rows).sides[1].shape
+            (3, 2)
+        """
         rows = [f"row {number}" for number in range(task.units)]
         for side, vectors in (("left", left), ("right", right)):
             if len(vectors) != len(rows):
                 raise VectorError(
                     f"there are {len(vectors)} {side} vectors for {len(rows)} pairs: are they of another split?"
                 )
-        _same_dimension(left, right, "left", "right")
-        return cls(left, right, _checked(left, rows, "left") + _checked(right, rows, "right"))
+        _check_dimensions(left, right, "left", "right")
+        return cls(left, right, _empty_names(left, rows, "left") + _empty_names(right, rows, "right"))
 
     @property
     def unnamed_sides(self) -> tuple[TaskSide, TaskSide]:
-        """Both sides where no task says more of them."""
+        """What the two sides are called, for whoever has vectors and no task."""
         return TaskSide("left", "left", "left"), TaskSide("right", "right", "right")
 
     @property
     def sides(self) -> tuple[Vectors, Vectors]:
-        """Left and right."""
+        """The vectors of the left side, then of the right."""
         return self.left, self.right
 
     @property
@@ -123,7 +195,7 @@ class PairVectors:
 
     @property
     def fitted_on(self) -> Sequence[Vectors]:
-        """Transforms are fitted on both sides, since they play one role."""
+        """The vectors that transforms are fitted on: both sides, since they play one role."""
         return self.left, self.right
 
     @property
@@ -132,31 +204,60 @@ class PairVectors:
         return int(self.right.shape[1])
 
     def unit_keys(self) -> Index:
-        """A number for each pair in its order, which depends on its vectors alone."""
+        """A number for each pair that depends on its vectors and their order alone, to know it again in other data."""
         return keys_of(np.concatenate([self.left, self.right], axis=1))
 
     def only(self, rows: Index) -> PairVectors:
-        """The vectors of some pairs."""
-        return PairVectors(self.left[rows], self.right[rows])
+        """The vectors of some pairs, by their rows."""
+        return replace(
+            self,
+            left=self.left[rows],
+            right=self.right[rows],
+            left_tokens=_pick_tokens(self.left_tokens, rows),
+            right_tokens=_pick_tokens(self.right_tokens, rows),
+        )
 
 
 def load_vectors(folder: str | Path, task: Task) -> TaskVectors:
-    """Read ``queries.*`` and ``documents.*`` (pairs: ``left.*`` and ``right.*``) and put them into the task's order.
+    """Read the vectors of both sides of a task and put them into the task's order.
 
-    For the split train, ``queries-train.*`` is read where it is there, and so on.
+    Args:
+        folder: Has ``queries.*`` and ``documents.*`` (pairs: ``left.*`` and ``right.*``), each a ``.npy``, ``.npz``,
+            ``.parquet`` or ``.safetensors`` file or a store. For the split train, ``queries-train.*`` is read where it
+            is there, and so on. A file that carries no ids may have them beside it, in ``documents.ids``.
+        task: Says which vectors are needed, and their order.
+
+    Returns:
+        The vectors; a ``.npy`` file in the task's order stays on disk and is read from the map.
+
+    Raises:
+        DataError: A side has no vectors, or several files of them.
+        VectorError: A file cannot be read, a vector is missing, the widths differ, or a number is not finite.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> task = osp.RankingTask.from_judgments({"q1": {"d2": 1}}, ["d1", "d2"])
+        >>> np.save(folder / "queries.npy", np.ones((1, 3), np.float32))
+        >>> np.savez(folder / "documents.npz", vectors=np.arange(6.0).reshape(2, 3), ids=np.array(["d2", "d1"]))
+        >>> osp.load_vectors(folder, task).documents.tolist()
+        [[3.0, 4.0, 5.0], [0.0, 1.0, 2.0]]
     """
-    place = Path(folder)
-    if not place.is_dir():
-        raise DataError(f"{place} is not a folder of vectors")
-    files = [_side(place, side) for side in task.sides]
-    ordered = [
-        file if side.ids is None else _ordered(file, side.ids, side.listed or side.ids, side.name)
+    path = Path(folder)
+    if not path.is_dir():
+        raise DataError(f"{path} is not a folder of vectors")
+    files = [_read_side(path, side) for side in task.sides]
+    first, second = (
+        file if side.ids is None else _in_order(file, side.ids, side.listed or side.ids, side.name)
         for file, side in zip(files, task.sides, strict=True)
-    ]
-    return task.vectors(ordered[0].vectors, ordered[1].vectors, (ordered[0].tokens, ordered[1].tokens))
+    )
+    return task.vectors(first.vectors, second.vectors, (first.tokens, second.tokens))
 
 
-def _side(folder: Path, side: TaskSide) -> VectorFile:
+def _read_side(folder: Path, side: TaskSide) -> VectorFile:
     """The vectors of the side's split, else those of the whole side."""
     path = find_file(folder, side.stored_as) or find_file(folder, side.plural)
     if path is None:
@@ -168,7 +269,7 @@ def _side(folder: Path, side: TaskSide) -> VectorFile:
     return read_vectors(path)
 
 
-def _ordered(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], kind: str) -> VectorFile:
+def _in_order(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], kind: str) -> VectorFile:
     """The rows of the wanted ids. A file without ids is in the order of the wanted or of all listed ones."""
     ids = file.ids
     if ids is None:
@@ -194,22 +295,27 @@ def _ordered(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], kin
     return VectorFile(file.path, file.vectors[chosen], wanted, tokens)
 
 
-def _same_dimension(one: Vectors, other: Vectors, first: str, second: str) -> None:
-    if one.shape[1] != other.shape[1]:
+def _check_dimensions(first: Vectors, second: Vectors, first_name: str, second_name: str) -> None:
+    if first.shape[1] != second.shape[1]:
         raise VectorError(
-            f"{first} vectors have {one.shape[1]} dimensions, {second} vectors {other.shape[1]}: use one model for both"
+            f"{first_name} vectors have {first.shape[1]} dimensions, {second_name} vectors {second.shape[1]}: "
+            "use one model for both"
         )
 
 
-def _checked(vectors: Vectors, ids: Sequence[str], kind: str) -> list[str]:
-    """The vectors of length zero, by name; an error for the first that is not finite."""
-    empty, first = [], 0
+def _empty_names(vectors: Vectors, ids: Sequence[str], kind: str) -> list[str]:
+    """The names of the vectors that have length zero; an error for the first that is not finite."""
+    empty, start = [], 0
     for block in Blocks.of(vectors):
-        own = lengths(block)
-        bad = np.flatnonzero(~np.isfinite(own))
+        block_lengths = lengths(block)
+        bad = np.flatnonzero(~np.isfinite(block_lengths))
         if len(bad):
-            row = first + int(bad[0])
+            row = start + int(bad[0])
             raise VectorError(f"{kind} vector of {ids[row]!r} (row {row}) is not finite: encode that text again")
-        empty += [f"{kind} {ids[first + int(row)]!r}" for row in np.flatnonzero(own == 0)]
-        first += len(block)
+        empty += [f"{kind} {ids[start + int(row)]!r}" for row in np.flatnonzero(block_lengths == 0)]
+        start += len(block)
     return empty
+
+
+def _pick_tokens(tokens: Counts | None, rows: Index) -> Counts | None:
+    return tokens[rows] if tokens is not None else None

@@ -1,9 +1,9 @@
-"""Vector files: .npy (read from the map), .npz, .parquet and .safetensors, with ids where the format carries them."""
+"""Files of vectors: .npy (read from the map), .npz, .parquet, .safetensors, or a store; with ids if they have any."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
@@ -15,12 +15,11 @@ from offsphere.base.errors import DataError, VectorError
 from offsphere.base.tables import text_lines
 from offsphere.data.store import is_store, open_store
 
-SUFFIXES = (".npy", ".npz", ".parquet", ".safetensors")
 ID_COLUMNS = ("id", "_id", "ids")
 
 
 class VectorFile(NamedTuple):
-    """Rows and, where they are known, their ids."""
+    """The vectors of a file and, where they are known, their ids and token counts."""
 
     path: Path
     vectors: Vectors
@@ -29,21 +28,21 @@ class VectorFile(NamedTuple):
 
 
 def of_split(side: str, split: str | None) -> str:
-    """What the vectors of a side are called: those of a split other than test have its name."""
+    """The name of a side's vectors in a folder: ``queries``, or ``queries-train`` for a split other than test."""
     return side if split in (None, "test") else f"{side}-{split}"
 
 
 def find_file(folder: Path, side: str) -> Path | None:
     """The vectors of a side: ``queries.npy``, ``documents.parquet``, ... or a store in a folder of that name."""
-    found = [folder / f"{side}{suffix}" for suffix in SUFFIXES if (folder / f"{side}{suffix}").is_file()]
-    found += [folder / side] if is_store(folder / side) else []
-    if len(found) > 1:
-        raise DataError(f"{folder} has {' and '.join(path.name for path in found)}: keep the one to use")
-    return found[0] if found else None
+    paths = [folder / f"{side}{suffix}" for suffix in SUFFIXES if (folder / f"{side}{suffix}").is_file()]
+    paths += [folder / side] if is_store(folder / side) else []
+    if len(paths) > 1:
+        raise DataError(f"{folder} has {' and '.join(path.name for path in paths)}: keep the one to use")
+    return paths[0] if paths else None
 
 
 def is_vectors(path: Path) -> bool:
-    """Whether this is vectors alone: a file of them, or a store."""
+    """Whether a path is vectors alone, and no task: a file of them, or a store."""
     return is_store(path) or (path.is_file() and path.suffix in SUFFIXES)
 
 
@@ -53,9 +52,8 @@ def read_vectors(path: Path) -> VectorFile:
         store = open_store(path)
         tokens = store.tokens
         return VectorFile(path, store.vectors, store.ids, tokens if (tokens >= 0).all() else None)
-    readers = {".npy": _npy, ".npz": _npz, ".parquet": _parquet, ".safetensors": _safetensors}
     try:
-        vectors, ids = readers[path.suffix](path)
+        vectors, ids = _READERS[path.suffix](path)
     except VectorError:
         raise
     except (OSError, ValueError, EOFError, KeyError, RuntimeError, TypeError, AttributeError, BadZipFile) as error:
@@ -73,15 +71,15 @@ def read_vectors(path: Path) -> VectorFile:
 
 
 def read_ids(path: Path) -> list[str] | None:
-    """Ids, one a line; nothing where there is no such file."""
+    """The ids of a file that has one a line; nothing where there is no such file."""
     return [line.strip() for _, line in text_lines(path)] if path.is_file() else None
 
 
-def _npy(path: Path) -> tuple[Vectors, None]:
+def _read_npy(path: Path) -> tuple[Vectors, None]:
     return np.lib.format.open_memmap(path, mode="r"), None
 
 
-def _npz(path: Path) -> tuple[Vectors, list[str] | None]:
+def _read_npz(path: Path) -> tuple[Vectors, list[str] | None]:
     with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
         ids = next((_strings(archive[name]) for name in ID_COLUMNS if name in archive.files), None)
         tables = [name for name in archive.files if name not in ID_COLUMNS]
@@ -89,7 +87,7 @@ def _npz(path: Path) -> tuple[Vectors, list[str] | None]:
         return archive[name], ids
 
 
-def _safetensors(path: Path) -> tuple[Vectors, None]:
+def _read_safetensors(path: Path) -> tuple[Vectors, None]:
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -97,23 +95,28 @@ def _safetensors(path: Path) -> tuple[Vectors, None]:
             names = list(tensors.keys())
             name = "vectors" if "vectors" in names else _only(names, path)
             if tensors.get_slice(name).get_dtype() == "BF16":
-                return _bfloat16(path, name), None
+                return _read_bfloat16(path, name), None
             return np.asarray(tensors.get_tensor(name)), None
     except SafetensorError as error:
         raise ValueError(str(error)) from error
 
 
-def _bfloat16(path: Path, name: str) -> Vectors:
-    """A bfloat16 is the upper half of a float32. Numpy has no such type, so the file's header says where they are."""
-    content = path.read_bytes()
-    header = int.from_bytes(content[:8], "little")
-    entry = json.loads(content[8 : 8 + header])[name]
-    first, last = (8 + header + offset for offset in entry["data_offsets"])
-    halves = np.frombuffer(content[first:last], "<u2").astype(np.uint32) << 16
-    return halves.view(np.float32).reshape(entry["shape"])
+def _read_bfloat16(path: Path, name: str) -> Vectors:
+    """The numbers of a bfloat16 tensor as float32, of which a bfloat16 is the upper half.
+
+    Numpy has no such type, and safetensors reads it only where ml_dtypes adds one: a compiled package, for five lines.
+    The header has been checked by whoever opened the file with safetensors.
+    """
+    with path.open("rb") as stream:
+        size = int.from_bytes(stream.read(8), "little")
+        entry = json.loads(stream.read(size))[name]
+        first, last = entry["data_offsets"]
+        stream.seek(8 + size + first)
+        halves = np.frombuffer(stream.read(last - first), "<u2")
+    return (halves.astype(np.uint32) << 16).view(np.float32).reshape(entry["shape"])
 
 
-def _parquet(path: Path) -> tuple[Vectors, list[str] | None]:
+def _read_parquet(path: Path) -> tuple[Vectors, list[str] | None]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -140,12 +143,14 @@ def _parquet(path: Path) -> tuple[Vectors, list[str] | None]:
 
 
 def _is_list(kind: Any) -> bool:
+    """Whether a column's type is one of lists."""
     import pyarrow as pa
 
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _only(names: list[str], path: Path) -> str:
+    """The one name there is; an error where there are more, since nobody says which of them the vectors are."""
     if len(names) != 1:
         listed = ", ".join(names) or "nothing"
         raise VectorError(f"{path} holds {listed}: name the one with the vectors 'vectors'")
@@ -154,3 +159,12 @@ def _only(names: list[str], path: Path) -> str:
 
 def _strings(values: Any) -> list[str]:
     return [value.decode() if isinstance(value, bytes) else str(value) for value in values]
+
+
+_READERS: dict[str, Callable[[Path], tuple[Vectors, list[str] | None]]] = {
+    ".npy": _read_npy,
+    ".npz": _read_npz,
+    ".parquet": _read_parquet,
+    ".safetensors": _read_safetensors,
+}
+SUFFIXES = tuple(_READERS)

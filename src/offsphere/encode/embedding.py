@@ -14,22 +14,23 @@ from offsphere.base.digests import digest_of_texts
 from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
 from offsphere.base.version import __version__
+from offsphere.data.items import Item, ItemSide
 from offsphere.data.store import Manifest, Store, StoreWriter, is_store, locked, open_store, read_manifest
-from offsphere.data.task import Task, TaskVectors, items_of
+from offsphere.data.task import Task, TaskVectors
 from offsphere.data.task_vectors import load_vectors
-from offsphere.encode.encoder import Encoder, ItemSide
+from offsphere.encode.encoder import Encoder
 from offsphere.encode.sources import DEFAULT_MODEL, load_encoder
 
-BLOCK = 1024  # texts that are encoded and made safe together
+BLOCK = 1024  # items that are encoded and made safe together
 STATIC_BLOCK = 16_384
 
 
-class Texts(NamedTuple):
-    """The texts of one side and their ids."""
+class SideItems(NamedTuple):
+    """The items of one side of a task, and their ids."""
 
     side: ItemSide
     ids: Sequence[str]
-    texts: Sequence[str]
+    items: Sequence[Item]
 
 
 def embed(
@@ -42,29 +43,58 @@ def embed(
     block: int | None = None,
     progress: Progress | None = None,
 ) -> TaskVectors:
-    """The vectors of a task, lengths kept, from the store in ``out`` where they are there already.
+    """Encode both sides of a task into stores on disk, lengths kept; what is stored already is not encoded again.
 
-    ``out`` is a folder named after task and model in the user's cache unless said otherwise. ``block`` texts are
-    encoded and made safe together: what a kill can lose.
+    A killed run loses at most one block, and the next one goes on from there.
+
+    Args:
+        task: A task that has its texts.
+        model: What ``load_encoder`` accepts, or an encoder.
+        out: The folder of the stores; one named after task and model in the user's cache where it is not given.
+        keep_normalize: Leave the stages of the model in that throw lengths away.
+        dtype: ``"float32"`` or ``"float16"``: how vectors are stored.
+        block: How many items are encoded and made safe together.
+        progress: Called with how many items are done, and how many there are.
+
+    Returns:
+        The vectors of the task, in its order, read from the stores.
+
+    Raises:
+        DataError: If the task has no texts, or the folder holds vectors of another model.
+        OffsphereError: If the model cannot be loaded or gives vectors that are not finite, if the disk is full, or if
+            another process writes to the same folder.
+
+    Example:
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from offsphere.data import PairTask
+        >>> from offsphere.encode.function import FunctionEncoder
+        >>> left, right = ["banana", "fig", "pear"], ["bananas", "figure", "apple"]
+        >>> task = PairTask("fruit", np.array([5.0, 1.0, 3.0]), left, right)
+        >>> encoder = FunctionEncoder(lambda texts: [[len(text), text.count("a")] for text in texts], "letters")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     vectors = embed(task, encoder, folder)
+        ...     vectors.right.tolist()
+        [[7.0, 3.0], [6.0, 0.0], [5.0, 1.0]]
     """
     encoder = load_encoder(model, keep_normalize=keep_normalize) if isinstance(model, str) else model
     folder = Path(out) if out is not None else default_folder(task.name, encoder.description.model)
-    sides = texts_of(task)
-    total, before = sum(len(side.texts) for side in sides), 0
+    sides = side_items(task)
+    total, before = sum(len(side.items) for side in sides), 0
     for name, side in zip([side.stored_as for side in task.sides], sides, strict=True):
         done = before
 
-        def show(rows: int, _: int, said: str = "", /, *, done: int = done) -> None:
+        def show(rows: int, _: int, __: str = "", /, *, done: int = done) -> None:
             if progress is not None:
-                progress(done + rows, total, said)
+                progress(done + rows, total)
 
-        embed_texts(side, encoder, folder / name, dtype=dtype, block=block, progress=show)
-        before += len(side.texts)
+        embed_items(side, encoder, folder / name, dtype=dtype, block=block, progress=show)
+        before += len(side.items)
     return load_vectors(folder, task)
 
 
-def embed_texts(
-    side: Texts,
+def embed_items(
+    side: SideItems,
     encoder: Encoder,
     folder: Path,
     *,
@@ -72,89 +102,101 @@ def embed_texts(
     block: int | None = None,
     progress: Progress | None = None,
 ) -> Store:
-    """Encode texts into a store; nothing is encoded where it holds them already."""
-    _check_texts(side)
+    """Encode the items of one side into a store; nothing is encoded where it holds them already."""
+    _check_items(side)
     plan = _plan(side, encoder, dtype)
     with locked(folder):
         if is_store(folder):
-            found = read_manifest(folder)
-            if found == plan:
+            stored = read_manifest(folder)
+            if stored == plan:
                 return open_store(folder)
-            if (found.model, found.revision) != (plan.model, plan.revision):
+            if (stored.model, stored.revision) != (plan.model, plan.revision):
                 raise DataError(
-                    f"{folder} holds vectors of {found.model} ({found.revision}), not {plan.model} ({plan.revision}): "
-                    "choose another --out, or delete it"
+                    f"{folder} holds vectors of {stored.model} ({stored.revision}), "
+                    f"not {plan.model} ({plan.revision}): choose another --out, or delete it"
                 )
         size = block or (BLOCK if encoder.pads else STATIC_BLOCK)
-        return _written(side, encoder, folder, plan, size, progress)
+        return _write_store(side, encoder, folder, plan, size, progress)
 
 
-def _written(
-    side: Texts, encoder: Encoder, folder: Path, plan: Manifest, size: int, progress: Progress | None
-) -> Store:
-    order = _order(side.texts, encoder)
-    blocks = [order[start : start + size] for start in range(0, len(order), size)]
-    writer = StoreWriter(folder, plan, len(blocks))
-    for number, rows in enumerate(blocks):
-        if number >= writer.done:
-            writer.write(rows, encoder.encode([side.texts[row] for row in rows], side.side))
-        if progress is not None:
-            progress(min((number + 1) * size, len(order)), len(order))
-    characters = [len(text) for text in side.texts]
-    empty = [not text.strip() for text in side.texts]
-    return writer.finish(side.ids, characters, _tokens(side.texts, encoder), empty)
-
-
-def texts_of(task: Task) -> list[Texts]:
-    """The two sides of a task; the rows of pairs are named by their number."""
-    items_of(task, ": there is nothing to embed")
+def side_items(task: Task) -> list[SideItems]:
+    """The items of both sides of a task; the rows of pairs are named by their number."""
     rows = [str(row) for row in range(task.units)]
-    return [Texts(side.name, side.ids or rows, side.items or ()) for side in task.sides]
+    sides = [SideItems(side.name, side.ids or rows, side.items) for side in task.sides if side.items is not None]
+    if len(sides) < len(task.sides):
+        by_id = "" if task.symmetric else ": it names its documents by id alone"
+        raise DataError(f"{task.name} has no texts to embed{by_id}")
+    return sides
 
 
 def default_folder(task: str, model: str) -> Path:
-    """Where vectors are kept when nobody says where."""
+    """The folder in the user's cache where vectors of a task by a model are kept when nobody says where."""
     safe = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in f"{task}--{model}")
     return cache_home() / safe
 
 
-def _plan(side: Texts, encoder: Encoder, dtype: str) -> Manifest:
+def _write_store(
+    side: SideItems, encoder: Encoder, folder: Path, plan: Manifest, size: int, progress: Progress | None
+) -> Store:
+    """Encode what the store does not hold yet, block by block, and finish it."""
+    order = _encoding_order(side.items, encoder)
+    blocks = [order[start : start + size] for start in range(0, len(order), size)]
+    writer = StoreWriter(folder, plan, len(blocks))
+    for number, rows in enumerate(blocks):
+        if number >= writer.done:
+            writer.write(rows, encoder.encode([side.items[row] for row in rows], side.side))
+        if progress is not None:
+            progress(min((number + 1) * size, len(order)), len(order))
+    characters = [len(item) for item in side.items]
+    empty = [_is_empty(item) for item in side.items]
+    return writer.finish(side.ids, characters, _count_tokens(side.items, encoder), empty)
+
+
+def _plan(side: SideItems, encoder: Encoder, dtype: str) -> Manifest:
+    """The manifest that the finished store will have: by it a store is known again."""
     if dtype not in ("float32", "float16"):
         raise DataError(f"dtype {dtype!r}: vectors are kept as float32 or float16")
-    made_by = encoder.description
+    description = encoder.description
     return Manifest(
-        model=made_by.model,
-        revision=made_by.revision,
-        dimension=made_by.dimension,
-        rows=len(side.texts),
+        model=description.model,
+        revision=description.revision,
+        dimension=description.dimension,
+        rows=len(side.items),
         dtype=dtype,
         side=side.side,
         prompt=encoder.prompt(side.side),
-        similarity=made_by.similarity,
-        normalization_removed=list(made_by.removed),
-        normalization_kept=made_by.kept_normalize,
-        texts=digest_of_texts(side.texts),
+        similarity=description.similarity,
+        normalization_removed=list(description.removed),
+        normalization_kept=description.kept_normalize,
+        texts=digest_of_texts(side.items),
         ids=digest_of_texts(side.ids),
-        empty=sum(not text.strip() for text in side.texts),
+        empty=sum(_is_empty(item) for item in side.items),
         version=__version__,
     )
 
 
-def _order(texts: Sequence[str], encoder: Encoder) -> Index:
-    """Long texts first where texts are padded to one length, so that those of a batch are alike."""
+def _encoding_order(items: Sequence[Item], encoder: Encoder) -> Index:
+    """Row numbers, long items first where items are padded to one length, so that those of a batch are alike."""
     if not encoder.pads:
-        return np.arange(len(texts))
-    return np.argsort([-len(text) for text in texts], kind="stable")
+        return np.arange(len(items))
+    return np.argsort([-len(item) for item in items], kind="stable")
 
 
-def _tokens(texts: Sequence[str], encoder: Encoder) -> Counts:
-    parts = [encoder.count_tokens(texts[start : start + STATIC_BLOCK]) for start in range(0, len(texts), STATIC_BLOCK)]
-    return np.concatenate(parts) if parts else np.zeros(0, np.int32)
+def _count_tokens(items: Sequence[Item], encoder: Encoder) -> Counts:
+    """How many tokens the encoder sees of each item, counted part by part."""
+    counts = [encoder.count_tokens(items[start : start + STATIC_BLOCK]) for start in range(0, len(items), STATIC_BLOCK)]
+    return np.concatenate(counts) if counts else np.zeros(0, np.int32)
 
 
-def _check_texts(side: Texts) -> None:
-    if not len(side.texts):
+def _is_empty(item: Item) -> bool:
+    """Whether there is nothing in an item: no word in a text."""
+    return not item.strip()
+
+
+def _check_items(side: SideItems) -> None:
+    """Refuse a side without items, and name the first one that is no item."""
+    if not len(side.items):
         raise DataError(f"there are no {side.side} texts to embed")
-    for name, text in zip(side.ids, side.texts, strict=True):
-        if not isinstance(text, str):
-            raise DataError(f"the text of {side.side} {name!r} is of type {type(text).__name__}, expected a string")
+    for name, item in zip(side.ids, side.items, strict=True):
+        if not isinstance(item, Item):
+            raise DataError(f"the text of {side.side} {name!r} is of type {type(item).__name__}, expected a string")

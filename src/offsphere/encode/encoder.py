@@ -1,17 +1,16 @@
-"""What an encoder is: texts to vectors whose lengths were not thrown away, and a description of how."""
+"""What an encoder is: items to vectors whose lengths were not thrown away, and a description of how."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from offsphere.base.arrays import Counts, Index, Rows
-
-ItemSide = Literal["query", "document", "left", "right"]
+from offsphere.data.items import Item, ItemSide
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,36 +33,65 @@ class Tokens(NamedTuple):
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int]]) -> Tokens:
-        """From a list a text."""
+        """Join the token numbers of each text, one sequence a text, into one row."""
         ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
         return cls(np.fromiter(chain.from_iterable(rows), np.int64, int(ends[-1]) if len(ends) else 0), ends)
 
 
 class Encoder(Protocol):
-    """Texts to vectors, the same for the same texts in the same order."""
+    """Turns items into vectors, and gives the same vectors for the same items in the same order."""
 
     @property
     def description(self) -> Description:
-        """What made the vectors."""
+        """Which model makes the vectors, and what was done to it."""
         ...
 
     @property
     def pads(self) -> bool:
-        """Whether texts of similar length are cheaper to encode together."""
+        """Whether items of similar size are cheaper to encode together."""
         ...
 
     def prompt(self, side: ItemSide) -> str:
-        """What is put before each text of a side."""
+        """Tell what is put before each text of a side.
+
+        Args:
+            side: ``"query"`` or ``"document"``; ``"left"`` or ``"right"`` of pairs.
+
+        Returns:
+            The prompt, empty where there is none.
+        """
         ...
 
-    def encode(self, texts: Sequence[str], side: ItemSide) -> Rows:
-        """A row a text."""
+    def encode(self, items: Sequence[Item], side: ItemSide) -> Rows:
+        """Encode items as they stand on one side of a task.
+
+        Args:
+            items: What to encode, such as texts.
+            side: The side they stand on: many models treat queries and documents differently.
+
+        Returns:
+            One row an item, in their order, with its length as the model gave it.
+        """
         ...
 
-    def count_tokens(self, texts: Sequence[str]) -> Counts:
-        """How many tokens the model sees of each text, or -1 where it does not say."""
+    def count_tokens(self, items: Sequence[Item]) -> Counts:
+        """Count the tokens that the model sees of each item.
+
+        Args:
+            items: What would be encoded.
+
+        Returns:
+            One count an item, -1 where the model does not say.
+        """
         ...
 
-    def tokens(self, texts: Sequence[str]) -> Tokens | None:
-        """The tokens the model sees of each text, without special ones; nothing where it does not say."""
+    def tokens(self, items: Sequence[Item]) -> Tokens | None:
+        """List the tokens that the model sees of each item, without special ones.
+
+        Args:
+            items: What would be encoded.
+
+        Returns:
+            The numbers of the tokens, or nothing where the model does not say.
+        """
         ...

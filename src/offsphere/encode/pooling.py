@@ -10,14 +10,17 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def mean_rows(table: Any, rows: Any, weights: Any, tokens: Any, ends: Any, unknown: int) -> Any:
-    """A mean for each text; ``ends`` says where its tokens end. Zero for a text of no (known) tokens."""
+    """Average the weighted table rows of each text's tokens; zero for a text of no (known) tokens.
+
+    ``tokens`` are those of all texts in a row, ``ends`` says where each text's end; ``unknown`` is left out.
+    """
     result = np.zeros((ends.size, table.shape[1]), np.float32)
     first = 0
     for text in range(ends.size):
         count = 0
         mean = result[text]
-        for place in range(first, ends[text]):
-            token = tokens[place]
+        for position in range(first, ends[text]):
+            token = tokens[position]
             if token == unknown:
                 continue
             count += 1

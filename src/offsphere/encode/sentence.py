@@ -11,18 +11,25 @@ import numpy as np
 from offsphere.base.arrays import Counts, Rows
 from offsphere.base.digests import digest_of_files
 from offsphere.base.errors import MissingExtraError
-from offsphere.encode.encoder import Description, ItemSide, Tokens
+from offsphere.data.items import Item, ItemSide
+from offsphere.encode.encoder import Description, Tokens
 
 BATCH = 32
 
 
 class SentenceEncoder:
-    """A sentence-transformers model by folder or hub name. Prompts, routes and truncation are the model's own."""
+    """A sentence-transformers model by folder or hub name. Prompts, routes and truncation are the model's own.
+
+    Args:
+        source: The folder, or the full name on the hub.
+        name: What the store and the tables call it.
+        keep_normalize: Leave the stages in that take length away.
+        model: A model that is in memory already, to be taken instead of loading one.
+    """
 
     pads = True
 
     def __init__(self, source: str, name: str, *, keep_normalize: bool = False, model: Any = None) -> None:
-        """Load the model, or take one that is in memory; remote code is never run."""
         from offsphere.encode.stages import remove_output_stages
 
         self.model: Any = model if model is not None else load_sentence_transformer(source)
@@ -38,52 +45,51 @@ class SentenceEncoder:
         )
 
     def prompt(self, side: ItemSide) -> str:
-        """The prompt the model's own query and document methods put before a text."""
+        """What the model's own query and document methods put before a text."""
         return self.prompt_of(self.model, side)
 
     @staticmethod
     def prompt_of(model: Any, side: str) -> str:
-        """Of a model in memory."""
+        """What a sentence-transformers model in memory puts before a text of a side; empty where nothing."""
         names = {"query": ("query",), "document": ("document", "passage", "corpus")}.get(side, ())
         chosen = next((name for name in names if name in model.prompts), model.default_prompt_name)
         return str(model.prompts[chosen]) if chosen is not None else ""
 
-    def encode(self, texts: Sequence[str], side: ItemSide) -> Rows:
-        """By the model's method for the side; pairs have no sides and use the plain one."""
+    def encode(self, items: Sequence[Item], side: ItemSide) -> Rows:
+        """Encode by the model's method for the side; pairs have no query side and use the plain one."""
         methods = {"query": self.model.encode_query, "document": self.model.encode_document}
         method = methods.get(side, self.model.encode)
-        rows = method(list(texts), batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
+        rows = method(list(items), batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
         return np.ascontiguousarray(rows, dtype=np.float32)
 
-    def count_tokens(self, texts: Sequence[str]) -> Counts:
-        """Without padding, special tokens included, and no more than the model looks at."""
-        found = self._tokenized(texts)
-        if found is None:
-            return np.full(len(texts), -1, np.int32)
-        return np.array([len(row) for row in found], np.int32)
+    def count_tokens(self, items: Sequence[Item]) -> Counts:
+        """Count tokens without padding, special ones included, and no more than the model looks at."""
+        rows = self._token_rows(items)
+        if rows is None:
+            return np.full(len(items), -1, np.int32)
+        return np.array([len(row) for row in rows], np.int32)
 
-    def tokens(self, texts: Sequence[str]) -> Tokens | None:
-        """No more of a text than the model looks at."""
-        found = self._tokenized(texts)
-        if found is None:
+    def tokens(self, items: Sequence[Item]) -> Tokens | None:
+        """The tokens of each text without special ones, and no more of them than the model looks at."""
+        rows = self._token_rows(items)
+        if rows is None:
             return None
         special = set(self.model.tokenizer.all_special_ids)
-        return Tokens.of([[token for token in row if token not in special] for row in found])
+        return Tokens.of([[token for token in row if token not in special] for row in rows])
 
-    def _tokenized(self, texts: Sequence[str]) -> list[list[int]] | None:
-        """Token numbers, special ones included; nothing where the model has no tokenizer of the usual kind."""
+    def _token_rows(self, texts: Sequence[str]) -> list[list[int]] | None:
+        """Token numbers of each text, special ones included; nothing where there is no tokenizer of the usual kind."""
         tokenizer = self.model.tokenizer
         if not callable(tokenizer):
             return None
         limit = self.model.max_seq_length
-        found: list[list[int]] = tokenizer(list(texts), padding=False, truncation=limit is not None, max_length=limit)[
-            "input_ids"
-        ]
-        return found
+        tokenized = tokenizer(list(texts), padding=False, truncation=limit is not None, max_length=limit)
+        rows: list[list[int]] = tokenized["input_ids"]
+        return rows
 
 
 def load_sentence_transformer(source: str) -> Any:
-    """A model by folder or hub name. No code but sentence-transformers' and ours is run, whatever the model names."""
+    """Load a model by folder or hub name; no code but sentence-transformers' and ours runs, whatever it names."""
     try:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging

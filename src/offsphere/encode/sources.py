@@ -21,27 +21,47 @@ ACCEPTED = (
 
 
 def load_encoder(name: str, *, keep_normalize: bool = False) -> Encoder:
-    """The encoder of that name; stages that throw lengths away are removed unless they are to be kept."""
+    """Load an encoder by name. Stages that throw lengths away are taken out of it; remote code is never run.
+
+    Args:
+        name: A hub name, a model folder, ``wordllama`` (static, needs no download), ``package:NAME`` (a model folder
+            inside an installed Python package), or ``callable:module:function`` (texts -> array).
+        keep_normalize: Leave the stages in that throw lengths away.
+
+    Returns:
+        The encoder, ready for ``embed``.
+
+    Raises:
+        OffsphereError: If there is no such model, or it cannot be used.
+        MissingExtraError: If a package is missing that this kind of model needs.
+
+    Example:
+        >>> encoder = load_encoder("wordllama")
+        >>> encoder.description.dimension
+        256
+        >>> encoder.count_tokens(["wing flutter in supersonic flow", ""]).tolist()
+        [7, 0]
+    """
     if name == "wordllama":
         return load_wordllama()
     if name.startswith("callable:"):
-        return FunctionEncoder(_function(name), name)
+        return FunctionEncoder(_import_function(name), name)
     source = model_source(name)
     if Path(source).is_dir():
-        return _from_folder(Path(source), name, keep_normalize=keep_normalize)
-    return _from_hub(source, name, keep_normalize=keep_normalize)
+        return _load_from_folder(Path(source), name, keep_normalize=keep_normalize)
+    return _load_from_hub(source, name, keep_normalize=keep_normalize)
 
 
 def model_source(name: str) -> str:
     """The folder that a name stands for, or its full name on the hub."""
     if name.startswith("package:"):
-        return str(_inside(name.removeprefix("package:")))
+        return str(_folder_in_package(name.removeprefix("package:")))
     if Path(name).is_dir():
         return str(Path(name))
     return name if "/" in name else f"sentence-transformers/{name}"
 
 
-def _from_folder(folder: Path, name: str, *, keep_normalize: bool) -> Encoder:
+def _load_from_folder(folder: Path, name: str, *, keep_normalize: bool) -> Encoder:
     if is_model2vec(folder):
         return load_model2vec(folder, name, keep_normalize=keep_normalize)
     if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
@@ -55,8 +75,8 @@ def _from_folder(folder: Path, name: str, *, keep_normalize: bool) -> Encoder:
         raise OffsphereError(f"{folder} holds a model that cannot be used: {reason}") from error
 
 
-def _from_hub(full: str, name: str, *, keep_normalize: bool) -> Encoder:
-    """A model2vec model if its configuration says so, else a sentence-transformers model."""
+def _load_from_hub(full: str, name: str, *, keep_normalize: bool) -> Encoder:
+    """Load a model2vec model if its configuration says so, else a sentence-transformers model."""
     try:
         from huggingface_hub import hf_hub_download, snapshot_download
     except ImportError as error:
@@ -72,29 +92,31 @@ def _from_hub(full: str, name: str, *, keep_normalize: bool) -> Encoder:
     except OffsphereError:
         raise
     except Exception as error:  # the hub and the loaders raise many kinds
-        raise OffsphereError(f"model {name!r} was not found {_where()}: give {ACCEPTED}") from error
+        raise OffsphereError(f"model {name!r} was not found {_search_note()}: give {ACCEPTED}") from error
 
 
-def _where() -> str:
+def _search_note() -> str:
+    """Where a model was looked for in vain, in brackets, for an error."""
     if os.environ.get("HF_HUB_OFFLINE", "0") not in ("0", ""):
         return "(not a folder here, and HF_HUB_OFFLINE keeps this machine from asking the hub)"
     return "(not a folder here, and the hub does not have it or cannot be reached from this machine)"
 
 
-def _inside(package: str) -> Path:
-    """The model folder inside an installed package: the package itself, or the one folder in it with a model."""
+def _folder_in_package(package: str) -> Path:
+    """The model folder of an installed package: the package itself, or the first folder in it that holds a model."""
     spec = find_spec(package) if package.replace("_", "").isalnum() else None
     if spec is None or not spec.submodule_search_locations:
         raise OffsphereError(f"there is no installed package {package!r}: pip install it first, or give a folder")
     home = Path(next(iter(spec.submodule_search_locations)))
-    places = [home, *sorted(path for path in home.iterdir() if path.is_dir())]
-    found = [place for place in places if (place / "modules.json").is_file() or is_model2vec(place)]
-    if not found:
+    folders = [home, *sorted(path for path in home.iterdir() if path.is_dir())]
+    models = [folder for folder in folders if (folder / "modules.json").is_file() or is_model2vec(folder)]
+    if not models:
         raise OffsphereError(f"the package {package!r} holds no model folder (one with modules.json)")
-    return found[0]
+    return models[0]
 
 
-def _function(name: str) -> object:
+def _import_function(name: str) -> object:
+    """The function that ``callable:module:function`` names."""
     _, module, function = (*name.split(":"), "", "")[:3]
     try:
         return getattr(import_module(module), function)

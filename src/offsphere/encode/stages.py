@@ -19,7 +19,7 @@ from offsphere.vectors.powered import powered
 
 DIGITS = 4  # of learned exponents: what is written is what is used
 EMBEDDING = "sentence_embedding"
-JOINED = "_offsphere_joined"  # where a stage remembers that it lets lengths pass
+PASSING = "_offsphere_passing"  # the attribute by which a stage remembers that it lets lengths pass
 
 
 class Power(Module):
@@ -33,33 +33,33 @@ class Power(Module):
     def __init__(self, exponent: float) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._exponent = float(exponent)
-        self._followed: Callable[[], float] | None = None
+        self._learned: Callable[[], float] | None = None
 
     @property
     def exponent(self) -> float:
-        """As it is now; a learned one is that of the training it follows."""
-        return self._exponent if self._followed is None else round(self._followed(), DIGITS)
+        """The exponent as it is now; a learned one is that of the training it follows."""
+        return self._exponent if self._learned is None else round(self._learned(), DIGITS)
 
     def follow(self, learned: Callable[[], float]) -> None:
         """Take the exponent from where it is learned."""
-        self._followed = learned
+        self._learned = learned
 
-    def settle(self) -> None:
-        """Keep the exponent as it is now."""
-        self._exponent, self._followed = self.exponent, None
+    def freeze(self) -> None:
+        """Keep the exponent as it is now and follow no training any more."""
+        self._exponent, self._learned = self.exponent, None
 
     def forward(self, features: dict[str, Tensor], **_: Any) -> dict[str, Tensor]:
-        """The embedding over a power of its length."""
+        """Divide the embedding by a power of its length."""
         features[EMBEDDING] = powered(features[EMBEDDING], self.exponent)
         return features
 
     def save(self, output_path: str, *_: Any, **__: Any) -> None:
-        """Its exponent."""
+        """Write the exponent into the folder of the stage."""
         self.save_config(output_path)
 
     @classmethod
     def load(cls, model_name_or_path: str, subfolder: str = "", **options: Any) -> Self:  # type: ignore[override]
-        """From where it was saved."""
+        """Read a stage from the folder or hub model where it was saved."""
         known = ("token", "cache_folder", "revision", "local_files_only")
         hub = {name: options[name] for name in known if name in options}
         return cls(**cls.load_config(model_name_or_path=model_name_or_path, subfolder=subfolder, **hub))
@@ -79,17 +79,17 @@ def remove_output_stages(model: Any) -> list[str]:
 
     def clean(stages: Any, path: str) -> None:
         gone = []
-        for place, stage in enumerate(stages):
+        for position, stage in enumerate(stages):
             if is_output_stage(stage):
-                removed.append(f"{type(stage).__name__} (stage {path}{place})")
-                gone.append(place)
+                removed.append(f"{type(stage).__name__} (stage {path}{position})")
+                gone.append(position)
             elif isinstance(stage, Router):
                 for route, inner in stage.sub_modules.items():
-                    clean(inner, f"{path}{place}/{route}/")
+                    clean(inner, f"{path}{position}/{route}/")
                 if not any(list(inner.children()) for inner in stage.sub_modules.values()):
-                    gone.append(place)
-        for place in reversed(gone):
-            del stages[place]  # which numbers the others anew: a gap would be filled by what is put in later
+                    gone.append(position)
+        for position in reversed(gone):
+            del stages[position]  # which numbers the others anew: a gap would be filled by what is put in later
 
     clean(model, "")
     return removed
@@ -97,7 +97,7 @@ def remove_output_stages(model: Any) -> list[str]:
 
 def add_output_stages(model: Any, query: float, document: float, *, learned: bool = False) -> list[str]:
     """End each side in what its exponent asks for; name what was added."""
-    stages = {"query": _stage(query, learned=learned), "document": _stage(document, learned=learned)}
+    stages = {"query": _output_stage(query, learned=learned), "document": _output_stage(document, learned=learned)}
     if query == document and not learned:
         stage = stages["query"]
         if stage is None:
@@ -122,7 +122,7 @@ def output_stages(model: Any) -> Iterator[tuple[Side | None, nn.Module]]:
 
 
 def exponent_of(stage: nn.Module) -> float:
-    """By which power of the length a stage divides."""
+    """The power of the length by which a stage divides."""
     return stage.exponent if isinstance(stage, Power) else 1.0
 
 
@@ -130,37 +130,37 @@ class LengthPass:
     """Lets vectors pass a stage as they came while it is trained. Nothing of this is saved."""
 
     def __init__(self, stage: nn.Module) -> None:
-        self.held: list[Tensor] = []
+        self.vectors: list[Tensor] = []
         self.handles = [stage.register_forward_pre_hook(self.before), stage.register_forward_hook(self.after)]
 
     def before(self, stage: nn.Module, arguments: tuple[Any, ...]) -> None:
-        """Remember the vector."""
+        """Remember the vectors that enter the stage."""
         if stage.training:
-            self.held.append(arguments[0][EMBEDDING])
+            self.vectors.append(arguments[0][EMBEDDING])
 
     def after(self, stage: nn.Module, _: tuple[Any, ...], features: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Put it back."""
+        """Put the vectors back that entered the stage."""
         if stage.training:
-            features[EMBEDDING] = self.held.pop()
+            features[EMBEDDING] = self.vectors.pop()
         return features
 
 
 def let_lengths_pass(stage: nn.Module) -> None:
-    """While it is trained, a stage hands vectors on as they came."""
-    if not hasattr(stage, JOINED):
-        setattr(stage, JOINED, LengthPass(stage))
+    """Make a stage hand vectors on as they came while it is trained."""
+    if not hasattr(stage, PASSING):
+        setattr(stage, PASSING, LengthPass(stage))
 
 
 def stop_lengths(stage: nn.Module) -> None:
-    """From now on a stage does what it is for, always."""
-    held: LengthPass | None = getattr(stage, JOINED, None)
-    if held is not None:
-        for handle in held.handles:
+    """Make a stage do what it is for, in training too, from now on."""
+    length_pass: LengthPass | None = getattr(stage, PASSING, None)
+    if length_pass is not None:
+        for handle in length_pass.handles:
             handle.remove()
-        delattr(stage, JOINED)
+        delattr(stage, PASSING)
 
 
-def _stage(exponent: float, *, learned: bool) -> Module | None:
+def _output_stage(exponent: float, *, learned: bool) -> Module | None:
     if not learned and exponent in (0.0, 1.0):
         return NormalizeStage() if exponent == 1 else None
     return Power(exponent)

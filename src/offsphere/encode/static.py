@@ -19,14 +19,26 @@ from offsphere.base.arrays import Counts, Rows, Vectors
 from offsphere.base.cores import available_cores
 from offsphere.base.digests import digest_of_files
 from offsphere.base.errors import MissingExtraError, OffsphereError
-from offsphere.encode.encoder import Description, ItemSide, Tokens
+from offsphere.data.items import Item, ItemSide
+from offsphere.encode.encoder import Description, Tokens
 
 MAX_TOKENS = 512  # model2vec's own default
 CHUNK = 1024  # texts to a thread
 
 
 class StaticEncoder:
-    """Mean token vectors: ``mean(weight[token] * table[row of token])``."""
+    """Mean token vectors: ``mean(weight[token] * table[row of token])``.
+
+    Args:
+        table: The token vectors, a row each.
+        tokenizer: Turns texts into token numbers.
+        description: Which model this is.
+        token_weights: What each token counts in the mean; all the same where it is not given.
+        token_rows: The row of the table that each token has, where tokens share rows.
+        unknown: The token that stands for what the tokenizer does not know; it is left out of the mean.
+        longest: How many characters of a text are looked at.
+        normalize: Whether vectors leave with length 1.
+    """
 
     pads = False
 
@@ -42,10 +54,6 @@ class StaticEncoder:
         longest: int | None = None,
         normalize: bool = False,
     ) -> None:
-        """``token_rows`` maps a token to its row where tokens share rows; ``unknown`` is left out of the mean.
-
-        Of a text only the first ``longest`` characters are looked at.
-        """
         self.table = np.ascontiguousarray(table, dtype=np.float32)
         self.tokenizer = tokenizer
         self.description = description
@@ -57,12 +65,12 @@ class StaticEncoder:
         self.normalize = normalize
 
     def prompt(self, side: ItemSide) -> str:  # noqa: ARG002
-        """Static models have none."""
+        """No prompt: static models have none."""
         return ""
 
-    def encode(self, texts: Sequence[str], side: ItemSide) -> Rows:  # noqa: ARG002
+    def encode(self, items: Sequence[Item], side: ItemSide) -> Rows:  # noqa: ARG002
         """Tokenise and average a chunk of texts in each thread; both let go of the interpreter."""
-        chunks = [texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK)]
+        chunks = [items[start : start + CHUNK] for start in range(0, len(items), CHUNK)]
         with ThreadPoolExecutor(available_cores()) as pool:
             parts = list(pool.map(self._means, chunks))
         rows = np.concatenate(parts) if parts else np.zeros((0, self.table.shape[1]), np.float32)
@@ -71,31 +79,31 @@ class StaticEncoder:
             rows = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
         return rows
 
-    def count_tokens(self, texts: Sequence[str]) -> Counts:
-        """As many as go into the mean."""
-        return np.diff(self.tokens(texts).ends, prepend=0).astype(np.int32)
+    def count_tokens(self, items: Sequence[Item]) -> Counts:
+        """Count the tokens of each text that go into its mean."""
+        return np.diff(self.tokens(items).ends, prepend=0).astype(np.int32)
 
-    def tokens(self, texts: Sequence[str]) -> Tokens:
-        """Those that go into the mean."""
-        ids, ends = self._tokens(texts)
+    def tokens(self, items: Sequence[Item]) -> Tokens:
+        """The tokens of each text that go into its mean: all that the tokenizer knows."""
+        ids, ends = self._tokenize(items)
         known = ids != self.unknown
         return Tokens(ids[known], np.concatenate([[0], np.cumsum(known)])[ends])
 
     def _means(self, texts: Sequence[str]) -> Rows:
         from offsphere.encode.pooling import mean_rows
 
-        tokens, ends = self._tokens(texts)
+        tokens, ends = self._tokenize(texts)
         return np.asarray(mean_rows(self.table, self.rows, self.weights, tokens, ends, self.unknown))
 
-    def _tokens(self, texts: Sequence[str]) -> Tokens:
-        """With the unknown ones."""
-        looked_at = [text[: self.longest] for text in texts]
-        found = self.tokenizer.encode_batch_fast(looked_at, add_special_tokens=False)
-        return Tokens.of([encoding.ids for encoding in found])
+    def _tokenize(self, texts: Sequence[str]) -> Tokens:
+        """All tokens of each text, unknown ones included."""
+        beginnings = [text[: self.longest] for text in texts]
+        encodings = self.tokenizer.encode_batch_fast(beginnings, add_special_tokens=False)
+        return Tokens.of([encoding.ids for encoding in encodings])
 
 
 def load_wordllama() -> StaticEncoder:
-    """The table and the tokenizer inside the installed package, read directly: its own loader wants the network."""
+    """Read table and tokenizer of the installed package wordllama directly: its own loader wants the network."""
     from importlib.util import find_spec
 
     from safetensors.numpy import load_file
@@ -105,7 +113,7 @@ def load_wordllama() -> StaticEncoder:
         raise MissingExtraError("wordllama", "static")
     folder = Path(spec.origin).parent
     weights = folder / "weights" / "l2_supercat_256.safetensors"
-    tokenizer = _tokenizer(folder / "tokenizers" / "l2_supercat_tokenizer_config.json", None)
+    tokenizer = _load_tokenizer(folder / "tokenizers" / "l2_supercat_tokenizer_config.json", None)
     table = load_file(weights)["embedding.weight"]
     description = Description("wordllama", digest_of_files([weights]), table.shape[1])
     return StaticEncoder(table, tokenizer, description)
@@ -128,14 +136,14 @@ def is_model2vec(folder: Path) -> bool:
 def may_be_model2vec(config: Path) -> bool:
     """Whether a configuration looks like model2vec's, before the weights are there."""
     try:
-        found = json.loads(config.read_bytes())
+        settings = json.loads(config.read_bytes())
     except (OSError, ValueError):
         return False
-    return isinstance(found, dict) and (found.get("model_type") == "model2vec" or "embedding_dtype" in found)
+    return isinstance(settings, dict) and (settings.get("model_type") == "model2vec" or "embedding_dtype" in settings)
 
 
 def load_model2vec(folder: Path, name: str, *, keep_normalize: bool = False) -> StaticEncoder:
-    """A model2vec folder: config.json, tokenizer.json, model.safetensors."""
+    """Load a model2vec folder, which holds config.json, tokenizer.json and model.safetensors."""
     from safetensors.numpy import load_file
 
     config = json.loads((folder / "config.json").read_bytes())
@@ -145,7 +153,7 @@ def load_model2vec(folder: Path, name: str, *, keep_normalize: bool = False) -> 
     except OSError as error:
         raise OffsphereError(f"{folder} is no model2vec model: {weights.name} cannot be read") from error
     limit = config.get("max_length", MAX_TOKENS)
-    tokenizer = _tokenizer(folder / "tokenizer.json", limit)
+    tokenizer = _load_tokenizer(folder / "tokenizer.json", limit)
     # model2vec cuts texts to as many characters as that many tokens of middling length would have
     middling = int(np.median([len(token) for token in tokenizer.get_vocab()]))
     normalizes = bool(config.get("normalize", False))
@@ -168,7 +176,7 @@ def load_model2vec(folder: Path, name: str, *, keep_normalize: bool = False) -> 
     )
 
 
-def _tokenizer(path: Path, limit: int | None) -> Any:
+def _load_tokenizer(path: Path, limit: int | None) -> Any:
     try:
         from tokenizers import Tokenizer
     except ImportError as error:

@@ -9,7 +9,8 @@ import numpy as np
 
 from offsphere.base.arrays import Flags, Index, Rows
 from offsphere.base.errors import OffsphereError
-from offsphere.encode.encoder import Encoder, ItemSide
+from offsphere.data.items import ItemSide
+from offsphere.encode.encoder import Encoder
 from offsphere.encode.sentence import BATCH, SentenceEncoder
 
 
@@ -38,7 +39,9 @@ def token_layers(encoder: Encoder, texts: Sequence[str], side: ItemSide, batch: 
         inputs = {name: value.to(encoder.model.device) for name, value in features.items() if torch.is_tensor(value)}
         with torch.inference_mode():
             # the module filters what its model does not take
-            found = transformer.model(**_accepted(transformer, inputs), output_hidden_states=True, return_dict=True)
+            output = transformer.model(
+                **_forward_inputs(transformer, inputs), output_hidden_states=True, return_dict=True
+            )
         mask = inputs["attention_mask"].bool()
         ids = inputs["input_ids"][mask].cpu().numpy()
         yield TokenLayers(
@@ -46,18 +49,18 @@ def token_layers(encoder: Encoder, texts: Sequence[str], side: ItemSide, batch: 
             mask.nonzero()[:, 0].cpu().numpy(),
             np.isin(ids, special),
             chosen,
-            [layer[mask].float().cpu().numpy() for layer in found.hidden_states],
+            [layer[mask].float().cpu().numpy() for layer in output.hidden_states],
         )
 
 
 def special_ids(transformer: Any) -> Index:
-    """Tokens that stand for no word. One that stands for an unknown word stands for a word."""
+    """The tokens that stand for no word; the one for an unknown word does stand for a word."""
     tokenizer = transformer.tokenizer
     return np.array(sorted(set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}), np.int64)
 
 
 def token_names(encoder: Encoder, ids: Sequence[int], side: ItemSide) -> list[str]:
-    """How the tokenizer of a side writes tokens."""
+    """The names of tokens as the tokenizer of a side writes them."""
     return [str(name) for name in transformer_of(encoder, side).tokenizer.convert_ids_to_tokens(list(ids))]
 
 
@@ -80,7 +83,7 @@ def transformer_of(encoder: Encoder, side: ItemSide) -> Any:
     )
 
 
-def _accepted(transformer: Any, inputs: dict[str, Any]) -> dict[str, Any]:
+def _forward_inputs(transformer: Any, inputs: dict[str, Any]) -> dict[str, Any]:
     """The inputs that the model's forward takes."""
     known = transformer.model_forward_params
     return {name: value for name, value in inputs.items() if known is None or name in known}

@@ -1,4 +1,4 @@
-"""Search engines: what each is to be told so that it ranks as a scorer does."""
+"""Search engines, one a file: what to set in each so that it ranks as a scorer does, and vectors to it and back."""
 
 from offsphere.engines.settings import Setting, engine_settings
 

@@ -25,7 +25,7 @@ class Panel:
     """Cosines of all items with all, sorted by cluster, and how well they tell clusters apart."""
 
     title: str
-    said: str
+    note: str
     cosines: Array  # (items, items)
     within: float  # mean cosine of two items of one cluster
     between: float
@@ -34,7 +34,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Experiment:
-    """All panels, and how stable the cosines of objective 1 are."""
+    """All panels, how stable the cosines of objective 1 are, and how large the data is."""
 
     panels: Sequence[Panel]
     stability: Stability
@@ -50,28 +50,29 @@ def experiment(data: Simulation, k: int = RANK, lambdas: dict[int, float] | None
         raise ParameterError("one cluster has nothing to be told apart from: simulate at least two")
     size = users / USERS  # squared singular values grow with the number of users
     chosen = lambdas or {PRODUCT: LAMBDAS[PRODUCT] * size, FACTORS: LAMBDAS[FACTORS] * sqrt(size)}
-    one = factorize(data.interactions, k, chosen[PRODUCT], objective=PRODUCT, seed=seed)
-    two = factorize(data.interactions, k, chosen[FACTORS], objective=FACTORS, seed=seed)
-    root = np.sqrt(one.shrinkage)
+    free = factorize(data.interactions, k, chosen[PRODUCT], objective=PRODUCT, seed=seed)
+    unique = factorize(data.interactions, k, chosen[FACTORS], objective=FACTORS, seed=seed)
+    root = np.sqrt(free.shrinkage)
     same = (data.clusters[:, None] == data.clusters[None, :]).astype(np.float64)
     panels = [_panel("The truth", "items of one cluster are alike, others are not", same, data)]
     given = f"lambda = {chosen[PRODUCT]:g}"
-    for title, said, factors in (
-        ("Objective 1", f"A and B as alike as they can be, {given}", one),
-        ("Objective 1, D = shrinkage^(1/2)", "the same model, the same scores", one.rescale(root)),
-        ("Objective 1, D = shrinkage^(-1/2)", "the same model, the same scores", one.rescale(1 / root)),
-        ("Objective 2", f"unique up to a rotation, lambda = {chosen[FACTORS]:g}", two),
+    for title, note, factors in (
+        ("Objective 1", f"A and B as alike as they can be, {given}", free),
+        ("Objective 1, D = shrinkage^(1/2)", "the same model, the same scores", free.rescale(root)),
+        ("Objective 1, D = shrinkage^(-1/2)", "the same model, the same scores", free.rescale(1 / root)),
+        ("Objective 2", f"unique up to a rotation, lambda = {chosen[FACTORS]:g}", unique),
     ):
-        panels.append(_panel(title, said, factors.item_similarities(), data))
-    original = one.in_original_space(data.interactions)
-    said = "the columns of X A B^T, the same whatever the rescaling"
-    panels.append(_panel("Objective 1, in the original space", said, similarities(original, original, COSINE), data))
-    trust = stability(one, neighbours=min(10, items - 1), seed=seed)
+        panels.append(_panel(title, note, factors.item_similarities(), data))
+    original = free.in_original_space(data.interactions)
+    note = "the columns of X A B^T, the same whatever the rescaling"
+    panels.append(_panel("Objective 1, in the original space", note, similarities(original, original, COSINE), data))
+    trust = stability(free, neighbours=min(10, items - 1), seed=seed)
     return Experiment(panels, trust, users, items, int(data.interactions.nnz))
 
 
-def _panel(title: str, said: str, cosines: Array, data: Simulation) -> Panel:
+def _panel(title: str, note: str, cosines: Array, data: Simulation) -> Panel:
+    """A panel, with how well its cosines tell the clusters of the simulation apart."""
     upper = np.triu_indices(len(cosines), 1)
     within = (data.clusters[:, None] == data.clusters[None, :])[upper]
     inside, outside = cosines[upper][within], cosines[upper][~within]
-    return Panel(title, said, cosines, float(inside.mean()), float(outside.mean()), superiority(inside, outside).value)
+    return Panel(title, note, cosines, float(inside.mean()), float(outside.mean()), superiority(inside, outside).value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -14,99 +15,86 @@ from scipy import sparse
 from offsphere.base.arrays import Array
 from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
-from offsphere.factors.closed_form import FACTORS, PRODUCT, Factors
-from offsphere.factors.interactions import Weighting, checked
+from offsphere.factors.interactions import interaction_matrix
 
-ARRAYS = ("items", "users_from", "singular_values", "scaling", "scale", "shift")
 DESCRIPTION = "factors.json"
+MATRICES = ("items", "users_from")
+ARRAYS = (*MATRICES, "singular_values", "scaling", "scale", "shift")
+CONFIG: dict[str, Callable[[Any], Any]] = {  # what the description holds, and how each value is read
+    "objective": lambda value: value,
+    "lambda": float,
+    "weighting": str,
+    "power": float,
+    "empty_users": int,
+    "empty_items": int,
+}
 
 
-def save_factors(factors: Factors, folder: Path) -> None:
+def write_factors(folder: Path, config: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
     """Write all; the description goes first and comes back last, so that it never describes other numbers."""
     (folder / DESCRIPTION).unlink(missing_ok=True)
-    arrays = {name: getattr(factors, name) for name in ARRAYS[:4]}
-    arrays |= {"scale": factors.weighting.scale, "shift": factors.weighting.shift}
-    for name, array in arrays.items():
+    for name in ARRAYS:
         buffer = io.BytesIO()
-        np.save(buffer, array)
+        np.save(buffer, arrays[name])
         write_whole(folder / f"{name}.npy", buffer.getvalue())
-    said = {
-        "objective": factors.objective,
-        "lambda": factors.regularization,
-        "weighting": factors.weighting.name,
-        "power": factors.weighting.power,
-        "empty_users": factors.empty_users,
-        "empty_items": factors.empty_items,
-    }
-    write_whole(folder / DESCRIPTION, json.dumps(said, indent=2).encode())
+    write_whole(folder / DESCRIPTION, json.dumps({name: config[name] for name in CONFIG}, indent=2).encode())
 
 
-def load_factors(folder: Path) -> Factors:
-    """Read what was saved."""
+def read_factors(folder: Path) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The description and the arrays that were written, of shapes that fit each other."""
     path = folder / DESCRIPTION
     try:
-        said = json.loads(path.read_bytes())
-        objective, weight = said["objective"], float(said["lambda"])
-        name, power = str(said["weighting"]), float(said["power"])
-        empty = int(said["empty_users"]), int(said["empty_items"])
+        content = json.loads(path.read_bytes())
+        config = {name: read(content[name]) for name, read in CONFIG.items()}
     except FileNotFoundError as error:
         raise DataError(f"no factors in {folder}: {DESCRIPTION} is missing") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"{path} does not describe factors ({error}): fit them again") from error
-    parts = {name: read_numbers(folder / f"{name}.npy", 2 if name in ARRAYS[:2] else 1) for name in ARRAYS}
-    items, k = parts["items"].shape
+    arrays = {name: read_numbers(folder / f"{name}.npy", 2 if name in MATRICES else 1) for name in ARRAYS}
+    items, k = arrays["items"].shape
     shapes = {"users_from": (items, k), "singular_values": (k,), "scaling": (k,), "scale": (items,), "shift": (items,)}
-    for part, shape in shapes.items():
-        if parts[part].shape != shape:
-            raise DataError(f"{folder / part}.npy has shape {parts[part].shape}, expected {shape}: fit them again")
-    if objective not in (PRODUCT, FACTORS):
-        raise DataError(f"{path}: objective {objective!r} is neither 1 nor 2: fit the factors again")
-    return Factors(
-        parts["users_from"],
-        parts["items"],
-        parts["singular_values"],
-        objective,
-        weight,
-        Weighting(parts["scale"], parts["shift"], name, power),
-        *empty,
-        parts["scaling"],
-    )
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            raise DataError(f"{folder / name}.npy has shape {arrays[name].shape}, expected {shape}: fit them again")
+    return config, arrays
 
 
 def read_interactions(path: str | Path) -> sparse.csr_array:
-    """A scipy sparse .npz, or a dense .npy."""
-    place = Path(path)
-    if place.suffix != ".npz":
-        return checked(read_numbers(place, 2))
+    """Users x items from a scipy sparse .npz or a dense .npy, checked."""
+    source = Path(path)
+    if source.suffix != ".npz":
+        return interaction_matrix(read_numbers(source, 2))
     try:
-        with place.open("rb") as stream:
-            found = sparse.load_npz(stream)
-        if hasattr(found, "check_format"):
-            found.check_format()
+        with source.open("rb") as stream:
+            matrix = sparse.load_npz(stream)
+        if hasattr(matrix, "check_format"):
+            matrix.check_format()
     except FileNotFoundError as error:
-        raise _missing(place) from error
+        raise _missing(source) from error
     except (OSError, ValueError, KeyError, EOFError, BadZipFile, AttributeError) as error:
-        raise DataError(f"{place} is not a matrix as scipy.sparse.save_npz writes it ({_reason(error)})") from error
-    return checked(found)
+        raise DataError(f"{source} is not a matrix as scipy.sparse.save_npz writes it ({_reason(error)})") from error
+    return interaction_matrix(matrix)
 
 
 def read_numbers(path: Path, dimensions: int) -> Array:
-    """A .npy file of finite real numbers with so many axes."""
+    """The finite real numbers of a .npy file with so many axes."""
     try:
         with path.open("rb") as stream:
-            found: Any = np.load(stream, allow_pickle=False)
+            numbers: Any = np.load(stream, allow_pickle=False)
     except FileNotFoundError as error:
         raise _missing(path) from error
     except (OSError, ValueError, EOFError, BadZipFile) as error:
         raise DataError(f"{path} is not an array as numpy.save writes it ({_reason(error)})") from error
-    if not isinstance(found, np.ndarray):
+    if not isinstance(numbers, np.ndarray):
         raise DataError(f"{path} is an archive of arrays: give one array (.npy)")
-    if found.ndim != dimensions or not np.issubdtype(found.dtype, np.number) or np.iscomplexobj(found):
-        raise DataError(f"{path} holds {found.dtype} of shape {found.shape}: expected real numbers, {dimensions} axes")
-    if not np.isfinite(found).all():
-        row = int(np.argwhere(~np.isfinite(found))[0][0])
+    if numbers.ndim != dimensions or not np.issubdtype(numbers.dtype, np.number) or np.iscomplexobj(numbers):
+        raise DataError(
+            f"{path} holds {numbers.dtype} of shape {numbers.shape}: expected real numbers, {dimensions} axes"
+        )
+    if not np.isfinite(numbers).all():
+        row = int(np.argwhere(~np.isfinite(numbers))[0][0])
         raise DataError(f"{path}: row {row} is not finite: train again, or leave it out")
-    return np.asarray(found, dtype=np.float64)
+    return np.asarray(numbers, dtype=np.float64)
 
 
 def _missing(path: Path) -> DataError:
@@ -114,5 +102,6 @@ def _missing(path: Path) -> DataError:
 
 
 def _reason(error: Exception) -> str:
+    """The first line of an error, without numpy's advice to allow pickles."""
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
     return "it is no such file" if "pickle" in text else text

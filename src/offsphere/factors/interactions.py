@@ -26,7 +26,11 @@ class Weighting:
 
     @classmethod
     def of(cls, matrix: sparse.csr_array, name: str, power: float = 0.5) -> Weighting:
-        """none; standardize (each item to mean 0 and deviation 1); popularity (over its popularity to a power)."""
+        """The weighting of that name, fitted on interactions.
+
+        ``none``, ``standardize`` (each item to mean 0 and deviation 1) or ``popularity`` (each item over its popularity
+        to a power).
+        """
         users, items = matrix.shape
         if name == "none":
             return cls(np.ones(items), np.zeros(items))
@@ -47,9 +51,9 @@ class Weighting:
     def apply(self, rows: Any, factors: Array) -> Array:
         """``((rows - shift) * scale) @ factors`` without a dense copy of the rows."""
         scaled = self.scale[:, None] * factors
-        found = np.asarray(rows @ scaled - self.shift @ scaled)
-        found[np.diff(rows.indptr) == 0] = 0  # nothing is known of such a user
-        return found
+        products = np.asarray(rows @ scaled - self.shift @ scaled)
+        products[np.diff(rows.indptr) == 0] = 0  # nothing is known of such a user
+        return products
 
     def rows(self, rows: sparse.csr_array) -> Array:
         """Some rows of the weighted matrix, dense."""
@@ -72,8 +76,11 @@ class Weighting:
         )
 
 
-def checked(interactions: Any, *, empty: bool = False) -> sparse.csr_array:
-    """Users x items, sparse, finite and not negative; the caller's matrix stays as it is. One user may be a row."""
+def interaction_matrix(interactions: Any, *, empty: bool = False) -> sparse.csr_array:
+    """Users x items, sparse, finite and not negative; the caller's matrix stays as it is. One user may be a row.
+
+    A matrix without any interaction is refused unless ``empty`` allows it.
+    """
     try:
         if np.iscomplexobj(getattr(interactions, "data", interactions)):
             raise TypeError("they are complex")
@@ -89,10 +96,10 @@ def checked(interactions: Any, *, empty: bool = False) -> sparse.csr_array:
         raise DataError(f"interactions of shape {matrix.shape}: expected users x items, at least one of each")
     bad = np.flatnonzero(~(matrix.data >= 0) | ~np.isfinite(matrix.data))
     if len(bad):
-        place = int(bad[0])
-        user = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
+        entry = int(bad[0])
+        user = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
         raise DataError(
-            f"the interaction of user {user} with item {matrix.indices[place]} is {matrix.data[place]:g} ({len(bad)} "
+            f"the interaction of user {user} with item {matrix.indices[entry]} is {matrix.data[entry]:g} ({len(bad)} "
             "such): interactions are finite and not negative; remove or clip them"
         )
     if not matrix.nnz and not empty:

@@ -19,7 +19,7 @@ from offsphere.data.judgments import Judgments
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.factors.closed_form import Factors
-from offsphere.factors.interactions import checked
+from offsphere.factors.interactions import interaction_matrix
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.significance import bootstrap_means, holm, interval, randomization_test
@@ -90,7 +90,7 @@ def hold_out(interactions: Any, share: float = SHARE, seed: int = 0, most_users:
     """Take a share of their interactions from users who have at least five; at most so many users are asked."""
     if not 0 < share < 1 or most_users < 1:
         raise ParameterError(f"share = {share}, most_users = {most_users}: a share between 0 and 1, at least one user")
-    matrix = checked(interactions)
+    matrix = interaction_matrix(interactions)
     counts = np.diff(matrix.indptr)
     able = np.flatnonzero(counts >= FEWEST)
     if not len(able):

@@ -27,22 +27,31 @@ LEAST_TRUSTED = 10
 DRAWS, SPREAD = 10, 10.0  # random changes, and the largest factor they stretch by
 
 
-class Change(NamedTuple):
+class NeighbourChange(NamedTuple):
     """One admissible change of the factors, and what became of the neighbours."""
 
     name: str
     overlap: float  # mean share of an item's nearest neighbours that stay
     rank_correlation: float  # of all cosines
     score_change: float  # largest relative change of the model's scores: rounding
+    drawn: bool  # at random, where it has no name of its own
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Stability:
-    """What the changes do to cosine neighbours."""
+    """What admissible changes of the factors do to cosine neighbours, and the verdict.
+
+    Example:
+        >>> import numpy as np, offsphere as osp
+        >>> factors = osp.factorize(np.random.default_rng(0).integers(0, 3, (40, 20)), k=5, objective=1)
+        >>> trust = osp.stability(factors, neighbours=5)
+        >>> trust.determined, trust.changes[0].name, trust.changes[0].overlap, trust.worst.overlap < 0.8
+        (False, 'no change', 1.0, True)
+    """
 
     freedom: str
     neighbours: int
-    changes: Sequence[Change]
+    changes: Sequence[NeighbourChange]
     overlaps: Array  # (items asked,) mean over random changes
     asked: Index  # which items
     items: int  # of how many
@@ -50,18 +59,22 @@ class Stability:
 
     @property
     def least_trusted(self) -> list[tuple[int, float]]:
-        """The items whose neighbours change most, and how much of them stays."""
+        """The ten items whose neighbours change most.
+
+        Returns:
+            Each item's row and the share of its neighbours that stays, the smallest first.
+        """
         order = np.argsort(self.overlaps, kind="stable")[:LEAST_TRUSTED]
-        return [(int(self.asked[place]), float(self.overlaps[place])) for place in order]
+        return [(int(self.asked[number]), float(self.overlaps[number])) for number in order]
 
     @property
-    def worst(self) -> Change:
-        """The change that moves most."""
+    def worst(self) -> NeighbourChange:
+        """The change that leaves the fewest neighbours."""
         return min(self.changes, key=lambda change: change.overlap)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Whether cosine means anything on these factors, in a sentence."""
         if self.determined:
             return (
                 f"Cosine is determined: under the worst of {len(self.changes)} admissible changes of the factors "
@@ -80,13 +93,25 @@ class Stability:
         return f"Stability({self.verdict})"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for machines."""
+        """Plain values for machines.
+
+        Returns:
+            The verdict, every change that was tried, and the least trusted items; ``json.dumps`` takes it.
+        """
         return {
             "verdict": self.verdict,
             "determined": self.determined,
             "freedom": self.freedom,
             "neighbours": self.neighbours,
-            "changes": plain(list(self.changes)),
+            "changes": [
+                {
+                    "name": change.name,
+                    "overlap": plain(change.overlap),
+                    "rank_correlation": plain(change.rank_correlation),
+                    "score_change": plain(change.score_change),
+                }
+                for change in self.changes
+            ],
             "least_trusted": plain(self.least_trusted),
         }
 
@@ -104,38 +129,60 @@ def stability(
 ) -> Stability:
     """Change the factors as the training objective allows, and see which cosine neighbours stay.
 
-    ``factors`` are ours, or item factors (items, k) of any dot-product model; ``users`` its user factors, by which the
-    unchanged scores are checked. ``regularized`` says what the training penalised: the ``product`` of the factors or
-    ``nothing`` (then any invertible change is allowed), or each of the ``factors`` (weight decay, ALS: a rotation alone
-    is left). ``freedom`` says it directly: diagonal, invertible, rotation.
+    Args:
+        factors: Ours, or item factors (items, k) of any dot-product model.
+        users: The user factors of such a model, by which it is checked that no score changes.
+        freedom: Which changes are allowed: ``diagonal``, ``invertible`` or ``rotation``. Our factors know it.
+        regularized: What the training penalised, which implies it: the ``product`` of the factors or ``nothing`` (then
+            any invertible change is allowed), or each of the ``factors`` (weight decay, ALS: a rotation alone is left).
+        neighbours: How many nearest neighbours are watched.
+        draws: How many random changes are tried.
+        spread: The largest factor by which they stretch.
+        seed: Of the changes, and of the items that are looked at where there are many.
+
+    Returns:
+        Every change with what became of the neighbours, and a verdict.
+
+    Raises:
+        OffsphereError: Factors that are no finite numbers, more neighbours than items, or a freedom that is missing or
+            does not fit.
+
+    Example:
+        >>> import numpy as np, offsphere as osp
+        >>> items = np.random.default_rng(0).normal(size=(50, 4))
+        >>> [osp.stability(items, regularized=what).determined for what in ("nothing", "factors")]
+        [False, True]
     """
-    items, named = _given(factors)
-    chosen = _freedom(factors, freedom, regularized)
-    known = None if users is None else _numbers(users, "user")
-    if known is not None and known.shape[1] != items.shape[1]:
-        raise VectorError(f"user factors are {known.shape}, item factors {items.shape}: the last numbers must be equal")
+    items, named = _items_and_rescalings(factors)
+    chosen = _choose_freedom(factors, freedom, regularized)
+    user_factors = None if users is None else _numbers(users, "user")
+    if user_factors is not None and user_factors.shape[1] != items.shape[1]:
+        raise VectorError(
+            f"user factors are {user_factors.shape}, item factors {items.shape}: the last numbers must be equal"
+        )
     if not 1 <= neighbours < len(items):
         raise ParameterError(f"{neighbours} neighbours among {len(items)} items: ask for fewer")
     if draws < 1 or not spread > 1:
         raise ParameterError(f"draws = {draws}, spread = {spread}: a verdict takes a draw and a spread above 1")
     rng = np.random.default_rng(seed)
     asked = np.sort(rng.choice(len(items), min(ASKED, len(items)), replace=False))
-    sample = _Sample.of(len(items), rng)
+    pairs = _ItemPairs.of(len(items), rng)
     before = _nearest(items, asked, neighbours)[0]
-    ranks = sample.ranks(items)
+    ranks = pairs.ranks(items)
     changes, overlaps = [], []
-    for name, matrix, inverse in _changes(items, chosen, named, draws, spread, rng):
-        changed = items @ inverse.T if inverse.ndim == 2 else items * inverse  # noqa: PLR2004
-        overlap = _stayed(changed, asked, before)
-        correlation = float(np.corrcoef(ranks, sample.ranks(changed))[0, 1])
-        changes.append(Change(name, float(overlap.mean()), correlation, _score_change(known, items, matrix, changed)))
+    for move in _moves(items, chosen, named, draws, spread, rng):
+        changed = items @ move.inverse.T if move.inverse.ndim == 2 else items * move.inverse  # noqa: PLR2004
+        overlap = _overlap(changed, asked, before)
+        correlation = float(np.corrcoef(ranks, pairs.ranks(changed))[0, 1])
+        score_change = _score_change(user_factors, items, move.matrix, changed)
+        changes.append(NeighbourChange(move.name, float(overlap.mean()), correlation, score_change, move.drawn))
         overlaps.append(overlap)
     worst = min(change.overlap for change in changes)
-    random = [overlap for overlap, change in zip(overlaps, changes, strict=True) if change.name.startswith("random")]
-    return Stability(chosen, neighbours, changes, np.mean(random, axis=0), asked, len(items), worst >= STABLE)
+    drawn = [overlap for overlap, change in zip(overlaps, changes, strict=True) if change.drawn]
+    return Stability(chosen, neighbours, changes, np.mean(drawn, axis=0), asked, len(items), worst >= STABLE)
 
 
-def _given(factors: Factors | Array) -> tuple[Array, Mapping[str, Array]]:
+def _items_and_rescalings(factors: Factors | Array) -> tuple[Array, Mapping[str, Array]]:
     """Item factors, and the rescalings that have a name in the paper."""
     if isinstance(factors, Factors):
         if factors.objective != PRODUCT:
@@ -151,19 +198,21 @@ def _given(factors: Factors | Array) -> tuple[Array, Mapping[str, Array]]:
 
 
 def _numbers(factors: Any, kind: str) -> Array:
+    """Factors of users or items as finite numbers, a row each."""
     try:
-        found = np.asarray(factors, dtype=np.float64)
+        numbers = np.asarray(factors, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise VectorError(f"{kind} factors must be numbers, a row each: {error}") from error
-    if found.ndim != 2 or not found.size:  # noqa: PLR2004
-        raise VectorError(f"{kind} factors have shape {found.shape}: expected ({kind}s, dimensions)")
-    if not np.isfinite(found).all():
-        row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
+    if numbers.ndim != 2 or not numbers.size:  # noqa: PLR2004
+        raise VectorError(f"{kind} factors have shape {numbers.shape}: expected ({kind}s, dimensions)")
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])
         raise VectorError(f"the factors of {kind} {row} are not finite: train again, or leave it out")
-    return found
+    return numbers
 
 
-def _freedom(factors: Factors | Array, freedom: str | None, regularized: str | None) -> str:
+def _choose_freedom(factors: Factors | Array, freedom: str | None, regularized: str | None) -> str:
+    """What may be changed: as the objective of our factors says, or as the user does."""
     if regularized is not None and regularized not in REGULARIZED:
         raise UnknownNameError("regularisation", regularized, list(REGULARIZED))
     if freedom is not None and freedom not in FREEDOMS:
@@ -178,39 +227,50 @@ def _freedom(factors: Factors | Array, freedom: str | None, regularized: str | N
         return freedom or allowed[0]
     if regularized is not None and freedom is not None:
         raise ParameterError("give either what was regularised or the freedom, not both")
-    found = REGULARIZED[regularized] if regularized is not None else freedom
-    if found is None:
+    chosen = REGULARIZED[regularized] if regularized is not None else freedom
+    if chosen is None:
         raise ParameterError(
             "say what the training regularised: regularized='product', 'nothing' or 'factors' (weight decay on both "
             "sides, ALS), or the freedom: diagonal, invertible or rotation"
         )
-    return found
+    return chosen
 
 
-def _changes(
+class _Move(NamedTuple):
+    """A change of the users' side, and its inverse for the items' side; diagonals as vectors."""
+
+    name: str
+    matrix: Array
+    inverse: Array
+    drawn: bool = True
+
+
+def _moves(
     items: Array, freedom: str, named: Mapping[str, Array], draws: int, spread: float, rng: np.random.Generator
-) -> Iterator[tuple[str, Array, Array]]:
-    """Name, the change of the users' side, and its inverse for the items' side; diagonals as vectors."""
+) -> Iterator[_Move]:
+    """No change, the named rescalings where they are admissible, and random changes."""
     k = items.shape[1]
-    yield "no change", np.ones(k), np.ones(k)
+    yield _Move("no change", np.ones(k), np.ones(k), drawn=False)
     if freedom != "rotation":
         for name, diagonal in named.items():
-            yield name, diagonal, 1 / diagonal
+            yield _Move(name, diagonal, 1 / diagonal, drawn=False)
     for draw in range(draws):
         stretch = spread ** rng.uniform(-1, 1, k)
         if freedom == "diagonal":
-            yield f"random diagonal {draw + 1}", stretch, 1 / stretch
+            yield _Move(f"random diagonal {draw + 1}", stretch, 1 / stretch)
             continue
         turn = _rotation(k, rng)
         if freedom == "rotation":
-            yield f"random rotation {draw + 1}", turn, turn.T
+            yield _Move(f"random rotation {draw + 1}", turn, turn.T)
         else:
-            other = _rotation(k, rng)
-            # users get M = turn diag other, items M^-T; applied to rows as items @ (M^-1)^T
-            yield f"random invertible {draw + 1}", (turn * stretch) @ other, other.T @ (turn / stretch).T
+            second = _rotation(k, rng)
+            # users get M = turn diag second, items M^-T; applied to rows as items @ (M^-1)^T
+            matrix, inverse = (turn * stretch) @ second, second.T @ (turn / stretch).T
+            yield _Move(f"random invertible {draw + 1}", matrix, inverse)
 
 
 def _rotation(k: int, rng: np.random.Generator) -> Array:
+    """A rotation (or reflection) of k dimensions, every one as likely."""
     q, r = np.linalg.qr(rng.standard_normal((k, k)))
     return np.asarray(q * np.sign(np.diag(r)))
 
@@ -218,14 +278,14 @@ def _rotation(k: int, rng: np.random.Generator) -> Array:
 def _nearest(items: Array, asked: Index, neighbours: int) -> tuple[Index, Array]:
     """The nearest items of each asked one by cosine, itself left out, and the cosine of the last of them."""
     rows = items.astype(np.float32)
-    found = search(rows[asked], rows, [Scorer(COSINE)], neighbours + 1)[0]
-    itself = found.documents == asked[:, None]
+    top = search(rows[asked], rows, [Scorer(COSINE)], neighbours + 1)[0]
+    itself = top.documents == asked[:, None]
     itself[~itself.any(axis=1), -1] = True  # something exactly as near pushed it out: drop the last instead
     shape = (len(asked), neighbours)
-    return found.documents[~itself].reshape(shape), found.scores[~itself].reshape(shape)[:, -1]
+    return top.documents[~itself].reshape(shape), top.scores[~itself].reshape(shape)[:, -1]
 
 
-def _stayed(items: Array, asked: Index, before: Index) -> Array:
+def _overlap(items: Array, asked: Index, before: Index) -> Array:
     """Which share of its neighbours each item keeps; one that is as near as the last has not gone, rounding aside."""
     _, last = _nearest(items, asked, before.shape[1])
     lengths = np.linalg.norm(items, axis=1)
@@ -236,20 +296,21 @@ def _stayed(items: Array, asked: Index, before: Index) -> Array:
     return np.asarray((cosines >= last[:, None] - ROUNDING).mean(axis=1))
 
 
-class _Sample(NamedTuple):
+class _ItemPairs(NamedTuple):
     """Pairs of different items whose cosines are ranked."""
 
     rows: Index
     columns: Index
 
     @classmethod
-    def of(cls, items: int, rng: np.random.Generator) -> _Sample:
+    def of(cls, items: int, rng: np.random.Generator) -> _ItemPairs:
+        """Pairs drawn at random; those of an item with itself are left out."""
         rows, columns = rng.integers(0, items, (2, RANKED))
         apart = rows != columns
         return cls(rows[apart], columns[apart])
 
     def ranks(self, items: Array) -> Array:
-        """Of their cosines."""
+        """The rank of each pair's cosine under some factors."""
         lengths = np.linalg.norm(items, axis=1)
         units = items / np.where(lengths > 0, lengths, 1.0)[:, None]
         return rankdata(np.einsum("nd,nd->n", units[self.rows], units[self.columns]).round(9))

@@ -16,13 +16,13 @@ from offsphere.base.errors import OffsphereError
 from offsphere.geometry.layers import Layers
 from offsphere.statistics.correlation import Correlation, correlation
 
-ALIKE = 0.8  # a smaller share of common tokens raises doubt
+ENOUGH_SHARED = 0.8  # a smaller share of common tokens raises doubt
 MOST = 10  # tokens named in each direction
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SelfSimilarityChange:
-    """Changes in the last layer from ``base`` to ``model``."""
+    """How the self-similarity of tokens changed in the last layer, from ``base`` to ``model``."""
 
     model: str
     base: str
@@ -35,7 +35,7 @@ class SelfSimilarityChange:
 
     @property
     def sentence(self) -> str:
-        """How many went which way."""
+        """The mean change, over how many tokens, and for which share it rose."""
         return (
             f"from {self.base} to {self.model}: adjusted self-similarity changed by {self.mean:+.3f} on average over "
             f"{len(self.tokens)} tokens{self._doubt}; it rose for {(self.values > 0).mean():.0%}"
@@ -43,13 +43,25 @@ class SelfSimilarityChange:
 
     @property
     def _doubt(self) -> str:
-        return (
-            "" if self.shared > ALIKE else f" (only {self.shared:.0%} of the model's: are the tokenizers of one kind?)"
-        )
+        """A question where the two models share few tokens."""
+        if self.shared > ENOUGH_SHARED:
+            return ""
+        return f" (only {self.shared:.0%} of the model's: are the tokenizers of one kind?)"
 
 
 def self_similarity_change(model: Layers, base: Layers) -> SelfSimilarityChange:
-    """Token by token, in the last layer of each."""
+    """Compare two models token by token, in the last layer of each.
+
+    Args:
+        model: The layers of the model that was made from the base.
+        base: The layers of the model it was made from, over the same texts.
+
+    Returns:
+        The change of every token that both models write the same way.
+
+    Raises:
+        OffsphereError: No token in common.
+    """
     before = dict(zip(base.tokens, base.layers[-1].self_adjusted_by_token.tolist(), strict=True))
     after = dict(zip(model.tokens, model.layers[-1].self_adjusted_by_token.tolist(), strict=True))
     shared = [token for token in after if token in before]
@@ -57,24 +69,30 @@ def self_similarity_change(model: Layers, base: Layers) -> SelfSimilarityChange:
         raise OffsphereError(f"{model.model} and {base.model} share no token that stands in two texts")
     values = np.array([after[token] - before[token] for token in shared])
     order = np.argsort(-values, kind="stable")
-    ranked = [(shared[place], float(values[place])) for place in order.tolist()]
+    ranked = [(shared[number], float(values[number])) for number in order.tolist()]
     return SelfSimilarityChange(
-        model.model,
-        base.model,
-        shared,
-        values,
-        float(values.mean()),
-        [entry for entry in ranked[:MOST] if entry[1] > 0],
-        [entry for entry in ranked[::-1][:MOST] if entry[1] < 0],
-        len(shared) / len(after),
+        model=model.model,
+        base=base.model,
+        tokens=shared,
+        values=values,
+        mean=float(values.mean()),
+        risen=[entry for entry in ranked[:MOST] if entry[1] > 0],
+        fallen=[entry for entry in ranked[::-1][:MOST] if entry[1] < 0],
+        shared=len(shared) / len(after),
     )
 
 
-def correlate_changes(one: SelfSimilarityChange, other: SelfSimilarityChange) -> Correlation:
-    """Whether two pairs of models changed the same tokens."""
-    known = dict(zip(other.tokens, other.values.tolist(), strict=True))
-    shared = [
-        (value, known[token]) for token, value in zip(one.tokens, one.values.tolist(), strict=True) if token in known
-    ]
-    pairs = np.array(shared).reshape(-1, 2)
+def correlate_changes(first: SelfSimilarityChange, second: SelfSimilarityChange) -> Correlation:
+    """Whether two pairs of models changed the same tokens.
+
+    Args:
+        first: The change of one pair of models.
+        second: The change of another pair.
+
+    Returns:
+        The correlation of the two changes over the tokens they share.
+    """
+    others = dict(zip(second.tokens, second.values.tolist(), strict=True))
+    values = zip(first.tokens, first.values.tolist(), strict=True)
+    pairs = np.array([(value, others[token]) for token, value in values if token in others]).reshape(-1, 2)
     return correlation(pairs[:, 0], pairs[:, 1])

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from offsphere.base.arrays import Array, Index, Vectors
+from offsphere.base.errors import OffsphereError
 from offsphere.geometry.directions import Directions
+from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.sample import Sample, smallest
 
 SHARES = (0.1, 0.2, 0.5)
@@ -19,7 +21,7 @@ AT_ONCE = 256
 ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Dimensions:
     """Contributions of dimensions to the mean cosine of a side, largest first."""
 
@@ -47,23 +49,33 @@ class Dimensions:
         return f"{self.side}: no dimension dominates; the first makes {first:.1%} of the mean cosine"
 
 
+def measure_dimensions(evidence: Evidence) -> list[Dimensions]:
+    """The section: what each dimension adds to the mean cosine, on each side."""
+    if evidence.scans[0].dimension < 2:  # noqa: PLR2004
+        raise OffsphereError("vectors of one dimension have no direction but a sign: there is nothing to drop")
+    return [
+        dimensions(side.name, state.directions, state.sample)
+        for side, state in zip(evidence.sides, evidence.scans, strict=True)
+    ]
+
+
 def dimensions(side: str, directions: Directions, sample: Sample, drop: Sequence[int] | None = None) -> Dimensions:
-    """Contributions from the sums of directions, informativity from a sample of rows."""
+    """Contributions of dimensions from the sums of directions, informativity from a sample of rows."""
     each = directions.contributions
     order = np.argsort(-each, kind="stable")
     ranked = each[order]
     rows = sample.vectors[smallest(sample.keys, INFORMATIVE_ROWS)]
     counts = drop if drop is not None else drop_counts(len(each))
-    found = informativity(rows, order, counts)
+    total = float(each.sum())
     return Dimensions(
-        side,
-        directions.mean_cosine,
-        order,
-        ranked,
-        {str(k): _share(float(ranked[:k].sum()), float(each.sum())) for k in (1, 2, 3) if k <= len(each)},
-        {f"{share:g}": _needed(ranked, share) for share in SHARES},
-        {str(k): float(value) for k, value in zip(counts, found, strict=True)},
-        len(rows),
+        side=side,
+        mean_cosine=directions.mean_cosine,
+        order=order,
+        contributions=ranked,
+        cumulative_shares={str(k): _share(float(ranked[:k].sum()), total) for k in (1, 2, 3) if k <= len(each)},
+        needed={f"{share:g}": _needed(ranked, share) for share in SHARES},
+        informativity={str(k): float(r2) for k, r2 in zip(counts, informativity(rows, order, counts), strict=True)},
+        informative_rows=len(rows),
     )
 
 
@@ -93,13 +105,13 @@ def informativity(rows: Vectors, order: Index, drop: Sequence[int]) -> Array:
         products = some @ before.T
         whole = products * inverses[0, start : start + AT_ONCE, None] * inverses[0, : start + AT_ONCE]
         done = 0
-        for place, k in enumerate(counts):
+        for step, k in enumerate(counts):
             products -= some[:, done:k] @ before[:, done:k].T
             done = k
-            add_similarities(whole, products, inverses[place + 1], start, sums[place])
+            add_similarities(whole, products, inverses[step + 1], start, sums[step])
     pairs = len(kept) * (len(kept) - 1) // 2
-    found = np.array([_r_squared(row, pairs) for row in sums])
-    return found[[counts.index(k) for k in drop]]
+    values = np.array([_r_squared(row, pairs) for row in sums])
+    return values[[counts.index(k) for k in drop]]
 
 
 def _inverse(squared_lengths: Array, whole: Array) -> Array:
@@ -111,6 +123,7 @@ def _inverse(squared_lengths: Array, whole: Array) -> Array:
 
 
 def _r_squared(sums: Array, pairs: int) -> float:
+    """The squared correlation of x and y from their sums x, y, x^2, y^2 and x y over so many pairs."""
     if pairs < 2:  # noqa: PLR2004
         return float("nan")
     x, y, xx, yy, xy = sums / pairs
@@ -123,5 +136,6 @@ def _share(part: float, whole: float) -> float:
 
 
 def _needed(ranked: Array, share: float) -> int | None:
+    """How many of the largest contributions make up a share of their sum, if any number does."""
     reached = np.flatnonzero(np.cumsum(ranked) >= share * ranked.sum())
     return int(reached[0]) + 1 if len(reached) else None

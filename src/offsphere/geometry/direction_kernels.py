@@ -1,4 +1,4 @@
-"""The compiled inner loops of a scan."""
+"""The compiled inner loops of a scan: sums of directions, and sums over the cosines of pairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from offsphere.vectors.dot_kernels import exact_dot
 def sum_directions(rows: Any, lengths: Any, total: Any, squares: Any) -> int:
     """Write the length of each float32 row, add its direction to ``total`` and that squared to ``squares``.
 
-    The number of rows that have a direction.
+    Returns the number of rows that have a direction.
     """
     dimension = rows.shape[1]
     directed = 0
@@ -40,11 +40,11 @@ def add_similarities(whole: Any, products: Any, inverse: Any, start: int, sums: 
     """
     x = y = xx = yy = xy = 0.0
     for i in range(products.shape[0]):
-        own = inverse[start + i]
+        row_inverse = inverse[start + i]
         row, product = whole[i], products[i]
         for j in range(start + i):
             c = row[j]
-            reduced = product[j] * own * inverse[j]
+            reduced = product[j] * row_inverse * inverse[j]
             x += c
             y += reduced
             xx += c * c

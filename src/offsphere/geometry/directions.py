@@ -49,6 +49,6 @@ class Directions:
         return float(self.contributions.sum())
 
     def mean_cosine_with(self, other: Directions) -> float:
-        """The mean cosine of all pairs of one vector from here and one from there."""
+        """The mean cosine of all pairs of one vector of this set and one of the other."""
         pairs = self.count * other.count
         return float(self.total @ other.total / pairs) if pairs else nan

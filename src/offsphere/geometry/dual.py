@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from offsphere.comparison.table import ALPHA, Comparison
+from offsphere.geometry.evidence import Evidence
 from offsphere.statistics.estimate import Estimate
 
-COLLAPSED = 0.5  # of the other's value: below that share one of the two has collapsed
+COLLAPSED = 0.5  # of the larger value: below that share of it the smaller has collapsed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,18 +24,22 @@ class Dual:
 
     @property
     def sentence(self) -> str:
-        """The difference, and whether it is luck."""
+        """What the dot product gains or loses, whether that is luck, and a warning where one of them collapsed."""
         if self.difference.low is None:
             return f"cosine and dot product cannot differ here: both reach {self.metric} {self.cosine.value:.4f}"
         verb = "gains" if self.difference.value > 0 else "loses"
-        found = (
-            f"the dot product {verb} {abs(self.difference.value):.4f} {self.metric} against cosine (p = {self.p:.2g})"
-        )
-        return f"{found}: {self.warning}" if self.warning is not None else found
+        size = abs(self.difference.value)
+        outcome = f"the dot product {verb} {size:.4f} {self.metric} against cosine (p = {self.p:.2g})"
+        return f"{outcome}: {self.warning}" if self.warning is not None else outcome
+
+
+def measure_dual(evidence: Evidence) -> Dual:
+    """The section: dot product against cosine on the task."""
+    return dual_of(evidence.table)
 
 
 def dual_of(table: Comparison) -> Dual:
-    """From a comparison that has both."""
+    """What the dot product gains or loses, from a comparison that has cosine and dot."""
     cosine, dot = table["cosine"], table["dot"]
     same = cosine is dot or dot.p is None
     warning = None

@@ -8,9 +8,9 @@ public definition. What is computed here is ours, and must not be read as theirs
 - on the query side ``F = mean_q alpha^2 J_q Cov_{j~p(q)}[d_j] J_q``,
 - on the document side, summed over the documents, ``F = alpha^2 Sum_q Sum_j p_j (1 - p_j) J_j q q^T J_j``,
 
-where J is ``(I - x^ x^T) / |x|`` on a side that is normalised and the identity on one that is not, and a normalised
-other side gives unit vectors. The rank is below the size of the batch, so a ridge version of the condition number
-stands beside the one over non-zero eigenvalues.
+where J is ``(I - x^ x^T) / |x|`` on a side that is normalised and the identity on one that is not, and the opposite
+side gives unit vectors where it is normalised. The rank is below the size of the batch, so a ridge version of the
+condition number stands beside the one over non-zero eigenvalues.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from math import nan
 import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
+from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.positives import Positives
 from offsphere.geometry.spectrum import effective_rank
 
@@ -33,7 +34,7 @@ RIDGE = 1e-3  # of the mean eigenvalue
 NORMALIZATIONS = {"both": (True, True), "none": (False, False), "query": (True, False), "document": (False, True)}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class FisherSpectrum:
     """The information on one side under one normalisation."""
 
@@ -50,7 +51,7 @@ class FisherSpectrum:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fisher:
-    """All spectra, and from how many pairs. Ours, not the papers'."""
+    """All spectra, and from how many pairs they come. Our construction, not the papers'."""
 
     batch: int
     batches: int
@@ -64,6 +65,13 @@ class Fisher:
             row = min((row for row in self.spectra if row.side == side), key=lambda row: row.condition_ridge)
             best.append(f"the {side} side under '{row.normalize}' ({row.condition_ridge:.3g})")
         return f"best conditioned (ridge, our construction): {', '.join(best)}"
+
+
+def measure_fisher(evidence: Evidence) -> Fisher:
+    """The section: spectra of the Fisher information over positive pairs."""
+    first, last = evidence.sides[0], evidence.sides[-1]
+    names = first.name, last.name
+    return fisher(first.vectors, last.vectors, evidence.positives, names, seed=evidence.seed)
 
 
 def fisher(
@@ -86,18 +94,18 @@ def fisher(
     spectra = []
     for name, normalized in NORMALIZATIONS.items():
         scale = calibrated_scale(positives, normalized)
-        matrices = [information(one, other, normalized, scale) for one, other in pairs]
+        matrices = [information(queries, documents, normalized, scale) for queries, documents in pairs]
         shown = name if name not in ("query", "document") else sides[("query", "document").index(name)]
-        for place, side in enumerate(sides):
-            spectra.append(_spectrum(side, shown, scale, np.mean([found[place] for found in matrices], axis=0)))
+        for number, side in enumerate(sides):
+            spectra.append(_spectrum(side, shown, scale, np.mean([both[number] for both in matrices], axis=0)))
     return Fisher(size, len(parts), spectra)
 
 
 def calibrated_scale(positives: Positives, normalized: tuple[bool, bool]) -> float:
     """``alpha / (mean |q|^(1 - gq) mean |d|^(1 - gd))``: logits of one size, whichever sides keep their length."""
-    own = 1.0 if normalized[0] else float(positives.left_lengths.mean())
-    other = 1.0 if normalized[1] else float(positives.right_lengths.mean())
-    return SCALE / (own * other)
+    left = 1.0 if normalized[0] else float(positives.left_lengths.mean())
+    right = 1.0 if normalized[1] else float(positives.right_lengths.mean())
+    return SCALE / (left * right)
 
 
 def information(queries: Array, documents: Array, normalized: tuple[bool, bool], scale: float) -> tuple[Array, Array]:
@@ -120,35 +128,36 @@ def information(queries: Array, documents: Array, normalized: tuple[bool, bool],
         along = q_hat @ d.T  # (queries, documents)
         centre = (mean * q_hat).sum(axis=1)
         covariance_q = (p * along) @ d - mean * centre[:, None]  # Cov[d] q^, a row a query
-        on_queries = _projected(on_queries, q_hat, covariance_q, (covariance_q * q_hat).sum(axis=1), weights)
+        on_queries = _project(on_queries, q_hat, covariance_q, (covariance_q * q_hat).sum(axis=1), weights)
 
     spread = p * (1 - p) * (document_lengths**-2.0 if normalized[1] else 1.0)
     on_documents = q.T @ (spread.sum(axis=1)[:, None] * q)
     if normalized[1]:
         along = q @ d_hat.T
         crossed = (spread * along).T @ q  # Sum_q w (q . d^) q, a row a document
-        on_documents = _projected(on_documents, d_hat, crossed, (spread * along**2).sum(axis=0), np.ones(len(d)))
+        on_documents = _project(on_documents, d_hat, crossed, (spread * along**2).sum(axis=0), np.ones(len(d)))
     return scale**2 / len(q) * on_queries, scale**2 * on_documents
 
 
-def _projected(total: Array, units: Array, images: Array, quadratic: Array, weights: Array) -> Array:
+def _project(total: Array, units: Array, images: Array, quadratic: Array, weights: Array) -> Array:
     """``Sum w (I - u u^T) C (I - u u^T)`` from ``Sum w C``, the images ``C u`` and the forms ``u^T C u``."""
     crossed = units.T @ (weights[:, None] * images)
     return np.asarray(total - crossed - crossed.T + units.T @ ((weights * quadratic)[:, None] * units))
 
 
 def _spectrum(side: str, normalize: str, scale: float, matrix: Array) -> FisherSpectrum:
-    found = np.maximum(np.linalg.eigvalsh((matrix + matrix.T) / 2)[::-1], 0)
-    nonzero = found[found > NONZERO * found[0]] if found[0] > 0 else found[:0]
-    ridge = RIDGE * float(found.mean())
+    """The spectrum of one information matrix, and what it says of its conditioning."""
+    spectrum = np.maximum(np.linalg.eigvalsh((matrix + matrix.T) / 2)[::-1], 0)
+    nonzero = spectrum[spectrum > NONZERO * spectrum[0]] if spectrum[0] > 0 else spectrum[:0]
+    ridge = RIDGE * float(spectrum.mean())
     return FisherSpectrum(
-        side,
-        normalize,
-        scale,
-        float(found.sum()),
-        len(nonzero),
-        effective_rank(nonzero),
-        float(nonzero[0] / nonzero[-1]) if len(nonzero) else nan,
-        float((found[0] + ridge) / (found[-1] + ridge)) if ridge > 0 else nan,
-        found,
+        side=side,
+        normalize=normalize,
+        scale=scale,
+        trace=float(spectrum.sum()),
+        rank=len(nonzero),
+        effective_rank=effective_rank(nonzero),
+        condition=float(nonzero[0] / nonzero[-1]) if len(nonzero) else nan,
+        condition_ridge=float((spectrum[0] + ridge) / (spectrum[-1] + ridge)) if ridge > 0 else nan,
+        spectrum=spectrum,
     )

@@ -17,6 +17,7 @@ import numpy as np
 from offsphere.base.arrays import Array, Index, Vectors
 from offsphere.base.errors import OffsphereError
 from offsphere.geometry.directions import Directions
+from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.positives import Positives
 from offsphere.statistics.correlation import Correlation, clustered_error, correlation
 from offsphere.statistics.estimate import UNDEFINED, Estimate
@@ -25,7 +26,7 @@ from offsphere.vectors.blocks import Blocks
 BANDS = 5
 
 
-class Band(NamedTuple):
+class FrequencyBand(NamedTuple):
     """Documents whose tokens are about equally frequent, the rarest band first."""
 
     documents: int
@@ -38,40 +39,52 @@ class Band(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrequencyBias:
-    """Similarity against token frequency."""
+    """How alike texts look, by how frequent their tokens are."""
 
     side: str
     unit: str
-    bands: Sequence[Band]
+    bands: Sequence[FrequencyBand]
     positive: Correlation | None  # frequency against the cosine of positive pairs
 
     @property
     def sentence(self) -> str:
-        """Which way it goes."""
+        """How alike texts of rare and of frequent tokens look, and which way positive pairs go."""
         first, last = self.bands[0], self.bands[-1]
-        said = (
+        cosines = (
             f"{self.side}: two texts of the rarest {self.unit} have cosine {first.within:.3f}, of the most frequent "
             f"{last.within:.3f}"
         )
         if self.positive is None or not self.positive.spearman.excludes_zero:
-            return said
-        found = self.positive.spearman
-        way = "more" if found.value > 0 else "less"
-        return f"{said}; positive pairs of frequent {self.unit} look {way} alike (Spearman {found})"
+            return cosines
+        rank = self.positive.spearman
+        way = "more" if rank.value > 0 else "less"
+        return f"{cosines}; positive pairs of frequent {self.unit} look {way} alike (Spearman {rank})"
+
+
+def measure_frequency(evidence: Evidence) -> list[FrequencyBias]:
+    """The section: similarity against token frequency, on the side that is searched."""
+    if evidence.texts is None:
+        raise OffsphereError("frequency bias: it needs the texts, and the task has none")
+    side, numbers = evidence.sides[-1], evidence.texts[-1]
+    try:
+        positives = evidence.positives
+    except OffsphereError:
+        positives = None  # the bands need none
+    return [frequency_bias(side.name, side.vectors, numbers.frequency, numbers.frequency_of, positives)]
 
 
 def frequency_bias(
     side: str, vectors: Vectors, frequency: Array, unit: str, positives: Positives | None
 ) -> FrequencyBias:
-    """Bands of equal size by the mean logarithm of token frequency; empty texts are in none."""
+    """How alike the texts of each band look: bands of equal size by token frequency, empty texts in none."""
     known = np.flatnonzero(np.isfinite(frequency))
     bands = [part for part in np.array_split(known[np.argsort(frequency[known], kind="stable")], BANDS) if len(part)]
     if not bands:
         raise OffsphereError(f"frequency bias: no {side} text has a word in it")
-    place = np.full(len(frequency), -1)
+    band_of = np.full(len(frequency), -1)
     for number, rows in enumerate(bands):
-        place[rows] = number
-    sums = _by_band(vectors, place, len(bands))
+        band_of[rows] = number
+    sums = _sums_by_band(vectors, band_of, len(bands))
     whole = reduce(Directions.merge, sums)
     pairs = None
     if positives is not None and len(positives):
@@ -81,38 +94,39 @@ def frequency_bias(
         side,
         unit,
         [
-            Band(
+            FrequencyBand(
                 len(rows),
                 exp(float(frequency[rows].mean())) * 1e6,
-                own.mean_cosine,
-                own.mean_cosine_with(whole),
-                *_positive(positives, place, number),
+                directions.mean_cosine,
+                directions.mean_cosine_with(whole),
+                *_positive_cosine(positives, band_of, number),
             )
-            for number, (rows, own) in enumerate(zip(bands, sums, strict=True))
+            for number, (rows, directions) in enumerate(zip(bands, sums, strict=True))
         ],
         pairs,
     )
 
 
-def _by_band(vectors: Vectors, place: Index, count: int) -> list[Directions]:
+def _sums_by_band(vectors: Vectors, band_of: Index, count: int) -> list[Directions]:
     """The sums of directions of each band, in one pass over the vectors in their order."""
     zero = np.zeros(vectors.shape[1])
     sums = [Directions(0, zero, zero) for _ in range(count)]
     first = 0
     for block in Blocks.of(vectors):
-        own = place[first : first + len(block)]
+        block_bands = band_of[first : first + len(block)]
         for number in range(count):
-            sums[number] = sums[number].merge(Directions.of(block[own == number])[0])
+            sums[number] = sums[number].merge(Directions.of(block[block_bands == number])[0])
         first += len(block)
     return sums
 
 
-def _positive(positives: Positives | None, place: Index, number: int) -> tuple[int, Estimate]:
+def _positive_cosine(positives: Positives | None, band_of: Index, number: int) -> tuple[int, Estimate]:
+    """How many positive pairs have their document in a band, and their mean cosine."""
     if positives is None:
         return 0, UNDEFINED
-    own = place[positives.right] == number
-    cosines = positives.cosines[own]
+    inside = band_of[positives.right] == number
+    cosines = positives.cosines[inside]
     if not len(cosines):
         return 0, UNDEFINED
-    error, units = clustered_error(cosines - cosines.mean(), positives.left[own])  # pairs of a query hang together
+    error, units = clustered_error(cosines - cosines.mean(), positives.left[inside])  # pairs of a query hang together
     return len(cosines), Estimate.around(float(cosines.mean()), error if units > 1 else nan, max(units - 1, 1))

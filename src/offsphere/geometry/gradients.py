@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from offsphere.base.arrays import Array
+from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.positives import Positives
 
 SLOW = 0.1  # of the gradient of a unit vector at a right angle to its partner
@@ -17,7 +18,7 @@ LEARNT = 0.9  # a cosine above this has little left to learn
 OPPOSITE = -(3**0.5) / 2  # an angle of 150 degrees
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Gradients:
     """Gradient norms of the cosine of positive pairs, on one side."""
 
@@ -33,32 +34,40 @@ class Gradients:
 
     @property
     def sentence(self) -> str:
-        """How many pairs hardly learn."""
+        """How large the gradient is on average, and how many pairs hardly learn."""
         return (
             f"{self.side}: gradient of cosine {self.mean:.3g} on average; {self.hardly_learn:.1%} of the pairs "
             f"hardly learn ({self.hardly_learn_long:.1%} long, {self.hardly_learn_opposite:.1%} opposite)"
         )
 
 
-def gradient_norms(cosines: Array, lengths: Array) -> Array:
-    """``sin(angle) / length``."""
-    return np.sqrt(np.maximum(1 - cosines**2, 0)) / lengths
+def measure_gradients(evidence: Evidence) -> list[Gradients]:
+    """The section: how fast positive pairs would learn, on each side."""
+    positives = evidence.positives
+    return [
+        gradients(side.name, positives, lengths)
+        for side, lengths in zip(evidence.sides, (positives.left_lengths, positives.right_lengths), strict=True)
+    ]
 
 
 def gradients(side: str, positives: Positives, lengths: Array) -> Gradients:
     """The gradients on the vectors of one side of the positive pairs."""
     norms = gradient_norms(positives.cosines, lengths)
-    middle = float(np.median(norms))
     opposite = positives.cosines < OPPOSITE
     slow = opposite | ((norms < SLOW) & (positives.cosines < LEARNT))
     return Gradients(
-        side,
-        len(norms),
-        float(norms.mean()),
-        middle,
-        float(norms.min()),
-        float(slow.mean()),
-        float((slow & ~opposite).mean()),
-        float(opposite.mean()),
-        float((positives.cosines >= LEARNT).mean()),
+        side=side,
+        pairs=len(norms),
+        mean=float(norms.mean()),
+        median=float(np.median(norms)),
+        least=float(norms.min()),
+        hardly_learn=float(slow.mean()),
+        hardly_learn_long=float((slow & ~opposite).mean()),
+        hardly_learn_opposite=float(opposite.mean()),
+        alike_already=float((positives.cosines >= LEARNT).mean()),
     )
+
+
+def gradient_norms(cosines: Array, lengths: Array) -> Array:
+    """The norm ``sin(angle) / length`` of the gradient of each cosine."""
+    return np.sqrt(np.maximum(1 - cosines**2, 0)) / lengths

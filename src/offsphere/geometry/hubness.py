@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom, skew
 
 from offsphere.base.arrays import Index
+from offsphere.geometry.evidence import NEIGHBOURS, Evidence
 
-NEIGHBOURS = 10
 WORST = 10  # hubs that are named
 HUB = 2  # times k: in so many lists a document is a hub
 
@@ -25,9 +25,9 @@ class Hub(NamedTuple):
     occurrences: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Hubness:
-    """How unevenly places in the lists of the k nearest are shared out, under one scorer."""
+    """How unevenly entries in the lists of the k nearest are shared out, under one scorer."""
 
     scorer: str
     k: int
@@ -44,7 +44,7 @@ class Hubness:
 
     @property
     def sentence(self) -> str:
-        """Whether it is more than chance."""
+        """Whether there are more hubs, and more documents in no list, than chance makes."""
         worst = f"; the worst, {self.worst[0].id!r}, is in {self.worst[0].occurrences}" if self.hub_count else ""
         return (
             f"{self.scorer}: skewness {self.skewness:.2f} (by chance {self.chance['skewness']:.2f}), "
@@ -53,24 +53,33 @@ class Hubness:
         )
 
 
+def measure_hubness(evidence: Evidence) -> list[Hubness]:
+    """The section: how entries among the nearest are shared out, under each scorer."""
+    searched = evidence.sides[-1]
+    return [
+        hubness(name, ranked[:, :NEIGHBOURS], len(searched.vectors), searched.ids)
+        for name, ranked in evidence.neighbours.items()
+    ]
+
+
 def hubness(scorer: str, ranked: Index, documents: int, ids: Sequence[str] | None = None) -> Hubness:
-    """From the lists of the k nearest documents of each query (queries, k)."""
+    """Count hubs in the lists of the k nearest documents of each query (queries, k)."""
     queries, k = ranked.shape
     occurrences = np.bincount(ranked.ravel(), minlength=documents)
     order = np.argsort(-occurrences, kind="stable")[:WORST]
     return Hubness(
-        scorer,
-        k,
-        queries,
-        documents,
-        skewness(occurrences),
-        robin_hood(occurrences),
-        gini(occurrences),
-        float((occurrences == 0).mean()),
-        int((occurrences >= HUB * k).sum()),
-        [Hub(ids[place] if ids is not None else str(place), int(occurrences[place])) for place in order.tolist()],
-        np.bincount(occurrences),
-        by_chance(queries, k, documents),
+        scorer=scorer,
+        k=k,
+        queries=queries,
+        documents=documents,
+        skewness=skewness(occurrences),
+        robin_hood=robin_hood(occurrences),
+        gini=gini(occurrences),
+        antihub_share=float((occurrences == 0).mean()),
+        hub_count=int((occurrences >= HUB * k).sum()),
+        worst=[Hub(ids[row] if ids is not None else str(row), int(occurrences[row])) for row in order.tolist()],
+        documents_in_lists=np.bincount(occurrences),
+        chance=by_chance(queries, k, documents),
     )
 
 
@@ -80,7 +89,7 @@ def skewness(occurrences: NDArray[np.integer]) -> float:
 
 
 def robin_hood(occurrences: NDArray[np.integer]) -> float:
-    """The share of places that would have to change hands to be shared out evenly: ``.5 Sum |O - mean| / Sum O``."""
+    """The share of entries that would have to change hands to be shared out evenly: ``.5 Sum |O - mean| / Sum O``."""
     total = occurrences.sum()
     return float(np.abs(occurrences - occurrences.mean()).sum() / (2 * total)) if total else nan
 

@@ -8,6 +8,7 @@ from math import exp, isfinite, log, nan, sqrt
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows
+from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.sample import Sample, smallest
 from offsphere.geometry.scanning import Scan
 from offsphere.geometry.spectrum import effective_rank, eigenvalues, isoscore
@@ -17,10 +18,10 @@ CONE = 0.5  # a mean cosine above this is a narrow cone
 PAIRED = 4_096  # rows of a sample whose pairs are formed; all rows where the sample is the whole
 AT_ONCE = 1_024  # rows of a sample that are multiplied with all of it
 EFFECTIVE = 200  # rows that must share a partition sum for a sample to estimate it
-LEADING = (1, 3, 10)  # components whose share of the variance is told
+LEADING = (1, 3, 10)  # components whose share of the variance is given
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Isotropy:
     """How the vectors of a side fill their space."""
 
@@ -39,7 +40,7 @@ class Isotropy:
 
     @property
     def sentence(self) -> str:
-        """What the numbers mean."""
+        """Whether the vectors lie in a narrow cone, and how many dimensions their variance fills."""
         if not isfinite(self.mean_cosine) or not isfinite(self.effective_rank):
             return f"{self.side}: there are no two different directions to speak of"
         score = f" (IsoScore {self.isoscore:.3f})" if isfinite(self.isoscore) else ""
@@ -50,35 +51,41 @@ class Isotropy:
         )
 
 
-def isotropy(side: str, found: Scan) -> Isotropy:
-    """Exact where it is linear in the vectors, from the sample where it is quadratic."""
-    spectrum = eigenvalues(found.moments.covariance)
+def measure_isotropy(evidence: Evidence) -> list[Isotropy]:
+    """The section: how the vectors of each side fill their space."""
+    return [isotropy(side.name, state) for side, state in zip(evidence.sides, evidence.scans, strict=True)]
+
+
+def isotropy(side: str, state: Scan) -> Isotropy:
+    """How vectors fill their space: exact where it is linear in them, from the sample where it is quadratic."""
+    spectrum = eigenvalues(state.moments.covariance)
     total = spectrum.sum()
-    variance, uniformity = _over_pairs(found.sample)
+    variance, uniformity = _over_pairs(state.sample)
+    shares = {str(k): float(spectrum[:k].sum() / total) if total > 0 else nan for k in LEADING if k < state.dimension}
     return Isotropy(
-        side,
-        found.directions.mean_cosine,
-        variance,
-        isoscore(spectrum),
-        effective_rank(spectrum),
-        found.dimension,
-        int((np.diag(found.moments.covariance) <= 0).sum()),
-        {str(k): float(spectrum[:k].sum() / total) if total > 0 else nan for k in LEADING if k < found.dimension},
-        spectrum,
-        partition_score(found),
-        uniformity,
-        None if found.sample.whole else min(len(found.sample.rows), PAIRED),
+        side=side,
+        mean_cosine=state.directions.mean_cosine,
+        cosine_variance=variance,
+        isoscore=isoscore(spectrum),
+        effective_rank=effective_rank(spectrum),
+        dimension=state.dimension,
+        constant_dimensions=int((np.diag(state.moments.covariance) <= 0).sum()),
+        variance_shares=shares,
+        spectrum=spectrum,
+        partition=partition_score(state),
+        uniformity=uniformity,
+        sampled=None if state.sample.whole else min(len(state.sample.rows), PAIRED),
     )
 
 
-def partition_score(found: Scan) -> Estimate:
+def partition_score(state: Scan) -> Estimate:
     """``min Z(c) / max Z(c)`` over the eigenvectors c of ``Sum x x^T``, where ``Z(c) = Sum exp(c . x)``.
 
     Mu & Viswanath (2018), after Arora et al. (2016): 1 where no direction is preferred. An eigenvector has no sign, so
     both signs are tried; then the score does not change when the space is turned.
     """
-    _, vectors = np.linalg.eigh(found.moments.second)
-    rows = found.sample.vectors.astype(np.float64) @ vectors  # (sample, dimension)
+    _, vectors = np.linalg.eigh(state.moments.second)
+    rows = state.sample.vectors.astype(np.float64) @ vectors  # (sample, dimension)
     exponents = np.concatenate([rows, -rows], axis=1)
     highest = exponents.max(axis=0)
     shifted = np.exp(exponents - highest)
@@ -86,7 +93,7 @@ def partition_score(found: Scan) -> Estimate:
     logarithms = highest + np.log(means)
     low, high = int(logarithms.argmin()), int(logarithms.argmax())
     value = float(logarithms[low] - logarithms[high])
-    if found.sample.whole:
+    if state.sample.whole:
         return Estimate(exp(value))
     effective = shifted.sum(axis=0) ** 2 / (shifted**2).sum(axis=0)
     if min(effective[low], effective[high]) < EFFECTIVE:
@@ -104,8 +111,8 @@ def _over_pairs(sample: Sample) -> tuple[Estimate, Estimate]:
     A row's mean cosine and mean squared cosine follow from sums over the directions; only its potential needs pairs.
     """
     rows = (sample.vectors if sample.whole else sample.vectors[smallest(sample.keys, PAIRED)]).astype(np.float64)
-    own = np.linalg.norm(rows, axis=1)
-    units = rows[own > 0] / own[own > 0, None]
+    lengths = np.linalg.norm(rows, axis=1)
+    units = rows[lengths > 0] / lengths[lengths > 0, None]
     count = len(units)
     if count < 2:  # noqa: PLR2004
         return UNDEFINED, UNDEFINED
@@ -127,11 +134,11 @@ def _potentials(units: Rows) -> Array:
     for start in range(0, len(units), AT_ONCE):
         some, later = units[start : start + AT_ONCE], units[start:]
         end = start + len(some)
-        found = some @ later.T
-        found *= 4
-        found -= 4
-        np.exp(found, out=found)
-        np.fill_diagonal(found, 0)
-        sums[start:end] += found.sum(axis=1)
-        sums[end:] += found[:, len(some) :].sum(axis=0)
+        potentials = some @ later.T
+        potentials *= 4
+        potentials -= 4
+        np.exp(potentials, out=potentials)
+        np.fill_diagonal(potentials, 0)
+        sums[start:end] += potentials.sum(axis=1)
+        sums[end:] += potentials[:, len(some) :].sum(axis=0)
     return sums

@@ -17,8 +17,9 @@ from offsphere.base.arrays import Array, Flags
 from offsphere.base.cores import available_cores
 from offsphere.base.errors import OffsphereError
 from offsphere.base.progress import Progress
-from offsphere.encode.encoder import Encoder, ItemSide
-from offsphere.encode.token_layers import token_layers, token_names
+from offsphere.data.items import ItemSide
+from offsphere.encode.encoder import Encoder
+from offsphere.encode.token_layers import token_layers, token_names, transformer_of
 from offsphere.geometry.dimensions import Dimensions, dimensions
 from offsphere.geometry.merging import Merging
 from offsphere.geometry.token_batch import TokenBatch
@@ -39,7 +40,7 @@ class SpecialToken:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WithSpecial:
-    """The same numbers with special tokens counted as tokens."""
+    """A layer's mean numbers with special tokens counted as tokens."""
 
     anisotropy: float
     mean_length: float
@@ -47,9 +48,9 @@ class WithSpecial:
     intra_similarity: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Layer:
-    """One layer; 0 is what enters the first block."""
+    """What the token vectors of one layer look like; layer 0 is what enters the first block."""
 
     layer: int
     anisotropy: float
@@ -65,7 +66,7 @@ class Layer:
     self_adjusted_by_token: Array  # self-similarity of each token of the report, adjusted
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Layers:
     """All layers of a model over some texts."""
 
@@ -74,11 +75,11 @@ class Layers:
     token_count: int  # without special ones
     compared: int  # distinct tokens that stand in at least two texts
     layers: Sequence[Layer]
-    tokens: Sequence[str]  # those, as the tokenizer writes them
+    tokens: Sequence[str]  # the distinct tokens that are compared, as the tokenizer writes them
 
     @property
     def sentence(self) -> str:
-        """First and last layer."""
+        """The numbers of the first and of the last layer."""
         first, last = self.layers[0], self.layers[-1]
         return (
             f"{self.model}: anisotropy {first.anisotropy:.3f} in layer 0, {last.anisotropy:.3f} in layer {last.layer}; "
@@ -106,13 +107,50 @@ def measure_layers(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Layers:
-    """Run the model over the texts once; sums are taken as layers come, and no token vector is kept but some probes."""
+    """Measure every layer of a transformer in one run over the texts.
+
+    Sums are taken as the layers come, and no token vector is kept but some probes.
+
+    Args:
+        encoder: A transformer model, as ``load_encoder`` gives it.
+        texts: What it reads.
+        side: Whose prompt and route the model uses.
+        seed: Of the probes.
+        progress: Is told how many texts are done.
+
+    Returns:
+        A ``Layers`` with anisotropy, token lengths, self-similarity and intra-sentence similarity of each layer.
+
+    Raises:
+        OffsphereError: A model that has no layers, or fewer than two texts with a word in them.
+
+    Example:
+        A model that gives a vector a text, not one a token, has no layers:
+
+        >>> import numpy as np, offsphere as osp
+        >>> from offsphere.encode.function import FunctionEncoder
+        >>> encoder = FunctionEncoder(lambda texts: np.ones((len(texts), 4)), "ones")
+        >>> osp.measure_layers(encoder, ["a river bank", "a bank account"])  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        offsphere.base.errors.OffsphereError: ones has no layers: it gives a vector a text, not one a token...
+    """
     states, special = _states(encoder, texts, side, seed, progress)
-    return _told(encoder, side, len(texts), states, special)
+    ids = states[0].tokens.ids
+    apart = np.isin(ids, special)
+    compared = ~apart & np.isfinite(states[0].tokens.self_similarity)
+    special_names = token_names(encoder, ids[apart].tolist(), side)
+    return Layers(
+        model=encoder.description.model,
+        texts=len(texts),
+        token_count=states[0].ordinary.tokens,
+        compared=int(compared.sum()),
+        layers=[_layer(number, state, compared, apart, special_names) for number, state in enumerate(states)],
+        tokens=token_names(encoder, ids[compared].tolist(), side),
+    )
 
 
 def layer_summaries(encoder: Encoder, texts: Sequence[str], side: ItemSide = "document") -> list[LayerSummary]:
-    """Every layer in short."""
+    """The few numbers of every layer that one follows while a model is trained."""
     states, special = _states(encoder, texts, side, 0, None)
     tokens = states[0].tokens
     compared = ~np.isin(tokens.ids, special) & np.isfinite(tokens.self_similarity)
@@ -120,14 +158,15 @@ def layer_summaries(encoder: Encoder, texts: Sequence[str], side: ItemSide = "do
 
 
 def _summary(state: LayerState, compared: Flags) -> LayerSummary:
-    own, mean = state.ordinary, _mean(state.tokens.self_similarity[compared])
+    """The mean numbers of one layer; self-similarity is over the tokens that are compared."""
+    sentences, mean = state.ordinary, _mean(state.tokens.self_similarity[compared])
     return LayerSummary(
-        own.anisotropy,
-        own.mean_length,
+        sentences.anisotropy,
+        sentences.mean_length,
         mean,
-        mean - own.anisotropy,
-        own.intra_similarity,
-        own.intra_similarity - own.anisotropy,
+        mean - sentences.anisotropy,
+        sentences.intra_similarity,
+        sentences.intra_similarity - sentences.anisotropy,
     )
 
 
@@ -135,17 +174,18 @@ def _states(
     encoder: Encoder, texts: Sequence[str], side: ItemSide, seed: int, progress: Progress | None
 ) -> tuple[list[LayerState], list[int]]:
     """The state of every layer over all texts, and which tokens stand for no word."""
+    transformer_of(encoder, side)  # refuses a model without layers before torch is loaded
     merging: list[Merging[LayerState]] = []
     done = 0
     special: dict[int, None] = {}
     with ThreadPoolExecutor(available_cores()) as pool:
-        for found in token_layers(encoder, texts, side):
-            batch = TokenBatch(found.ids, found.texts, found.special, found.numbers, seed)
-            merging = merging or [Merging() for _ in found.layers]
-            for place, state in enumerate(pool.map(batch.state, found.layers)):
-                merging[place].add(state)
-            special |= dict.fromkeys(np.unique(found.ids[found.special]).tolist())
-            done += len(found.numbers)
+        for tokens in token_layers(encoder, texts, side):
+            batch = TokenBatch(tokens.ids, tokens.texts, tokens.special, tokens.numbers, seed)
+            merging = merging or [Merging() for _ in tokens.layers]
+            for layer, state in zip(merging, pool.map(batch.state, tokens.layers), strict=True):
+                layer.add(state)
+            special |= dict.fromkeys(np.unique(tokens.ids[tokens.special]).tolist())
+            done += len(tokens.numbers)
             if progress is not None:
                 progress(done, len(texts))
     states = [state for state in (layer.result() for layer in merging) if state is not None]
@@ -154,46 +194,40 @@ def _states(
     return states, list(special)
 
 
-def _told(encoder: Encoder, side: ItemSide, texts: int, states: Sequence[LayerState], special: list[int]) -> Layers:
-    ids = states[0].tokens.ids
-    apart = np.isin(ids, special)
-    compared = ~apart & np.isfinite(states[0].tokens.self_similarity)
-    names = token_names(encoder, ids[compared].tolist(), side)
-    return Layers(
-        encoder.description.model,
-        texts,
-        states[0].ordinary.tokens,
-        int(compared.sum()),
-        [
-            _layer(number, state, compared, apart, token_names(encoder, ids[apart].tolist(), side))
-            for number, state in enumerate(states)
-        ],
-        names,
-    )
-
-
 def _layer(number: int, state: LayerState, compared: Flags, apart: Flags, special: Sequence[str]) -> Layer:
-    own, tokens = state.ordinary, state.tokens
-    similar = tokens.self_similarity
+    """All numbers of one layer; ``apart`` flags the special tokens, whose names are ``special``."""
+    sentences, tokens = state.ordinary, state.tokens
+    similar, summary = tokens.self_similarity, _summary(state, compared)
     return Layer(
-        number,
-        *_summary(state, compared),
-        correlation(np.log(tokens.counts[compared]), similar[compared]),
-        [
-            SpecialToken(name, int(tokens.counts[place]), float(tokens.lengths[place] / tokens.counts[place]),
-                         float(similar[place]), float(similar[place] - own.anisotropy))
-            for name, place in zip(special, np.flatnonzero(apart), strict=True)
+        layer=number,
+        anisotropy=summary.anisotropy,
+        mean_length=summary.length,
+        self_similarity=summary.self_similarity,
+        self_adjusted=summary.self_adjusted,
+        intra_similarity=summary.intra_similarity,
+        intra_adjusted=summary.intra_adjusted,
+        count_and_self_similarity=correlation(np.log(tokens.counts[compared]), similar[compared]),
+        special=[
+            SpecialToken(
+                token=name,
+                count=int(tokens.counts[row]),
+                mean_length=float(tokens.lengths[row] / tokens.counts[row]),
+                self_similarity=float(similar[row]),
+                adjusted=float(similar[row] - sentences.anisotropy),
+            )
+            for name, row in zip(special, np.flatnonzero(apart), strict=True)
         ],
-        WithSpecial(
+        with_special=WithSpecial(
             state.everything.anisotropy,
             state.everything.mean_length,
             _mean(similar[np.isfinite(similar)]),
             state.everything.intra_similarity,
         ),
-        dimensions(f"layer {number}", own.directions, state.probes),
-        similar[compared] - own.anisotropy,
-    )  # fmt: skip
+        dimensions=dimensions(f"layer {number}", sentences.directions, state.probes),
+        self_adjusted_by_token=similar[compared] - sentences.anisotropy,
+    )
 
 
 def _mean(values: Array) -> float:
+    """The mean of numbers; not a number where there are none."""
     return float(values.mean()) if len(values) else float("nan")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.base.arrays import Array, Index
+from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.text_numbers import TextNumbers
 from offsphere.statistics.correlation import Correlation, correlation
 from offsphere.vectors.lengths import are_equal
@@ -18,7 +20,7 @@ SOMETHING_TO_USE, NOISE = 0.1, 0.05  # coefficients of variation (Feng & Watanab
 NORMALISED = "these vectors were normalised; magnitude was discarded before we saw it"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LengthSummary:
     """Lengths of a side, those that are zero left out. ``variation`` is deviation over mean."""
 
@@ -40,7 +42,7 @@ class LengthSummary:
 
     @property
     def sentence(self) -> str:
-        """What the spread means."""
+        """What the spread of the lengths means."""
         if self.normalised:
             return f"{self.side}: {NORMALISED}"
         if self.count - self.empty < 2:  # noqa: PLR2004
@@ -50,11 +52,20 @@ class LengthSummary:
             worth = ", which is noise"
         if self.side == "query":
             worth = ", which no ranking sees"
-        said = f"{self.side}: lengths vary by {self.variation:.1%} of their mean{worth}"
+        spread = f"{self.side}: lengths vary by {self.variation:.1%} of their mean{worth}"
         if self.with_characters is None or not self.with_characters.spearman.excludes_zero:
-            return said
-        found = self.with_characters.spearman.value
-        return f"{said}; longer texts have {'longer' if found > 0 else 'shorter'} vectors (Spearman {found:+.2f})"
+            return spread
+        rank = self.with_characters.spearman.value
+        return f"{spread}; longer texts have {'longer' if rank > 0 else 'shorter'} vectors (Spearman {rank:+.2f})"
+
+
+def measure_lengths(evidence: Evidence) -> list[LengthSummary]:
+    """The section: the lengths of each side."""
+    texts: Sequence[TextNumbers | None] = evidence.texts or [None] * len(evidence.sides)
+    return [
+        length_summary(side.name, state.lengths, numbers)
+        for side, state, numbers in zip(evidence.sides, evidence.scans, texts, strict=True)
+    ]
 
 
 def length_summary(side: str, lengths: Array, texts: TextNumbers | None = None) -> LengthSummary:
@@ -63,26 +74,31 @@ def length_summary(side: str, lengths: Array, texts: TextNumbers | None = None) 
     mean, deviation = float(some.mean()), float(some.std())
     normalised = are_equal(lengths)
     counts, edges = np.histogram(some, bins=BINS, range=(0.5 * mean, 1.5 * mean) if normalised and mean > 0 else None)
-    found = texts if texts is not None and not normalised else None
-    return LengthSummary(
-        side,
-        len(lengths),
-        int((lengths == 0).sum()),
-        mean,
-        deviation,
-        deviation / mean if mean > 0 else 0.0,
-        {f"{share:g}": float(value) for share, value in zip(QUANTILES, np.quantile(some, QUANTILES), strict=True)},
-        counts,
-        edges,
-        normalised,
-        _against(lengths, found.characters) if found is not None else None,
-        _against(lengths, found.tokens) if found is not None else None,
-        _against(lengths, found.frequency) if found is not None else None,
-        found.counted if found is not None else None,
-        found.frequency_of if found is not None else None,
+    summary = LengthSummary(
+        side=side,
+        count=len(lengths),
+        empty=int((lengths == 0).sum()),
+        mean=mean,
+        deviation=deviation,
+        variation=deviation / mean if mean > 0 else 0.0,
+        quantiles={f"{share:g}": float(at) for share, at in zip(QUANTILES, np.quantile(some, QUANTILES), strict=True)},
+        histogram_counts=counts,
+        histogram_edges=edges,
+        normalised=normalised,
+    )
+    if texts is None or normalised:
+        return summary
+    return replace(
+        summary,
+        with_characters=_against(lengths, texts.characters),
+        with_tokens=_against(lengths, texts.tokens),
+        with_frequency=_against(lengths, texts.frequency),
+        counted=texts.counted,
+        frequency_of=texts.frequency_of,
     )
 
 
 def _against(lengths: Array, numbers: NDArray[np.generic]) -> Correlation:
+    """Lengths against a number of each text, over the vectors that have both."""
     known = np.isfinite(np.asarray(numbers, np.float64)) & (lengths > 0)
     return correlation(lengths[known], numbers[known])

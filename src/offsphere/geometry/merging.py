@@ -20,19 +20,19 @@ class Merging(Generic[State]):
     """States so far, as the digits of a binary counter: the merged state of 1, 2, 4, 8, ... of them."""
 
     def __init__(self) -> None:
-        self.held: list[tuple[int, State]] = []
+        self.digits: list[tuple[int, State]] = []  # weight and merged state, the heaviest first
 
     def add(self, state: State) -> None:
-        """Take another state in."""
+        """Take another state in, merging it with those of equal weight."""
         weight = 1
-        while self.held and self.held[-1][0] == weight:
-            weight, before = 2 * weight, self.held.pop()[1]
+        while self.digits and self.digits[-1][0] == weight:
+            weight, before = 2 * weight, self.digits.pop()[1]
             state = before.merge(state)
-        self.held.append((weight, state))
+        self.digits.append((weight, state))
 
     def result(self) -> State | None:
         """All of them merged, or nothing if there were none."""
-        found: State | None = None
-        for _, state in reversed(self.held):
-            found = state if found is None else state.merge(found)
-        return found
+        merged: State | None = None
+        for _, state in reversed(self.digits):
+            merged = state if merged is None else state.merge(merged)
+        return merged

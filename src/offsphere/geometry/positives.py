@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Index, Vectors
+from offsphere.base.arrays import Array, Index
 from offsphere.data.task import Task, TaskVectors
 from offsphere.vectors.lengths import lengths
 
-AT_ONCE = 8_192  # pairs whose vectors are held at a time
+AT_ONCE = 8_192  # pairs whose vectors are read at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,18 +29,21 @@ class Positives:
 
 
 def positives_of(task: Task, vectors: TaskVectors) -> Positives:
-    """All positive pairs of a task."""
-    return _measured(*vectors.sides, *task.positives())
-
-
-def _measured(one: Vectors, other: Vectors, left: Index, right: Index) -> Positives:
-    products, own, others = np.empty(len(left)), np.empty(len(left)), np.empty(len(left))
+    """All positive pairs of a task, with the cosine and the lengths of each."""
+    (first, second), (left, right) = vectors.sides, task.positives()
+    products, left_lengths, right_lengths = np.empty(len(left)), np.empty(len(left)), np.empty(len(left))
     for start in range(0, len(left), AT_ONCE):
         chosen = slice(start, start + AT_ONCE)
-        rows, columns = np.asarray(one[left[chosen]]), np.asarray(other[right[chosen]])
-        products[chosen] = np.einsum("nd,nd->n", rows, columns, dtype=np.float64)
-        own[chosen], others[chosen] = lengths(rows), lengths(columns)
-    kept = (own > 0) & (others > 0)
-    left, right, own, others = left[kept], right[kept], own[kept], others[kept]
-    cosines = np.clip(products[kept] / (own * others), -1, 1)
-    return Positives(left, right, cosines, own, others, int((~kept).sum()))
+        left_rows, right_rows = np.asarray(first[left[chosen]]), np.asarray(second[right[chosen]])
+        products[chosen] = np.einsum("nd,nd->n", left_rows, right_rows, dtype=np.float64)
+        left_lengths[chosen], right_lengths[chosen] = lengths(left_rows), lengths(right_rows)
+    kept = (left_lengths > 0) & (right_lengths > 0)
+    left_lengths, right_lengths = left_lengths[kept], right_lengths[kept]
+    return Positives(
+        left[kept],
+        right[kept],
+        np.clip(products[kept] / (left_lengths * right_lengths), -1, 1),
+        left_lengths,
+        right_lengths,
+        int((~kept).sum()),
+    )

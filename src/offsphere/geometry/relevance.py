@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 
 from offsphere.base.arrays import Array, Flags, Index
 from offsphere.base.errors import OffsphereError
-from offsphere.data.ranking_task import RankingTask
+from offsphere.data.judgments import Judgments
+from offsphere.data.task import Task
+from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.length import NORMALISED
 from offsphere.geometry.positives import Positives
+from offsphere.scoring.scorer import Scorer
+from offsphere.scoring.similarity import COSINE
 from offsphere.statistics.correlation import Correlation, correlation
 from offsphere.statistics.effect import FEW, band, cohen_d, cohen_d_samples, superiority
 from offsphere.statistics.estimate import UNDEFINED, Estimate
@@ -21,6 +25,7 @@ from offsphere.statistics.significance import bootstrap, interval
 from offsphere.vectors.lengths import are_equal
 
 COMPETITORS = 100  # non-relevant documents nearest to a query by cosine
+DEEPEST = 400  # relevant documents beyond which the search for competitors goes no deeper
 FEWEST = 2
 
 
@@ -33,7 +38,7 @@ class WithinQuery(NamedTuple):
     chance_longer: Estimate  # the chance that a relevant document is longer than a competitor
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Relevance:
     """Length against relevance. ``d_adjusted`` is after text length was regressed out."""
 
@@ -53,21 +58,21 @@ class Relevance:
 
     @property
     def sentence(self) -> str:
-        """The answer to the two questions."""
+        """Whether relevant documents are longer, and whether that is only text length in disguise."""
         if not self.d.excludes_zero:
-            said = f"between the lengths of relevant documents and others no difference was found (d = {self.d})"
+            words = f"between the lengths of relevant documents and others no difference was found (d = {self.d})"
         else:
             way = "longer" if self.d.value > 0 else "shorter"
-            said = f"relevant documents are {way} (d = {self.d}, {band(self.d.value)})"
+            words = f"relevant documents are {way} (d = {self.d}, {band(self.d.value)})"
         if self.d_adjusted is not None:
             if self.in_disguise:
-                said += f"; but that is text length in disguise: without it d = {self.d_adjusted}"
+                words += f"; but that is text length in disguise: without it d = {self.d_adjusted}"
             else:
-                said += f"; with text length regressed out d = {self.d_adjusted}"
-        said += f"; against what cosine ranks beside them d = {self.within.d}"
+                words += f"; with text length regressed out d = {self.d_adjusted}"
+        words += f"; against what cosine ranks beside them d = {self.within.d}"
         if self.within_adjusted is not None:
-            said += f", with text length regressed out {self.within_adjusted.d}"
-        return said
+            words += f", with text length regressed out {self.within_adjusted.d}"
+        return words
 
     @property
     def in_disguise(self) -> bool:
@@ -82,19 +87,49 @@ class Relevance:
         )
 
 
+def measure_relevance(evidence: Evidence) -> Relevance:
+    """The section: length against relevance, on a task whose documents were judged."""
+    task = evidence.task
+    if task is None or task.relevant_to_any() is None:
+        raise OffsphereError("length and relevance: it needs a ranking task, with queries, documents and judgments")
+    query_lengths, document_lengths = (state.lengths for state in evidence.scans)
+    judgments = _relevant(task, len(document_lengths))
+    _refuse_few(task.name, judgments.relevant_to_any, document_lengths)  # before anything is searched
+    cosine = {"cosine": Scorer(COSINE)}
+    depth = COMPETITORS + min(int(judgments.relevant.max()), DEEPEST)
+    difficulty = evidence.table["cosine"].values
+    assert difficulty is not None  # ndcg@10 has a value a query
+    return relevance(
+        judgments,
+        document_lengths=document_lengths,
+        query_lengths=query_lengths,
+        ranked=evidence.nearest(evidence.sides[0].vectors, cosine, depth)["cosine"],
+        difficulty=difficulty,
+        positives=evidence.positives,
+        characters=evidence.texts[1].characters if evidence.texts is not None else None,
+        groups=_rows_by_group(task, evidence.groups),
+        seed=evidence.seed,
+    )
+
+
 def relevance(
-    task: RankingTask,
+    judgments: Judgments,
+    *,
     document_lengths: Array,
     query_lengths: Array,
     ranked: Index,
     difficulty: Array,
     positives: Positives,
     characters: NDArray[np.integer] | None = None,
-    groups: Mapping[str, str] | None = None,
+    groups: Mapping[str, Index] | None = None,
     seed: int = 0,
 ) -> Relevance:
-    """``ranked`` holds each query's nearest documents by cosine, ``difficulty`` its ndcg@10 under cosine."""
-    flags = refuse_few(task, document_lengths)
+    """Length against relevance, with the length of the text (``characters``) regressed out where it is known.
+
+    ``ranked`` holds each query's nearest documents by cosine, ``difficulty`` its ndcg@10 under cosine, and ``groups``
+    the queries of each group.
+    """
+    flags = judgments.relevant_to_any
     known = document_lengths > 0  # empty texts have no length that could mean anything
     relevant, others = document_lengths[flags & known], document_lengths[~flags & known]
     d = cohen_d(relevant, others, seed)
@@ -106,37 +141,42 @@ def relevance(
         adjusted = cohen_d(*rest, seed)
         change = cohen_d_samples(relevant, others, seed) - cohen_d_samples(*rest, seed)
         drop = Estimate.resampled(d.value - adjusted.value, change)
-        within_adjusted = _within("all", _by_query(task, residuals, known, ranked), seed)
-    differences = _by_query(task, document_lengths, known, ranked)
+        within_adjusted = _within("all", _by_query(judgments, residuals, known, ranked), seed)
+    differences = _by_query(judgments, document_lengths, known, ranked)
+    log_lengths = np.log(positives.left_lengths * positives.right_lengths)
     return Relevance(
-        len(relevant),
-        len(others),
-        d,
-        adjusted,
-        drop,
-        explained,
-        superiority(relevant, others),
-        _within("all", differences, seed),
-        within_adjusted,
-        [_within(name, differences[rows], seed) for name, rows in _grouped(task, groups).items()],
-        correlation(positives.right_lengths, positives.cosines, positives.left),
-        correlation(np.log(positives.left_lengths * positives.right_lengths), positives.cosines, positives.left),
-        correlation(query_lengths, difficulty),
+        relevant=len(relevant),
+        others=len(others),
+        d=d,
+        d_adjusted=adjusted,
+        d_drop=drop,
+        text_length_explains=explained,
+        auc=superiority(relevant, others),
+        within=_within("all", differences, seed),
+        within_adjusted=within_adjusted,
+        groups=[_within(name, differences[rows], seed) for name, rows in (groups or {}).items()],
+        document_length_and_cosine=correlation(positives.right_lengths, positives.cosines, positives.left),
+        log_lengths_and_cosine=correlation(log_lengths, positives.cosines, positives.left),
+        query_length_and_ndcg=correlation(query_lengths, difficulty),
     )
 
 
-def refuse_few(task: RankingTask, document_lengths: Array) -> Flags:
-    """Which documents are relevant to any query; an error where lengths or groups allow no effect."""
+def _relevant(task: Task, documents: int) -> Judgments:
+    """The relevant documents of each query, whatever their grade."""
+    queries, rows = task.positives()
+    return Judgments.of(queries, rows, np.ones(len(rows)), task.units, documents)
+
+
+def _refuse_few(name: str, relevant: Flags, document_lengths: Array) -> None:
+    """Refuse lengths that are all equal, and fewer than two relevant or two other documents."""
     if are_equal(document_lengths):
         raise OffsphereError(f"length and relevance: {NORMALISED}")
-    flags = task.judgments.relevant_to_any
     for kind, count in (
-        ("relevant", (flags & (document_lengths > 0)).sum()),
-        ("non-relevant", (~flags & (document_lengths > 0)).sum()),
+        ("relevant", (relevant & (document_lengths > 0)).sum()),
+        ("non-relevant", (~relevant & (document_lengths > 0)).sum()),
     ):
         if count < FEWEST:
-            raise OffsphereError(f"length and relevance: {task.name} has {count} {kind} documents; an effect needs two")
-    return flags
+            raise OffsphereError(f"length and relevance: {name} has {count} {kind} documents; an effect needs two")
 
 
 def regressed_out(lengths: Array, characters: NDArray[np.integer]) -> tuple[Array, float]:
@@ -148,33 +188,31 @@ def regressed_out(lengths: Array, characters: NDArray[np.integer]) -> tuple[Arra
     spread = size.std()
     scaled = (size - size.mean()) / (spread if spread > 0 else 1.0)
     columns = np.stack([np.ones_like(scaled), scaled, scaled**2, scaled**3], axis=1)
-    found, *_ = np.linalg.lstsq(columns, lengths, rcond=None)
-    residuals = lengths - columns @ found
+    weights, *_ = np.linalg.lstsq(columns, lengths, rcond=None)
+    residuals = lengths - columns @ weights
     total = lengths.var()
     return residuals, float(1 - residuals.var() / total) if total > 0 else 0.0
 
 
-def _by_query(task: RankingTask, lengths: Array, known: Flags, ranked: Index) -> Array:
+def _by_query(judgments: Judgments, lengths: Array, known: Flags, ranked: Index) -> Array:
     """Per query: difference of means, squares within, degrees of freedom, superiority; no numbers without a side."""
-    judgments = task.judgments
-    found = np.full((judgments.query_count, 4), np.nan)
-    relevant_rows = judgments.grades > 0
+    rows = np.full((judgments.query_count, 4), np.nan)
     starts = np.searchsorted(judgments.queries, np.arange(judgments.query_count + 1))
     gains = judgments.gains(ranked)
     for query in range(judgments.query_count):
-        own = slice(starts[query], starts[query + 1])
-        own_relevant = judgments.documents[own][relevant_rows[own]]
+        wanted = judgments.documents[starts[query] : starts[query + 1]]
         competitors = ranked[query][gains[query] <= 0][:COMPETITORS]
-        relevant, others = lengths[own_relevant[known[own_relevant]]], lengths[competitors[known[competitors]]]
+        relevant, others = lengths[wanted[known[wanted]]], lengths[competitors[known[competitors]]]
         if len(relevant) and len(others):
             freedom = len(relevant) + len(others) - 2
             squares = len(relevant) * relevant.var() + len(others) * others.var()
             above = (relevant[:, None] > others).mean() + (relevant[:, None] == others).mean() / 2
-            found[query] = (relevant.mean() - others.mean(), squares, freedom, above)
-    return found
+            rows[query] = (relevant.mean() - others.mean(), squares, freedom, above)
+    return rows
 
 
 def _within(group: str, differences: Array, seed: int) -> WithinQuery:
+    """The effect within queries from the numbers of each query, with intervals over queries."""
     known = differences[np.isfinite(differences[:, 0])]
     if len(known) < FEWEST or known[:, 2].sum() <= 0:
         return WithinQuery(group, len(known), UNDEFINED, UNDEFINED)
@@ -191,18 +229,18 @@ def _within(group: str, differences: Array, seed: int) -> WithinQuery:
     if len(known) < FEW:  # percentiles of a bootstrap are too narrow
         deviation = np.sqrt(known[:, 1].sum() / known[:, 2].sum()) or np.inf
         errors = known[:, [0, 3]].std(axis=0, ddof=1) / np.sqrt(len(known)) / (deviation, 1.0)
-        made = [Estimate.around(values[i], errors[i], len(known) - 1) for i in range(2)]
-        return WithinQuery(group, len(known), *made)
+        estimates = [Estimate.around(values[i], errors[i], len(known) - 1) for i in range(2)]
+        return WithinQuery(group, len(known), *estimates)
     low, high = interval(bootstrap(statistic, len(known), seed=seed))
-    made = [Estimate(float(values[i]), float(low[i]), float(high[i])) for i in range(2)]
-    return WithinQuery(group, len(known), *made)
+    estimates = [Estimate(float(values[i]), float(low[i]), float(high[i])) for i in range(2)]
+    return WithinQuery(group, len(known), *estimates)
 
 
-def _grouped(task: RankingTask, groups: Mapping[str, str] | None) -> dict[str, Index]:
-    """Query numbers by group, in the order of the group's name; queries without a group are in none."""
+def _rows_by_group(task: Task, groups: Mapping[str, str] | None) -> dict[str, Index]:
+    """The rows of each group's queries, in the order of the groups' names; queries without a group are in none."""
     if groups is None:
         return {}
-    known = {name: number for number, name in enumerate(task.query_ids)}
+    known = {name: number for number, name in enumerate(task.sides[0].ids or ())}
     rows: dict[str, list[int]] = {}
     for query, group in groups.items():
         if query in known:

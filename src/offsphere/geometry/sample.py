@@ -32,16 +32,16 @@ class Sample:
 
         Where it is known beforehand that no key above ``limit`` will stay, those are not kept.
         """
-        keys = keys_of(np.arange(first, first + len(vectors)), seed)
+        keys = random_keys(np.arange(first, first + len(vectors)), seed)
         chosen = smallest(keys, size) if limit is None else np.flatnonzero(keys <= limit)
         return cls(size, len(vectors), keys[chosen], chosen + first, np.asarray(vectors[chosen], dtype=np.float32))
 
     def merge(self, other: Sample) -> Sample:
         """The sample of both sets together."""
-        return self.joined([self, other])
+        return self.merge_all([self, other])
 
     @staticmethod
-    def joined(parts: list[Sample]) -> Sample:
+    def merge_all(parts: list[Sample]) -> Sample:
         """The sample of several sets together."""
         keys = np.concatenate([part.keys for part in parts])
         rows = np.concatenate([part.rows for part in parts])
@@ -56,7 +56,7 @@ class Sample:
         return len(self.rows) == self.seen
 
 
-def keys_of(rows: Index, seed: int) -> Keys:
+def random_keys(rows: Index, seed: int) -> Keys:
     """A random number for each row: the finalizer of SplitMix64 (Steele, Lea & Flood 2014) over its number."""
     with np.errstate(over="ignore"):
         key = (rows.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -67,7 +67,7 @@ def keys_of(rows: Index, seed: int) -> Keys:
 
 
 def smallest(keys: Keys, size: int) -> Index:
-    """Where the ``size`` smallest keys stand, in order of place."""
+    """The positions of the ``size`` smallest keys, ascending."""
     if len(keys) <= size:
         return np.arange(len(keys))
     return np.sort(np.argpartition(keys, size - 1)[:size])

@@ -6,16 +6,18 @@ Beside some matrices of the dimension the state holds eight bytes a vector (its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from offsphere.base.arrays import Array, Vectors
 from offsphere.base.cores import available_cores, in_order
 from offsphere.base.errors import VectorError
+from offsphere.base.progress import Progress
 from offsphere.geometry.directions import Directions
-from offsphere.geometry.sample import Sample, keys_of
+from offsphere.geometry.sample import Sample, random_keys
 from offsphere.vectors.blocks import TILE, Blocks, Documents
 from offsphere.vectors.moments import Moments
 
@@ -36,8 +38,8 @@ class Scan:
     @classmethod
     def of(cls, vectors: Vectors, first: int = 0, *, sample: int = SAMPLE, seed: int = 0) -> Scan:
         """The state of one chunk, whose first row has the number ``first`` in the whole."""
-        directions, own = Directions.of(vectors)
-        return cls(Moments.of(vectors), directions, own, Sample.of(vectors, first, sample, seed))
+        directions, lengths = Directions.of(vectors)
+        return cls(Moments.of(vectors), directions, lengths, Sample.of(vectors, first, sample, seed))
 
     def merge(self, other: Scan) -> Scan:
         """The state of both, ``other`` coming after this one."""
@@ -60,28 +62,48 @@ def scan(
     sample: int = SAMPLE,
     seed: int = 0,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Scan:
-    """The state of all vectors, read block by block; the same whatever the threads."""
-    from threadpoolctl import threadpool_limits
+    """One pass over all vectors, read block by block; the same result whatever the threads.
 
+    Args:
+        vectors: Rows, in memory, from the map or as blocks.
+        sample: How many rows are kept, from which quadratic quantities are computed.
+        seed: Of the sample.
+        threads: How many tiles are worked on at a time; as many as there are cores without it.
+        progress: Is told how many vectors are done.
+
+    Returns:
+        Moments, sums of directions, every length, and the sample.
+
+    Raises:
+        VectorError: A vector that is not finite, or no vectors at all.
+
+    Example:
+        >>> import numpy as np
+        >>> from offsphere.geometry import scan
+        >>> state = scan(np.array([[3.0, 4.0], [0.0, 2.0]], np.float32))
+        >>> state.lengths.tolist(), round(state.directions.mean_cosine, 3)
+        ([5.0, 2.0], 0.8)
+    """
     blocks = Blocks.of(vectors)
     product: type[np.floating] = np.float64 if blocks.count <= PRECISE else np.float32
-    keys = keys_of(np.arange(blocks.count), seed)
+    keys = random_keys(np.arange(blocks.count), seed)
     limit = np.partition(keys, sample - 1)[sample - 1] if blocks.count > sample else None
     lengths, samples, done = [], [], 0
     total: tuple[Moments, Directions] | None = None
 
-    def measured(tile: Vectors, first: int) -> tuple[Moments, Directions, Array, Sample]:
+    def measure_tile(tile: Vectors, first: int) -> tuple[Moments, Directions, Array, Sample]:
         return Moments.of(tile, product), *Directions.of(tile), Sample.of(tile, first, sample, seed, limit)
 
     # one BLAS thread in each of ours: a tile stays in its core's cache, and rounds the same way every time
     with threadpool_limits(limits=1, user_api="blas"):
-        for moments, directions, own, drawn in in_order(measured, _tiles(blocks), threads or available_cores()):
-            total = (moments, directions) if total is None else _merged(total, (moments, directions))
-            lengths.append(own)
-            samples.append(drawn)
-            done += len(own)
+        tiles = in_order(measure_tile, _tiles(blocks), threads or available_cores())
+        for moments, directions, tile_lengths, tile_sample in tiles:
+            total = (moments, directions) if total is None else _merge_sums(total, (moments, directions))
+            lengths.append(tile_lengths)
+            samples.append(tile_sample)
+            done += len(tile_lengths)
             if progress is not None:
                 progress(done, blocks.count)
     assert total is not None  # Blocks refuses an empty corpus
@@ -89,7 +111,7 @@ def scan(
     if not np.isfinite(every_length).all():
         row = int(np.flatnonzero(~np.isfinite(every_length))[0])
         raise VectorError(f"the vector in row {row} is not finite: remove it or encode it again")
-    return Scan(*total, every_length, Sample.joined(samples))
+    return Scan(*total, every_length, Sample.merge_all(samples))
 
 
 def _tiles(blocks: Blocks) -> Iterator[tuple[Vectors, int]]:
@@ -101,5 +123,5 @@ def _tiles(blocks: Blocks) -> Iterator[tuple[Vectors, int]]:
         first += len(block)
 
 
-def _merged(left: tuple[Moments, Directions], right: tuple[Moments, Directions]) -> tuple[Moments, Directions]:
+def _merge_sums(left: tuple[Moments, Directions], right: tuple[Moments, Directions]) -> tuple[Moments, Directions]:
     return left[0].merge(right[0]), left[1].merge(right[1])

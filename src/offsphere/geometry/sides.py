@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from offsphere.base.arrays import Counts, Vectors
 from offsphere.base.errors import OffsphereError, VectorError
+from offsphere.data.items import Item
 from offsphere.data.store import Store
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.vector_files import VectorFile, read_vectors
@@ -26,18 +27,20 @@ class MeasuredSide:
     name: str
     vectors: Vectors
     ids: Sequence[str] | None = None
-    texts: Sequence[str] | None = None
+    texts: Sequence[Item] | None = None
     tokens: Counts | None = None
 
 
 def sides_of(vectors: Measurable, task: Task | None) -> list[MeasuredSide]:
-    """One or two sides, checked against the task."""
+    """Both sides of a task's vectors, checked against the task; vectors alone are one side."""
     if isinstance(vectors, TaskVectors):
         if task is not None:
             task.check(vectors)
-        known = task.sides if task is not None else vectors.unnamed_sides
-        parts = zip(known, vectors.sides, vectors.tokens, strict=True)
-        return [MeasuredSide(side.name, rows, side.ids, side.items, tokens) for side, rows, tokens in parts]
+        sides = task.sides if task is not None else vectors.unnamed_sides
+        return [
+            MeasuredSide(side.name, rows, side.ids, side.items, tokens)
+            for side, rows, tokens in zip(sides, vectors.sides, vectors.tokens, strict=True)
+        ]
     if task is not None:
         raise OffsphereError(
             f"give the vectors of {task.name} as offsphere.load_vectors or RankingVectors.of make them"
@@ -54,16 +57,16 @@ def sides_of(vectors: Measurable, task: Task | None) -> list[MeasuredSide]:
 
 
 def numbers_of(sides: Sequence[MeasuredSide], encoder: Encoder | None) -> list[TextNumbers] | None:
-    """What is known of the texts of all sides; nothing where there are none."""
+    """What is known of the texts of all sides; nothing where a side has none."""
     texts = [side.texts for side in sides if side.texts is not None]
     if len(texts) < len(sides):
         return None
-    found = text_numbers(texts, encoder.tokens if encoder is not None else None)
-    return [_with_counts(numbers, side.tokens) for numbers, side in zip(found, sides, strict=True)]
+    numbers = text_numbers(texts, encoder.tokens if encoder is not None else None)
+    return [_with_stored_counts(of_side, side.tokens) for of_side, side in zip(numbers, sides, strict=True)]
 
 
-def _with_counts(numbers: TextNumbers, counts: Counts | None) -> TextNumbers:
+def _with_stored_counts(numbers: TextNumbers, counts: Counts | None) -> TextNumbers:
     """The model's own count of tokens, as the store kept it, where only words are known otherwise."""
     if counts is None or numbers.counted == "tokens":
         return numbers
-    return TextNumbers(numbers.characters, counts.astype(np.int64), numbers.frequency, "tokens", numbers.frequency_of)
+    return replace(numbers, tokens=counts.astype(np.int64), counted="tokens")

@@ -12,9 +12,9 @@ ROUNDING = 1e-12  # eigenvalues below this share of the largest are zero
 
 
 def eigenvalues(covariance: Array) -> Array:
-    """Largest first; what is negative by rounding is zero."""
-    found = np.linalg.eigvalsh(covariance)[::-1]
-    return np.where(found > ROUNDING * max(found[0], 0.0), found, 0.0)
+    """The eigenvalues of a covariance, largest first; what is negative by rounding is zero."""
+    spectrum = np.linalg.eigvalsh(covariance)[::-1]
+    return np.where(spectrum > ROUNDING * max(spectrum[0], 0.0), spectrum, 0.0)
 
 
 def isoscore(spectrum: Array) -> float:

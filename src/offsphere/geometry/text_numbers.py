@@ -37,8 +37,8 @@ class TextNumbers:
 
 def text_numbers(sides: Sequence[Sequence[str]], tokenize: Tokenize | None = None) -> list[TextNumbers]:
     """The numbers of the texts of each side; frequencies are those in all sides together."""
-    found = [_in_blocks(texts, tokenize) for texts in sides] if tokenize is not None else []
-    tokenized = [tokens for tokens in found if tokens is not None]
+    attempts = [_tokenize_in_blocks(texts, tokenize) for texts in sides] if tokenize is not None else []
+    tokenized = [tokens for tokens in attempts if tokens is not None]
     unit: Unit = "tokens"
     if len(tokenized) < len(sides):
         unit, tokenized = "words", words_of(sides)
@@ -48,7 +48,7 @@ def text_numbers(sides: Sequence[Sequence[str]], tokenize: Tokenize | None = Non
     return [_numbers(texts, tokens, logarithms, unit) for texts, tokens in zip(sides, tokenized, strict=True)]
 
 
-def _in_blocks(texts: Sequence[str], tokenize: Tokenize) -> Tokens | None:
+def _tokenize_in_blocks(texts: Sequence[str], tokenize: Tokenize) -> Tokens | None:
     """Tokens of all texts, some texts at a time: a tokenizer's own lists are many times as large."""
     parts = []
     for start in range(0, len(texts), AT_ONCE):
@@ -62,7 +62,7 @@ def _in_blocks(texts: Sequence[str], tokenize: Tokenize) -> Tokens | None:
 
 
 def words_of(sides: Sequence[Sequence[str]]) -> list[Tokens]:
-    """Words, in lower case, numbered in the order in which they are met."""
+    """The words of each side's texts, in lower case, numbered in the order in which they are met."""
     numbers: dict[str, int] = {}
     return [
         Tokens.of([[numbers.setdefault(word, len(numbers)) for word in _WORD.findall(text.lower())] for text in texts])
@@ -71,6 +71,7 @@ def words_of(sides: Sequence[Sequence[str]]) -> list[Tokens]:
 
 
 def _numbers(texts: Sequence[str], tokens: Tokens, logarithms: Array, unit: Unit) -> TextNumbers:
+    """The numbers of one side's texts, from their tokens and the logarithm of each token's frequency."""
     counts = np.diff(tokens.ends, prepend=0)
     sums = np.concatenate([[0.0], np.cumsum(logarithms[tokens.ids])])
     starts = np.concatenate([[0], tokens.ends[:-1]]).astype(np.int64)

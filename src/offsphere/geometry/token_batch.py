@@ -8,7 +8,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Index, Rows
 from offsphere.geometry.directions import Directions
-from offsphere.geometry.sample import Sample, keys_of, smallest
+from offsphere.geometry.sample import Sample, random_keys, smallest
 from offsphere.geometry.tokens import PROBES, LayerState, SentenceSums, TokenSums
 
 
@@ -32,7 +32,7 @@ class TokenBatch:
         self._groups = (group.astype(np.int64), distinct, slot.astype(np.int64))
         ordinary = np.bincount(self.sentences[~self.special], minlength=len(self.numbers))
         self._counts = np.stack([ordinary, np.bincount(self.sentences, minlength=len(self.numbers))]).astype(np.float64)
-        self._probes = self._probed()
+        self._probes = self._draw_probes()
 
     def state(self, rows: Rows) -> LayerState:
         """The state of one layer's token vectors (tokens, dimension)."""
@@ -42,20 +42,30 @@ class TokenBatch:
         shape = (2, len(self.numbers), rows.shape[1])
         lengths, raw, unit = np.empty(len(rows)), np.zeros(shape), np.zeros(shape)
         grouped = np.zeros((len(slot), rows.shape[1]))
-        add_tokens(rows, self.sentences, self.special.astype(np.int64), group, lengths, raw, unit, grouped)
+        add_tokens(
+            rows=rows,
+            sentences=self.sentences,
+            kinds=self.special.astype(np.int64),
+            groups=group,
+            lengths=lengths,
+            raw=raw,
+            unit=unit,
+            grouped=grouped,
+        )
         raw[1] += raw[0]
         unit[1] += unit[0]
-        probed, places = self._probes
-        keys = keys_of(probed, self.seed)
+        probed, tokens = self._probes
+        keys = random_keys(probed, self.seed)
         kept = smallest(keys, PROBES)
         return LayerState(
             self._sums(0, raw[0], unit[0], lengths[~self.special]),
             self._sums(1, raw[1], unit[1], lengths),
             self._tokens(distinct, slot, group, grouped, lengths),
-            Sample(PROBES, len(probed), keys[kept], probed[kept], np.asarray(rows[places[kept]], np.float32)),
+            Sample(PROBES, len(probed), keys[kept], probed[kept], np.asarray(rows[tokens[kept]], np.float32)),
         )
 
     def _sums(self, kind: int, raw: Array, unit: Array, lengths: Array) -> SentenceSums:
+        """The sums over sentences of ordinary tokens (kind 0), or of all of them (kind 1)."""
         counts = self._counts[kind]
         present = counts > 0
         means = unit[present] / counts[present, None]
@@ -65,29 +75,30 @@ class TokenBatch:
         return SentenceSums(directions, float(cosines.sum()), len(lengths), float(lengths.sum()))
 
     def _tokens(self, distinct: Index, slot: Index, group: Index, grouped: Array, lengths: Array) -> TokenSums:
+        """The sums over the occurrences of each distinct token, from those of equal tokens of a sentence."""
         counts = np.bincount(group, minlength=len(slot)).astype(np.float64)
         order = np.argsort(slot, kind="stable")
         starts = np.searchsorted(slot[order], np.arange(len(distinct)))
         totals = np.add.reduceat(grouped[order], starts, axis=0) if len(order) else grouped
 
-        def summed(places: Index, values: Array) -> Array:
-            return np.asarray(np.bincount(places, values, len(distinct)), np.float64)
+        def add(slots: Index, values: Array) -> Array:
+            return np.asarray(np.bincount(slots, values, len(distinct)), np.float64)
 
         return TokenSums(
             distinct,
-            summed(slot, counts),
-            summed(slot, counts**2),
+            add(slot, counts),
+            add(slot, counts**2),
             totals,
-            summed(slot, np.einsum("gd,gd->g", grouped, grouped)),
-            summed(slot[group], lengths),
+            add(slot, np.einsum("gd,gd->g", grouped, grouped)),
+            add(slot[group], lengths),
         )
 
-    def _probed(self) -> tuple[Index, Index]:
-        """The sentences that have an ordinary token, by number, and the place of one of them, drawn at random."""
-        places = np.flatnonzero(~self.special)
+    def _draw_probes(self) -> tuple[Index, Index]:
+        """The numbers of sentences that have an ordinary token, and the row of one such token of each, at random."""
+        ordinary = np.flatnonzero(~self.special)
         counts = self._counts[0].astype(np.int64)
         starts = np.cumsum(counts) - counts
-        order = np.argsort(self.sentences[places], kind="stable")
+        order = np.argsort(self.sentences[ordinary], kind="stable")
         present = np.flatnonzero(counts > 0)
-        drawn = (keys_of(self.numbers[present], self.seed + 1) % counts[present].astype(np.uint64)).astype(np.int64)
-        return self.numbers[present], places[order[starts[present] + drawn]]
+        drawn = (random_keys(self.numbers[present], self.seed + 1) % counts[present].astype(np.uint64)).astype(np.int64)
+        return self.numbers[present], ordinary[order[starts[present] + drawn]]

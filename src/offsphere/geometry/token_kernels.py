@@ -1,4 +1,4 @@
-"""The compiled inner loop of the token metrics."""
+"""The compiled inner loop of the token metrics: lengths and sums of token vectors, sentence by sentence."""
 
 from __future__ import annotations
 

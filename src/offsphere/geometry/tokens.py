@@ -51,13 +51,13 @@ class SentenceSums:
 
     @property
     def mean_length(self) -> float:
-        """Over tokens."""
+        """The mean length of all token vectors."""
         return self.length / self.tokens if self.tokens else nan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenSums:
-    """Over the occurrences of each distinct token, in the order of their numbers."""
+    """Sums over the occurrences of each distinct token, in the order of the tokens' numbers."""
 
     ids: Index  # (distinct,)
     counts: Array
@@ -69,21 +69,21 @@ class TokenSums:
     def merge(self, other: TokenSums) -> TokenSums:
         """The sums of both sets together."""
         ids = np.union1d(self.ids, other.ids)
-        place, other_place = np.searchsorted(ids, self.ids), np.searchsorted(ids, other.ids)
+        positions, other_positions = np.searchsorted(ids, self.ids), np.searchsorted(ids, other.ids)
 
-        def together(one: Array, two: Array) -> Array:
-            result = np.zeros((len(ids), *one.shape[1:]))
-            result[place] += one
-            result[other_place] += two
+        def add(sums: Array, other_sums: Array) -> Array:
+            result = np.zeros((len(ids), *sums.shape[1:]))
+            result[positions] += sums
+            result[other_positions] += other_sums
             return result
 
         return TokenSums(
             ids,
-            together(self.counts, other.counts),
-            together(self.counts_squared, other.counts_squared),
-            together(self.totals, other.totals),
-            together(self.totals_squared, other.totals_squared),
-            together(self.lengths, other.lengths),
+            add(self.counts, other.counts),
+            add(self.counts_squared, other.counts_squared),
+            add(self.totals, other.totals),
+            add(self.totals_squared, other.totals_squared),
+            add(self.lengths, other.lengths),
         )
 
     @property
@@ -96,7 +96,7 @@ class TokenSums:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerState:
-    """What is kept of one layer. States of different sentences merge."""
+    """What is kept of one layer's token vectors. States of different sentences merge."""
 
     ordinary: SentenceSums  # without special tokens
     everything: SentenceSums  # with them

@@ -2,8 +2,8 @@
 
 One tile is some queries times some documents. The float32 product of a tile is trusted only up to its rounding error: a
 document whose key *may* be above the query's current k-th best waits in line, with an interval that holds its key; all
-others are skipped by a test that vectorises, at about 0.1 ns a score. At the end of a block the lines are settled: what
-is still in them is ranked in float64. So results are exact, and do not depend on how the matrix product was cut up.
+others are skipped by a test that vectorises, at about 0.1 ns a score. At the end of a block what still waits in the
+lines is ranked in float64. So results are exact, and do not depend on how the matrix product was cut up.
 
 Three things keep it fast besides the test. A full line is first shortened by its intervals alone, so that in the first
 block, where thresholds are low, few exact products are wasted. Exact products are shared by the scorers of a query. And
@@ -26,7 +26,7 @@ TINY = 1e-30  # squared query lengths below this are not trusted to float32
 LARGE = 1e37  # nothing beyond this, or below its inverse, is trusted to float32
 COSINE_ERROR = 5e-6  # of the series in widest: the first term left out, and some rounding
 
-WAITING = np.dtype([("lower", np.float32), ("upper", np.float32), ("place", np.int32)])
+WAITING = np.dtype([("lower", np.float32), ("upper", np.float32), ("position", np.int32)])
 ENTRY = np.dtype([("key", np.float64), ("document", np.int64), ("dot", np.float64)])
 
 AFFINE, RATIO, GAP = 0, 1, 2  # offsphere.scoring.similarity.Form, as numba wants constants
@@ -58,14 +58,14 @@ def scan_tile(
             threshold = thresholds[i, s]
             # no number where nothing is trusted: an overflow to minus infinity must pass too
             least = np.float32(threshold - slack - 8 * ROUNDING * abs(threshold) if slack < np.inf else np.nan)
-            found = collect(
+            hit_count = collect(
                 form, np.float32(gap), np.float32(factor), np.float32(nearer), least,
                 product[i], weights32[s, begin:end], offsets32[s, begin:end], marks, hits,
             )  # fmt: skip
-            for h in range(found):
-                place = begin + hits[h]
+            for h in range(hit_count):
+                j = begin + hits[h]
                 lower, upper = bounds(
-                    form, gap, factor, product[i, hits[h]], weights32[s, place], offsets32[s, place], slack, nearer
+                    form, gap, factor, product[i, hits[h]], weights32[s, j], offsets32[s, j], slack, nearer
                 )
                 if upper <= thresholds[i, s]:
                     continue
@@ -76,7 +76,7 @@ def scan_tile(
                 line = lines[i, s, waiting[i, s]]
                 line.lower = lower - ROUNDING * abs(lower)
                 line.upper = upper + ROUNDING * abs(upper)
-                line.place = place
+                line.position = j
                 waiting[i, s] += 1
 
 
@@ -101,7 +101,7 @@ def rank_block(sides: Any, first: int, k: int, plan: Any, terms: Any, tops: Any,
 
 @njit(cache=True, nogil=True)
 def shorten(i: int, s: int, k: int, thresholds: Any, lines: Any, waiting: Any, scratch: Any) -> None:
-    """Let go of those in line who are certainly behind k others there."""
+    """Drop from a line the documents that are certainly behind k others in it."""
     size = waiting[i, s]
     for e in range(size):
         scratch[0, e] = lines[i, s, e].lower
@@ -113,7 +113,7 @@ def shorten(i: int, s: int, k: int, thresholds: Any, lines: Any, waiting: Any, s
         upper = lines[i, s, e].upper
         lines[i, s, kept].lower = lines[i, s, e].lower
         lines[i, s, kept].upper = upper
-        lines[i, s, kept].place = lines[i, s, e].place
+        lines[i, s, kept].position = lines[i, s, e].position
         kept += upper >= least
     waiting[i, s] = kept
     if not least <= thresholds[i, s]:
@@ -122,7 +122,7 @@ def shorten(i: int, s: int, k: int, thresholds: Any, lines: Any, waiting: Any, s
 
 @njit(cache=True, nogil=True)
 def rank_line(i: int, s: int, sides: Any, first: int, k: int, plan: Any, terms: Any, tops: Any, work: Any) -> None:
-    """Move a line to its top list, with exact keys."""
+    """Rank the documents of a line exactly: move them, with float64 keys, to the top list of query and scorer."""
     queries, documents, _, _, factors = sides
     forms, gaps = plan
     weights, offsets, _, _ = terms
@@ -133,7 +133,7 @@ def rank_line(i: int, s: int, sides: Any, first: int, k: int, plan: Any, terms: 
     for e in range(waiting[i, s]):
         if lines[i, s, e].upper <= thresholds[i, s]:
             continue
-        j = np.int64(lines[i, s, e].place)
+        j = np.int64(lines[i, s, e].position)
         if known[j] != i:
             exact[j] = exact_dot(queries[i], documents[j])
             known[j] = i
@@ -157,7 +157,7 @@ def rank_line(i: int, s: int, sides: Any, first: int, k: int, plan: Any, terms: 
 
 @njit(cache=True, nogil=True)
 def tile_extents(weights: Any, offsets: Any, lengths: Any, begin: int, count: int) -> Any:
-    """Per scorer the largest ``|weight| |d|``, ``|offset|``, ``|weight|`` and ``|d|``; infinite where float32 fails."""
+    """Find per scorer the largest ``|weight| |d|``, ``|offset|``, ``|weight|``, ``|d|``: inf where float32 fails."""
     result = np.zeros((weights.shape[0], 4))
     for s in range(weights.shape[0]):
         for j in range(begin, begin + count):
@@ -174,7 +174,7 @@ def tile_extents(weights: Any, offsets: Any, lengths: Any, begin: int, count: in
 
 @njit(cache=True, nogil=True)
 def rounding_errors(form: int, gap: float, factor: float, query_length: float, dimension: int, extents: Any) -> Any:
-    """How far the float32 key of any document of a tile may be off, and how far its cosine (for the gap form).
+    """Bound how far the float32 key of any document of a tile may be off, and how far its cosine (for the gap form).
 
     The error of a float32 inner product is at most dimension x unit round-off x |q| |d| (Higham 2002, sec. 3.1), and
     what is done with it adds a few more. Where numbers leave the range of float32 the error is infinite: then every
@@ -202,7 +202,7 @@ def collect(
     form: int, gap: Any, factor: Any, nearer: Any, least: Any,
     dots: Any, weights: Any, offsets: Any, marks: Any, hits: Any,
 ) -> Any:  # fmt: skip
-    """The documents whose float32 key is not at most the least, by the form of the key."""
+    """Collect the documents whose float32 key is not at most the least, by the form of the key."""
     if form == AFFINE:
         return collect_affine(dots, weights, offsets, factor, least, hits)
     if form == RATIO:
@@ -214,7 +214,7 @@ def collect(
 def bounds(
     form: int, gap: float, factor: float, dot: Any, weight: Any, offset: Any, slack: float, nearer: float
 ) -> Any:
-    """An interval that certainly holds a document's exact key; the whole line where nothing is trusted."""
+    """Give an interval that certainly holds a document's exact key: all numbers where nothing is trusted."""
     if not slack < np.inf:
         return -np.inf, np.inf
     p, w, o = np.float64(dot), np.float64(weight), np.float64(offset)
@@ -226,8 +226,8 @@ def bounds(
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def collect_affine(dots: Any, weights: Any, offsets: Any, factor: Any, least: Any, hits: Any) -> Any:
-    """The documents with ``dot * weight + factor * offset`` not at most the least: what is no number passes."""
-    found = 0
+    """Collect documents with ``dot * weight + factor * offset`` not at most the least: what is no number passes."""
+    count = 0
     chunks = dots.size // CHUNK
     for c in range(chunks):
         above = np.uint32(0)
@@ -236,18 +236,18 @@ def collect_affine(dots: Any, weights: Any, offsets: Any, factor: Any, least: An
         if above:
             for j in range(c * CHUNK, c * CHUNK + CHUNK):
                 if not dots[j] * weights[j] + factor * offsets[j] <= least:
-                    hits[found] = j
-                    found += 1
+                    hits[count] = j
+                    count += 1
     for j in range(chunks * CHUNK, dots.size):
-        hits[found] = j
-        found += not dots[j] * weights[j] + factor * offsets[j] <= least
-    return found
+        hits[count] = j
+        count += not dots[j] * weights[j] + factor * offsets[j] <= least
+    return count
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def collect_ratio(dots: Any, offsets: Any, factor: Any, least: Any, hits: Any) -> Any:
-    """The documents with ``dot / (factor + offset)`` not at most the least, tested without the division."""
-    found = 0
+    """Collect documents with ``dot / (factor + offset)`` not at most the least, tested without the division."""
+    count = 0
     chunks = dots.size // CHUNK
     for c in range(chunks):
         above = np.uint32(0)
@@ -256,19 +256,19 @@ def collect_ratio(dots: Any, offsets: Any, factor: Any, least: Any, hits: Any) -
         if above:
             for j in range(c * CHUNK, c * CHUNK + CHUNK):
                 if not dots[j] <= least * (factor + offsets[j]):
-                    hits[found] = j
-                    found += 1
+                    hits[count] = j
+                    count += 1
     for j in range(chunks * CHUNK, dots.size):
-        hits[found] = j
-        found += not dots[j] <= least * (factor + offsets[j])
-    return found
+        hits[count] = j
+        count += not dots[j] <= least * (factor + offsets[j])
+    return count
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
 def collect_gap(
     dots: Any, weights: Any, offsets: Any, factor: Any, gap: Any, nearer: Any, least: Any, marks: Any, hits: Any
 ) -> Any:
-    """The documents with ``-(|factor - offset| + gap * angle)`` not at most the least; all if the least is no bound.
+    """Collect documents with ``-(|factor - offset| + gap * angle)`` not at most the least; all if that is no bound.
 
     The gap of the lengths leaves room for some angle. Its cosine is an easy series (the sine's, a quarter turn off),
     where the angle of a cosine would need a root.
@@ -290,8 +290,8 @@ def collect_gap(
 
 @njit(cache=True, nogil=True)
 def collect_positive(marks: Any, hits: Any) -> Any:
-    """The places not at most zero."""
-    found = 0
+    """Write the positions of the marks that are not at most zero, and count them."""
+    count = 0
     chunks = marks.size // CHUNK
     for c in range(chunks):
         above = np.uint32(0)
@@ -300,17 +300,17 @@ def collect_positive(marks: Any, hits: Any) -> Any:
         if above:
             for j in range(c * CHUNK, c * CHUNK + CHUNK):
                 if not marks[j] <= 0:
-                    hits[found] = j
-                    found += 1
+                    hits[count] = j
+                    count += 1
     for j in range(chunks * CHUNK, marks.size):
-        hits[found] = j
-        found += not marks[j] <= 0
-    return found
+        hits[count] = j
+        count += not marks[j] <= 0
+    return count
 
 
 @njit(cache=True, nogil=True)
 def key_of(form: int, gap: float, factor: float, dot: float, weight: float, offset: float, nearer: float) -> Any:
-    """The ranking key in float64, with ``nearer`` added to a cosine; what is not defined ranks last."""
+    """Compute the ranking key in float64, with ``nearer`` added to a cosine; what is not defined ranks last."""
     if form == AFFINE:
         key = dot * weight + factor * offset
     elif form == RATIO:
@@ -324,7 +324,7 @@ def key_of(form: int, gap: float, factor: float, dot: float, weight: float, offs
 
 @njit(cache=True, nogil=True)
 def prune(entries: Any, size: int, k: int, scratch: Any) -> Any:
-    """Keep the k best entries of a list, in their order; the k-th best key.
+    """Keep the k best entries of a list, in their order, and return the k-th best key.
 
     Entries stand in document order, so among equal keys the first ones are the ones to keep.
     """
@@ -350,7 +350,7 @@ def prune(entries: Any, size: int, k: int, scratch: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def best_entries(entries: Any, sizes: Any, s: int, k: int) -> Any:
-    """Keys, documents and inner products of each query's k best documents under one scorer, in document order."""
+    """Give keys, documents and inner products of each query's k best under one scorer, in document order."""
     shape = (entries.shape[0], k)
     keys, documents, dots = np.empty(shape), np.empty(shape, np.int64), np.empty(shape)
     scratch = np.empty((2, entries.shape[2]))
@@ -365,10 +365,10 @@ def best_entries(entries: Any, sizes: Any, s: int, k: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def select(values: Any, size: int, k: int) -> Any:
-    """The k-th largest of the numbers in the first of two rows, without a branch on any of them; shuffles both rows."""
+    """Find the k-th largest number in the first of two rows, without a branch on any of them; shuffles both rows."""
     row = 0
     while True:
-        other = 1 - row
+        spare = 1 - row
         first, middle, last = values[row, 0], values[row, size // 2], values[row, size - 1]
         pivot = max(min(first, middle), min(max(first, middle), last))
         above = below = 0
@@ -376,12 +376,12 @@ def select(values: Any, size: int, k: int) -> Any:
             value = values[row, e]
             values[row, above] = value
             above += value > pivot
-            values[other, below] = value
+            values[spare, below] = value
             below += value < pivot
         if k <= above:
             size = above
         elif k > size - below:
             k -= size - below
-            size, row = below, other
+            size, row = below, spare
         else:
             return pivot

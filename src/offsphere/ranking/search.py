@@ -20,18 +20,27 @@ from offsphere.base.errors import ParameterError, VectorError
 from offsphere.base.progress import Progress
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import Similarity
-from offsphere.scoring.standardization import standardized
+from offsphere.scoring.standardize_queries import standardize_scores
 from offsphere.vectors.blocks import TILE, Blocks, Documents
 from offsphere.vectors.lengths import lengths
 
 QUERY_TILE = 512  # at most; queries are divided evenly among the threads
 DOCUMENT_TILE = 2 * TILE
 TOP_LISTS = 256 * 2**20  # bytes that the top lists of a search may take; more queries are searched in turns
-BYTES_A_PLACE = 36  # in a top list and in the line before it
+BYTES_AN_ENTRY = 36  # in a top list and in the line before it
 
 
 class TopK(NamedTuple):
-    """The best documents of every query: their numbers and their values, best first."""
+    """The best documents of every query: their row numbers and their scores, best first.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> queries, documents = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [2.0, 0.0]], np.float32)
+        >>> top = osp.search(queries, documents, [osp.parse_scorer("dot")], k=1)[0]
+        >>> top.documents.tolist(), top.scores.tolist()
+        ([[1]], [[2.0]])
+    """
 
     documents: Index  # (queries, k)
     scores: Array  # (queries, k)
@@ -47,11 +56,36 @@ def search(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[TopK]:
-    """The ``k`` best documents of each query under each scorer, exactly; ties by document order.
+    """Find the ``k`` best documents of each query under each scorer, exactly; ties by document order.
 
-    Memory is bounded by ``block_rows`` and by the answer; the result depends on neither that nor ``threads``. A ``k``
-    larger than the corpus gives the whole corpus. A query of length zero has no direction: it is scored as if its
-    length were one.
+    Memory is bounded by ``block_rows`` and by the answer; the result depends on neither that nor ``threads``. A query
+    of length zero has no direction: it is scored as if its length were one.
+
+    Args:
+        queries: query vectors, a row each.
+        documents: document vectors: an array, a memory map, or several of either.
+        scorers: all of them are searched in one pass; those whose transforms do the same share a matrix product.
+        k: how many documents a query gets; more than the corpus has gives the whole corpus.
+        block_rows: how many documents are read at a time.
+        threads: how many threads work; all cores unless told otherwise.
+        progress: is told how many documents are done.
+
+    Returns:
+        For each scorer the numbers of the best documents and their scores, (queries, k) each, best first.
+
+    Raises:
+        ParameterError: where ``k`` is below one.
+        VectorError: where vectors are not finite, or dimensions do not fit.
+        OffsphereError: where a scorer has transforms that were never fitted.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> queries = np.array([[1.0, 0.0]], np.float32)
+        >>> documents = np.array([[1.0, 0.1], [9.0, 9.0], [0.0, 1.0]], np.float32)
+        >>> cosine, dot = osp.search(queries, documents, [osp.parse_scorer(name) for name in ("cosine", "dot")], k=2)
+        >>> cosine.documents.tolist(), dot.documents.tolist()
+        ([[0, 1]], [[1, 0]])
     """
     from threadpoolctl import threadpool_limits
 
@@ -63,7 +97,7 @@ def search(
     if queries.ndim != 2 or queries.shape[1] != blocks.dimension:  # noqa: PLR2004
         raise VectorError(f"queries have shape {queries.shape}, documents have {blocks.dimension} dimensions")
     workers = threads or available_cores()
-    groups = _grouped(queries, scorers, min(k, blocks.count), blocks.count, workers)
+    groups = _make_groups(queries, scorers, min(k, blocks.count), blocks.count, workers)
     # one BLAS thread in each of ours: tiles stay in their core's cache, and a transform rounds the same way every time
     with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
         _scan(blocks, groups, pool, progress)
@@ -81,16 +115,20 @@ def search_in_turns(
     *,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Index, list[TopK]]]:
-    """The same, as many queries at a time as their top lists have room in memory, with the numbers of those queries."""
-    at_once = max(1, TOP_LISTS // (max(len(scorers), 1) * (2 * k + 64) * BYTES_A_PLACE))
-    for start in range(0, len(queries), at_once):
-        chosen = np.arange(start, min(start + at_once, len(queries)))
+    """Search as ``search`` does, as many queries at a time as their top lists have room in memory.
+
+    Yields:
+        The numbers of the queries of this turn, and for each scorer their best documents.
+    """
+    turn = max(1, TOP_LISTS // (max(len(scorers), 1) * (2 * k + 64) * BYTES_AN_ENTRY))
+    for start in range(0, len(queries), turn):
+        chosen = np.arange(start, min(start + turn, len(queries)))
         yield chosen, search(queries[chosen], documents, scorers, k, progress=progress)
 
 
 @dataclass(slots=True)
 class _Group:
-    """Scorers that share a transform, and the state of their search."""
+    """Scorers whose transforms do the same, and the state of their search."""
 
     members: list[tuple[int, Scorer]]
     given: Vectors  # the queries as they came
@@ -102,35 +140,35 @@ class _Group:
     k: int
     query_tile: int
     plan: tuple[Index, Array] = field(init=False)
-    desks: list[_Desk] = field(default_factory=list)  # those nobody works at
+    desks: list[_Desk] = field(default_factory=list)  # memory that no thread works in just now
 
     def __post_init__(self) -> None:
         forms = np.array([int(scorer.similarity.form) for _, scorer in self.members])
-        gaps = np.array([scorer.similarity.parameters.get("weight", 0.0) for _, scorer in self.members])
+        gaps = np.array([scorer.similarity.gap_weight for _, scorer in self.members])
         self.plan = (forms, gaps)
 
     def tiles(self) -> range:
-        """Where the tiles of queries start."""
+        """Give the numbers of the queries with which tiles start."""
         return range(0, len(self.queries), self.query_tile)
 
     def free_desk(self) -> _Desk:
-        """One that was used before, if there is one."""
+        """Take a desk that was used before, or make one where none is free."""
         try:
             return self.desks.pop()
         except IndexError:
             return _Desk.of(self)
 
     def results(self, pool: ThreadPoolExecutor) -> dict[int, TopK]:
-        """Sort the lists and turn inner products back into values."""
-        parts = [[pool.submit(self._ranked, s, start) for start in self.tiles()] for s in range(len(self.members))]
+        """Sort the top lists and turn inner products back into values, by the scorers' numbers."""
+        parts = [[pool.submit(self._rank, s, start) for start in self.tiles()] for s in range(len(self.members))]
         answer = {}
         for (number, _), futures in zip(self.members, parts, strict=True):
             documents, scores = zip(*(future.result() for future in futures), strict=True)
             answer[number] = TopK(np.concatenate(documents), np.concatenate(scores))
         return answer
 
-    def _ranked(self, s: int, start: int) -> TopK:
-        """The results of some queries under one scorer."""
+    def _rank(self, s: int, start: int) -> TopK:
+        """Rank the documents of one tile of queries under one scorer."""
         from offsphere.ranking.kernels import best_entries
 
         _, scorer = self.members[s]
@@ -140,19 +178,19 @@ class _Group:
         # entries stand in document order, and a stable sort leaves equal keys so
         order = np.argsort(-keys, axis=1, kind="stable")
         documents, dots = np.take_along_axis(documents, order, axis=1), np.take_along_axis(dots, order, axis=1)
-        own = _directed(self.query_lengths[chosen], scorer.similarity)[:, None]
+        query_lengths = _divisors(self.query_lengths[chosen], scorer.similarity)[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = scorer.similarity(dots, own, self.document_lengths[documents])
+            scores = scorer.similarity(dots, query_lengths, self.document_lengths[documents])
         if scorer.bias is not None:
             scores = scores + scorer.bias.values[documents]
-        scores = standardized(scorer, self.given[chosen], scores)
+        scores = standardize_scores(scorer, self.given[chosen], scores)
         # key and value round differently: let the last bit not contradict the order
         return TopK(documents, np.minimum.accumulate(scores, axis=1))
 
 
 @dataclass(slots=True)
 class _Desk:
-    """The memory a thread works in, kept from block to block, since memory fresh from the system is slow."""
+    """The memory that a thread works in, kept from block to block, since memory fresh from the system is slow."""
 
     product: Rows  # of a tile, flat
     lines: NDArray[np.void]  # (queries, scorers, capacity)
@@ -161,7 +199,7 @@ class _Desk:
 
     @classmethod
     def of(cls, group: _Group) -> _Desk:
-        """A desk for any tile of a group's queries."""
+        """Make a desk for any tile of a group's queries."""
         from offsphere.ranking.kernels import WAITING
 
         shape = (group.query_tile, len(group.members))
@@ -171,56 +209,67 @@ class _Desk:
         return cls(product, np.empty((*shape, capacity), WAITING), np.zeros(shape, np.int64), scratch)
 
     def work(self, queries: int, documents: int) -> tuple[NDArray[Any], ...]:
-        """What the kernels work with; the last two remember the exact inner products of one query."""
+        """Give the arrays that the kernels work with; the last two remember the exact inner products of one query."""
         memory = (np.full(documents, -1, np.int32), np.empty(documents))
         return (self.lines[:queries], self.waiting[:queries], self.scratch, *memory)
 
 
-class _Prepared(NamedTuple):
-    """A block of documents as one group sees it."""
+class _GroupBlock(NamedTuple):
+    """A block of documents as one group of scorers sees it."""
 
     documents: Rows
     lengths: Array
     terms: tuple[Array, Array, Rows, Rows]  # weights, offsets (scorers, documents), and both in float32
 
 
-def _grouped(queries: Vectors, scorers: Sequence[Scorer], k: int, count: int, workers: int) -> list[_Group]:
+def _make_groups(queries: Vectors, scorers: Sequence[Scorer], k: int, count: int, workers: int) -> list[_Group]:
+    """Put scorers whose transforms do the same into one group, and transform the queries once for each group."""
     from offsphere.ranking.kernels import ENTRY
 
-    by_map: dict[int, list[tuple[int, Scorer]]] = {}
+    by_map: dict[str, list[tuple[int, Scorer]]] = {}
     for number, scorer in enumerate(scorers):
         if scorer.bias is not None and len(scorer.bias.values) != count:
             raise VectorError(f"{scorer.name}: the bias is of {len(scorer.bias.values)} documents, there are {count}")
-        by_map.setdefault(id(scorer.map) if scorer.transforms else 0, []).append((number, scorer))
+        by_map.setdefault(scorer.map_key, []).append((number, scorer))
     groups = []
     for members in by_map.values():
         mapped = np.ascontiguousarray(members[0][1].transform(queries, "query"))
-        own = lengths(mapped)
-        if not np.isfinite(own).all():
-            row = int(np.flatnonzero(~np.isfinite(own))[0])
+        query_lengths = lengths(mapped)
+        if not np.isfinite(query_lengths).all():
+            row = int(np.flatnonzero(~np.isfinite(query_lengths))[0])
             raise VectorError(f"query vector in row {row} is not finite: remove it or encode it again")
         with np.errstate(over="ignore"):
-            factors = [s.similarity.query_factor(_directed(own, s.similarity)) for _, s in members]
+            factors = [s.similarity.query_factor(_divisors(query_lengths, s.similarity)) for _, s in members]
         shape = (len(mapped), len(members))
         entries = np.empty((*shape, 2 * k + 16), ENTRY)
-        tops = (entries, np.zeros(shape, np.int64), np.full(shape, np.nan))
-        tile = _even_tile(len(mapped), workers)
-        groups.append(_Group(members, queries, mapped, own, np.stack(factors, axis=1), tops, np.empty(count), k, tile))
+        groups.append(
+            _Group(
+                members=members,
+                given=queries,
+                queries=mapped,
+                query_lengths=query_lengths,
+                factors=np.stack(factors, axis=1),
+                tops=(entries, np.zeros(shape, np.int64), np.full(shape, np.nan)),
+                document_lengths=np.empty(count),
+                k=k,
+                query_tile=_even_tile(len(mapped), workers),
+            )
+        )
     return groups
 
 
 def _scan(blocks: Blocks, groups: list[_Group], pool: ThreadPoolExecutor, progress: Progress | None) -> None:
-    """Prepare the next block while the current one is scanned."""
+    """Scan all blocks for all groups, and prepare the next block while the current one is scanned."""
     done = 0
     running: list[Future[None]] = []
     for block in blocks:
         preparing = [pool.submit(_prepare, group, block, done) for group in groups]
-        prepared = [future.result() for future in preparing]
+        ready = [future.result() for future in preparing]
         for future in running:
             future.result()
         running = [
-            pool.submit(_scan_queries, group, ready, done, start)
-            for group, ready in zip(groups, prepared, strict=True)
+            pool.submit(_scan_queries, group, group_block, done, start)
+            for group, group_block in zip(groups, ready, strict=True)
             for start in group.tiles()
         ]
         done += len(block)
@@ -230,52 +279,52 @@ def _scan(blocks: Blocks, groups: list[_Group], pool: ThreadPoolExecutor, progre
         future.result()
 
 
-def _prepare(group: _Group, block: Rows, first: int) -> _Prepared:
+def _prepare(group: _Group, block: Rows, first: int) -> _GroupBlock:
     """Transform a block, measure it, and work out what its documents give to each scorer's key."""
-    transform = group.members[0][1]
-    tiles = [transform.transform(block[start : start + TILE]) for start in range(0, len(block), TILE)]
-    documents = block if not transform.transforms else np.concatenate(tiles)
-    own = lengths(documents)
-    if not np.isfinite(own).all():
-        row = first + int(np.flatnonzero(~np.isfinite(own))[0])
+    scorer = group.members[0][1]  # whose transforms are those of the whole group
+    tiles = [scorer.transform(block[start : start + TILE]) for start in range(0, len(block), TILE)]
+    documents = block if not scorer.transforms else np.concatenate(tiles)
+    document_lengths = lengths(documents)
+    if not np.isfinite(document_lengths).all():
+        row = first + int(np.flatnonzero(~np.isfinite(document_lengths))[0])
         raise VectorError(f"document vector in row {row} is not finite: remove it or encode it again")
-    group.document_lengths[first : first + len(block)] = own
+    group.document_lengths[first : first + len(block)] = document_lengths
     weights = np.empty((len(group.members), len(block)))
     offsets = np.empty_like(weights)
     with np.errstate(over="ignore", invalid="ignore"):  # what float32 cannot hold is ranked in float64
-        for s, (_, scorer) in enumerate(group.members):
-            weights[s], offsets[s] = scorer.similarity.document_terms(own)
-            if scorer.bias is not None:
-                offsets[s] += scorer.bias.values[first : first + len(block)]
+        for s, (_, member) in enumerate(group.members):
+            weights[s], offsets[s] = member.similarity.document_terms(document_lengths)
+            if member.bias is not None:
+                offsets[s] += member.bias.values[first : first + len(block)]
         terms = (weights, offsets, weights.astype(np.float32), offsets.astype(np.float32))
-    return _Prepared(documents, own, terms)
+    return _GroupBlock(documents, document_lengths, terms)
 
 
-def _scan_queries(group: _Group, ready: _Prepared, first: int, start: int) -> None:
-    """One tile of queries against all tiles of a block."""
+def _scan_queries(group: _Group, block: _GroupBlock, first: int, start: int) -> None:
+    """Scan one tile of queries against all tiles of a block of documents."""
     from offsphere.ranking.kernels import rank_block, scan_tile
 
     desk = group.free_desk()
     chosen = slice(start, start + group.query_tile)
     queries, factors = group.queries[chosen], group.factors[chosen]
     tops = tuple(part[chosen] for part in group.tops)
-    sides = (queries, ready.documents, group.query_lengths[chosen], ready.lengths, factors)
-    work = desk.work(len(queries), len(ready.documents))
-    for tile in range(0, len(ready.documents), DOCUMENT_TILE):
-        documents = ready.documents[tile : tile + DOCUMENT_TILE]
+    sides = (queries, block.documents, group.query_lengths[chosen], block.lengths, factors)
+    work = desk.work(len(queries), len(block.documents))
+    for tile in range(0, len(block.documents), DOCUMENT_TILE):
+        documents = block.documents[tile : tile + DOCUMENT_TILE]
         product = desk.product[: len(queries) * len(documents)].reshape(len(queries), -1)
         np.matmul(queries, documents.T, out=product)
-        scan_tile(product, tile, sides, first, group.k, group.plan, ready.terms, tops, work)
-    rank_block(sides, first, group.k, group.plan, ready.terms, tops, work)
+        scan_tile(product, tile, sides, first, group.k, group.plan, block.terms, tops, work)
+    rank_block(sides, first, group.k, group.plan, block.terms, tops, work)
     group.desks.append(desk)
 
 
 def _even_tile(queries: int, workers: int) -> int:
-    """How many queries to a tile, so that all threads get equally many tiles of equal size."""
+    """Compute how many queries make a tile, so that all threads get equally many tiles of equal size."""
     rounds = max(1, -(-queries // (workers * QUERY_TILE)))
     return max(1, -(-queries // (workers * rounds)))
 
 
-def _directed(query_lengths: Array, similarity: Similarity) -> Array:
-    """A query without length cannot be divided by it: take one instead."""
+def _divisors(query_lengths: Array, similarity: Similarity) -> Array:
+    """Replace a length of zero by one, where the similarity divides by the query's length."""
     return np.where(query_lengths > 0, query_lengths, 1.0) if similarity.divides_by_query else query_lengths

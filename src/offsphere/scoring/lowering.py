@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Protocol
+
 import numpy as np
 
 from offsphere.base.arrays import Flags, Rows, Vectors
 from offsphere.base.errors import OffsphereError
-from offsphere.scoring.scorer import Scorer
+from offsphere.scoring.document_bias import DocumentBias
+from offsphere.scoring.query_standardization import QueryStandardization
+from offsphere.scoring.similarity import Similarity
+from offsphere.scoring.transforms import Side
 from offsphere.vectors.lengths import lengths
 
 
@@ -14,6 +20,15 @@ class NotLowerableError(OffsphereError):
     """No pair of maps exists for this scorer."""
 
 
+class TransformFunction(Protocol):
+    """What a scorer's transforms make of the vectors of a side."""
+
+    def __call__(self, vectors: Vectors, side: Side = "document") -> Rows:
+        """Transform rows of one side."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Lowering:
     """Vectors to index and vectors to query with, for any engine that speaks inner product.
 
@@ -24,51 +39,95 @@ class Lowering:
 
     A document without length has no place in the ranking of a similarity that divides by it: it becomes the zero
     vector, and ``has_place`` says which ones to leave out of the index.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> rng = np.random.default_rng(0)
+        >>> queries, documents = (rng.normal(size=(rows, 8)).astype(np.float32) for rows in (3, 50))
+        >>> scorer = osp.parse_scorer("euclidean")
+        >>> lowering = scorer.lower()
+        >>> inner = lowering.queries(queries) @ lowering.documents(documents).T
+        >>> bool((inner.argmax(axis=1) == osp.search(queries, documents, [scorer], k=1)[0].documents[:, 0]).all())
+        True
     """
 
-    def __init__(self, scorer: Scorer) -> None:
+    name: str  # of the scorer, for an error
+    similarity: Similarity
+    transform: TransformFunction
+    bias: DocumentBias | None = None
+    standardization: QueryStandardization | None = None
+
+    def __post_init__(self) -> None:
         """Refuse what is no inner product."""
-        if not scorer.similarity.lowers:
+        if not self.similarity.lowers:
             raise NotLowerableError(
-                f"{scorer.name} is no inner product of one vector a side, so no engine can serve it by inner product: "
-                f"{scorer.similarity.formula} ties the two lengths together"
+                f"{self.name} is no inner product of one vector a side, so no engine can serve it by inner product: "
+                f"{self.similarity.formula} ties the two lengths together"
             )
-        self.scorer = scorer
-        self.extended = scorer.similarity.has_offset or scorer.bias is not None
+
+    @property
+    def extended(self) -> bool:
+        """Whether a coordinate is added for what a document adds to its scaled inner product."""
+        return self.similarity.has_offset or self.bias is not None
 
     def queries(self, vectors: Vectors) -> Rows:
-        """The vectors to query with."""
-        similarity = self.scorer.similarity
-        rows = self.scorer.transform(vectors, "query")
-        own = lengths(rows)
-        factor = similarity.query_factor(np.where(own > 0, own, 1.0) if similarity.divides_by_query else own)
+        """Make the vectors to query with.
+
+        Args:
+            vectors: query vectors as the model gave them, a row each.
+
+        Returns:
+            As many rows, up to two numbers longer.
+        """
+        similarity = self.similarity
+        rows = self.transform(vectors, "query")
+        query_lengths = lengths(rows)
+        divisors = np.where(query_lengths > 0, query_lengths, 1.0) if similarity.divides_by_query else query_lengths
+        factor = similarity.query_factor(divisors)
         if similarity.linear:
             rows, factor = (rows / factor[:, None]).astype(np.float32), np.ones_like(factor)
         if self.extended:
-            rows = _beside(rows, factor)
-        if self.scorer.standardization is not None:
-            centre, spread = self.scorer.standardization.of_lowered(rows)
-            rows = _beside(rows / spread[:, None], -centre / spread)
+            rows = _append_column(rows, factor)
+        if self.standardization is not None:
+            centre, spread = self.standardization.of_lowered(rows)
+            rows = _append_column(rows / spread[:, None], -centre / spread)
         return rows
 
     def documents(self, vectors: Vectors, first: int = 0) -> Rows:
-        """The vectors to index. ``first`` numbers the first of them, where a bias must be looked up."""
-        rows = self.scorer.transform(vectors)
-        weight, offset = self.scorer.similarity.document_terms(lengths(rows))
+        """Make the vectors to index.
+
+        Args:
+            vectors: document vectors as the model gave them, a row each.
+            first: the number of the first of them in the corpus, where a bias must be looked up.
+
+        Returns:
+            As many rows, up to two numbers longer.
+        """
+        rows = self.transform(vectors)
+        weight, offset = self.similarity.document_terms(lengths(rows))
         rows = (rows * weight[:, None]).astype(np.float32)
         if self.extended:
-            if self.scorer.bias is not None:
-                offset = offset + self.scorer.bias.values[first : first + len(rows)]
-            rows = _beside(rows, np.where(np.isfinite(offset), offset, 0.0))
-        if self.scorer.standardization is not None:
-            rows = _beside(rows, np.ones(len(rows)))
+            if self.bias is not None:
+                offset = offset + self.bias.values[first : first + len(rows)]
+            rows = _append_column(rows, np.where(np.isfinite(offset), offset, 0.0))
+        if self.standardization is not None:
+            rows = _append_column(rows, np.ones(len(rows)))
         return rows
 
     def has_place(self, vectors: Vectors) -> Flags:
-        """Which documents have a value at all."""
-        _, offset = self.scorer.similarity.document_terms(lengths(self.scorer.transform(vectors)))
+        """Tell which documents have a value at all; the others are to be left out of the index.
+
+        Args:
+            vectors: document vectors as the model gave them, a row each.
+
+        Returns:
+            A flag for each row.
+        """
+        _, offset = self.similarity.document_terms(lengths(self.transform(vectors)))
         return np.isfinite(offset)
 
 
-def _beside(rows: Vectors, column: Vectors) -> Rows:
+def _append_column(rows: Vectors, column: Vectors) -> Rows:
+    """Add a number to the end of each row."""
     return np.concatenate([rows, column[:, None]], axis=1).astype(np.float32)

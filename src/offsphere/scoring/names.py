@@ -3,20 +3,47 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
 
-from offsphere.base.errors import OffsphereError, ParameterError, UnknownNameError
+from offsphere.base.errors import DataError, OffsphereError, ParameterError, UnknownNameError
+from offsphere.scoring.part import Part
+from offsphere.scoring.record import Training
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import CORNERS, FAMILIES, Polar, Similarity
-from offsphere.scoring.transforms import TRANSFORMS, Transform
+from offsphere.scoring.transforms import TRANSFORMS, AdapterMap, Transform
 
 MADE_FROM_DATA = ("nnn", "csls", "z-score")
+NAMED_TRANSFORMS = {kind: transform for kind, transform in TRANSFORMS.items() if transform.by_name}
 _PART = re.compile(r"^\s*([a-z-]+)\s*(?:\(([^()]*)\))?\s*$")
+
+SomePart = TypeVar("SomePart", bound=Part)
 
 
 def parse_scorer(text: str) -> Scorer:
-    """The scorer of that name: transforms and a similarity, joined by plus signs."""
+    """Read the name of a scorer: transforms and a similarity, joined by plus signs.
+
+    Args:
+        text: a name such as ``cosine``, ``polar(1, 0.75)`` or ``center + whiten(0.5) + dot``.
+
+    Returns:
+        The scorer, not fitted yet where it has transforms.
+
+    Raises:
+        OffsphereError: where the text is no name, names something unknown (with near matches) or something that is
+            made from data and not from a name.
+
+    Example:
+        >>> import offsphere as osp
+        >>> osp.parse_scorer("whiten(0.5) + polar(1, 0.75)").similarity
+        Polar(query=1.0, document=0.75)
+        >>> osp.parse_scorer("cosin")
+        Traceback (most recent call last):
+            ...
+        offsphere.base.errors.UnknownNameError: unknown similarity 'cosin': did you mean cosine?
+    """
     *transforms, similarity = text.split("+")
     if similarity.strip().partition("(")[0] in MADE_FROM_DATA:
         raise OffsphereError(
@@ -26,61 +53,78 @@ def parse_scorer(text: str) -> Scorer:
     return Scorer(parse_similarity(similarity), tuple(parse_transform(part) for part in transforms))
 
 
+def read_scorer(text: str) -> Scorer:
+    """Read a scorer by its name, or by the folder it was saved in.
+
+    Args:
+        text: a name as ``parse_scorer`` reads it, or a folder with a saved scorer or adapter.
+
+    Returns:
+        The scorer; a learned one with the record of its training, so that it knows which queries it was trained by.
+
+    Raises:
+        OffsphereError: where the text is neither a name nor a folder with a saved scorer.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     parse_scorer("polar(1, 0.75)").save(folder)
+        ...     read_scorer(folder).key == read_scorer("polar(1, 0.75)").key
+        True
+    """
+    folder = Path(text)
+    if not folder.is_dir():
+        if "/" in text:
+            raise DataError(f"{text} is no folder with a saved scorer")
+        return parse_scorer(text)
+    scorer, record = Scorer.load(folder), Training.load(folder)
+    known = [replace(part, record=record) if isinstance(part, AdapterMap) else part for part in scorer.transforms]
+    return replace(scorer, transforms=tuple(known))
+
+
 def parse_similarity(text: str) -> Similarity:
-    """``cosine``, ``polar(1, 0.75)``, ``norm-mix(0.9)``, ..."""
+    """Read the name of a similarity: ``cosine``, ``polar(1, 0.75)``, ``norm-mix(0.9)``, ..."""
     corners = {name: Polar(*point) for point, name in CORNERS.items()}
-    name, arguments = _parts(text)
-    if name in corners and arguments:
+    name, numbers = _split_name(text)
+    if name in corners and numbers:
         raise ParameterError(f"{name} takes no parameters: write polar(query, document) for any exponents")
     if name in corners:
         return corners[name]
-    if name in TRANSFORMS:
+    if name in NAMED_TRANSFORMS:
         raise OffsphereError(f"{name} is a transform: write '{text.strip()} + cosine', or another similarity after it")
-    if name in FAMILIES and not arguments and FAMILIES[name]().parameters:
+    if name in FAMILIES and not numbers and FAMILIES[name]().parameters:
         needed = ", ".join(FAMILIES[name]().parameters)
         raise ParameterError(f"{name} needs its parameters: write {name}({needed}) with numbers")
     if name not in FAMILIES:
         raise UnknownNameError("similarity", name, [*corners, *FAMILIES])
-    made = _made(FAMILIES[name], name, arguments)
-    assert isinstance(made, Similarity)
-    return made
+    return _make_part(FAMILIES[name], name, numbers)
 
 
 def parse_transform(text: str) -> Transform:
-    """``center``, ``whiten(0.5)``, ``drop-top(3)``, ..."""
-    name, arguments = _parts(text)
-    if name not in TRANSFORMS:
-        raise UnknownNameError("transform", name, list(TRANSFORMS))
-    made: Transform = _made(TRANSFORMS[name], name, [*_typed(name, arguments)])
-    return made
+    """Read the name of a transform: ``center``, ``whiten(0.5)``, ``drop-top(3)``, ..."""
+    name, numbers = _split_name(text)
+    if name not in NAMED_TRANSFORMS:
+        raise UnknownNameError("transform", name, list(NAMED_TRANSFORMS))
+    return _make_part(NAMED_TRANSFORMS[name], name, numbers)
 
 
-def _typed(name: str, arguments: list[float]) -> Iterator[float | int | None]:
-    """Numbers of components and directions are whole; no components at all are written as 0."""
-    for place, number in enumerate(arguments):
-        if (name, place) not in (("whiten", 1), ("drop-top", 0)):
-            yield number
-        elif name == "whiten" and number == 0:
-            yield None
-        else:
-            yield int(number) if number.is_integer() else number
-
-
-def _parts(text: str) -> tuple[str, list[float]]:
+def _split_name(text: str) -> tuple[str, list[float]]:
+    """Split ``word(1, 2)`` into the word and its numbers."""
     match = _PART.match(text)
     if match is None:
         raise OffsphereError(
             f"cannot read {text.strip()!r}: write a name such as cosine, polar(1, 0.75) or whiten(0.5)"
         )
-    name, arguments = match.group(1), match.group(2)
+    name, numbers = match.group(1), match.group(2)
     try:
-        return name, [float(number) for number in arguments.split(",")] if arguments else []
+        return name, [float(number) for number in numbers.split(",")] if numbers else []
     except ValueError as error:
         raise OffsphereError(f"cannot read {text.strip()!r}: parameters are numbers, joined by commas") from error
 
 
-def _made(make: Any, name: str, arguments: list[Any]) -> Any:
+def _make_part(kind: type[SomePart], name: str, numbers: Sequence[float]) -> SomePart:
+    """Make a part from its numbers; too many or too few of them are told in one line."""
     try:
-        return make(*arguments)
+        return kind.of_numbers(numbers)
     except TypeError as error:
-        raise ParameterError(f"{name} does not take {len(arguments)} parameters") from error
+        raise ParameterError(f"{name} does not take {len(numbers)} parameters") from error

@@ -21,7 +21,7 @@ Row = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One seed: held-out values as they came, the best of them, and why it ended."""
+    """The training with one seed: held-out values as they came, the best of them, and why it ended."""
 
     seed: int
     start: float  # held-out value of the original vectors under this similarity
@@ -37,14 +37,33 @@ class Run:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Training:
-    """All seeds, and which was kept."""
+    """How a training went: what was trained and by what, the run of each seed, and which of them was kept.
+
+    Args:
+        recipe: the options of the training.
+        objective: the loss with its parameters.
+        metric: by which held-out values are measured.
+        counts: training pairs, queries, held-out queries, masked negatives, ...
+        runs: one for each seed.
+        chosen: the number of the run that was kept.
+        dynamics: what was measured while it learned, a row a step.
+        notes: what one must know to read the values.
+        said: of an encoder, where it is from and what it came to.
+        learned: content keys of the queries or pairs that were seen.
+
+    Example:
+        >>> from offsphere.scoring.record import Run, Training
+        >>> run = Run(0, 0.50, 0.62, 40, 60, 1.5, [(20, 0.9, 0.58), (40, 0.7, 0.62)], "all steps done")
+        >>> Training({}, {}, "ndcg@10", {"pairs": 800}, [run], 0)
+        held-out ndcg@10 0.5000 -> 0.6200 in 60 steps
+    """
 
     recipe: Mapping[str, Any]
     objective: Mapping[str, Any]
     metric: str
     counts: Mapping[str, int]  # training pairs, queries, held-out queries, masked negatives, ...
     runs: Sequence[Run]
-    chosen: int  # place of the run whose adapter this is
+    chosen: int  # number of the run whose adapter this is
     dynamics: Sequence[Row] = field(default=())
     notes: Sequence[str] = field(default=())
     said: Sequence[str] = field(default=())  # of an encoder: where it is from, and what it came to
@@ -52,7 +71,7 @@ class Training:
 
     @property
     def run(self) -> Run:
-        """The one that was kept."""
+        """The run that was kept."""
         return self.runs[self.chosen]
 
     def __repr__(self) -> str:
@@ -60,12 +79,16 @@ class Training:
         return f"held-out {self.metric} {self.run.start:.4f} -> {self.run.best:.4f} in {self.run.steps} steps"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, without the dynamics."""
+        """Give everything but the dynamics as plain values, for JSON."""
         names = ("recipe", "objective", "metric", "counts", "runs", "chosen", "notes", "said")
         return {name: plain(getattr(self, name)) for name in names}
 
     def save(self, folder: Path) -> None:
-        """``training.json``, the dynamics as ``dynamics.parquet``, and by which queries to know again what was seen."""
+        """Write ``training.json``, ``dynamics.parquet``, and in ``learned.npy`` by what to know again what was seen.
+
+        Args:
+            folder: where to; it is made where it does not exist.
+        """
         buffer = io.BytesIO()
         np.save(buffer, self.learned)
         write_whole(folder / "learned.npy", buffer.getvalue())
@@ -74,24 +97,34 @@ class Training:
 
     @classmethod
     def load(cls, folder: Path) -> Training | None:
-        """What was saved; nothing where there is no record."""
+        """Read what was saved; nothing where there is no record.
+
+        Args:
+            folder: where it was saved.
+
+        Returns:
+            The record, or nothing where the folder has none.
+
+        Raises:
+            DataError: where the files are broken.
+        """
         from pyarrow import parquet
 
         path = folder / "training.json"
         if not path.is_file():
             return None
         try:
-            found = json.loads(path.read_bytes())
-            runs = [Run(**{**run, "history": [tuple(row) for row in run["history"]]}) for run in found.pop("runs")]
+            values = json.loads(path.read_bytes())
+            runs = [Run(**{**run, "history": [tuple(row) for row in run["history"]]}) for run in values.pop("runs")]
             rows = parquet.read_table(folder / "dynamics.parquet").to_pylist()
             learned = np.load(folder / "learned.npy", allow_pickle=False)
-            return cls(**found, runs=runs, dynamics=rows, learned=learned)
+            return cls(**values, runs=runs, dynamics=rows, learned=learned)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path} is not the record of a training ({error})") from error
 
 
 def parquet_of(rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Rows as a parquet file in memory."""
+    """Write rows as a parquet file in memory."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows, Vectors
-from offsphere.base.errors import OffsphereError, VectorError
-from offsphere.scoring.similarity import COSINE, Polar, Similarity
-from offsphere.scoring.transforms import FittedMap, Side, Transform, fit_chain
+from offsphere.base.errors import DataError, OffsphereError, VectorError
+from offsphere.scoring.document_bias import DocumentBias
+from offsphere.scoring.lowering import Lowering
+from offsphere.scoring.query_standardization import QueryStandardization
+from offsphere.scoring.scorer_files import read_scorer_files, with_prefix, without_prefix, write_scorer_files
+from offsphere.scoring.similarity import COSINE, FAMILIES, Polar, Similarity
+from offsphere.scoring.transforms import (
+    TRANSFORMS,
+    AffineMap,
+    FittedMap,
+    Side,
+    Transform,
+    fit_chain,
+    join_maps,
+    parts_of,
+)
+from offsphere.scoring.value_key import Arrays, value_key
 from offsphere.vectors.lengths import lengths
 from offsphere.vectors.moments import Moments
 
-if TYPE_CHECKING:
-    from offsphere.scoring.lowering import Lowering
-    from offsphere.scoring.standardization import QueryStandardization
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DocumentBias:
-    """A number added to each document's similarity, in the documents' order."""
-
-    name: str
-    values: Array  # (documents,)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Scorer:
-    """Transforms, a similarity, and an optional bias. ``fit`` it on documents where it has transforms."""
+    """Transforms, a similarity, and an optional bias. ``fit`` it on documents where it has transforms.
+
+    Args:
+        similarity: the formula by which the transformed vectors are compared.
+        transforms: what is done with the vectors before, in this order.
+        bias: a number for each document that is added to its similarity; ``offsphere.nnn`` and ``offsphere.csls`` make
+            one.
+        map: the fitted transforms, as one; ``fit`` sets it.
+        standardization: makes scores of different queries comparable; ``offsphere.standardize_queries`` sets it.
+
+    Raises:
+        OffsphereError: where the similarity is not linear in the inner product and there is a bias or a
+            standardisation.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> documents = np.random.default_rng(0).normal(1, 1, (100, 4)).astype(np.float32)
+        >>> scorer = osp.Scorer(osp.Polar(1, 0.75), (osp.Whiten(0.5),)).fit(osp.Moments.of(documents))
+        >>> scorer.name
+        'whiten(0.5) + polar(1, 0.75)'
+        >>> scorer.transform(documents).shape
+        (100, 4)
+    """
 
     similarity: Similarity = COSINE
     transforms: tuple[Transform, ...] = ()
@@ -39,7 +66,7 @@ class Scorer:
     standardization: QueryStandardization | None = None  # makes scores of different queries comparable
 
     def __post_init__(self) -> None:
-        """A bias or a standardisation needs a value that is linear in the inner product."""
+        """Refuse a bias or a standardisation of a value that is not linear in the inner product."""
         if (self.bias is not None or self.standardization is not None) and not self.similarity.linear:
             raise OffsphereError(
                 f"{self.similarity.name} takes neither a document bias nor a query standardisation, since it is not "
@@ -54,11 +81,22 @@ class Scorer:
         parts += ["z-score"] if self.standardization is not None else []
         return " + ".join(parts)
 
+    @cached_property
+    def key(self) -> str:
+        """A key that is equal for equal scorers, fitted content included, in every process and after a file."""
+        parts = (self.map if self.transforms else None, self.bias, self.standardization)
+        return value_key(
+            [
+                self.similarity.key,
+                [transform.key for transform in self.transforms],
+                [part.key if part is not None else None for part in parts],
+            ]
+        )
+
     @property
-    def identity(self) -> bytes:
-        """What tells it from every other scorer that is fitted on the same documents: the name and given numbers."""
-        given: list[dict[str, Array]] = [getattr(transform, "arrays", dict)() for transform in self.transforms]
-        return b"".join([self.name.encode(), *(array.tobytes() for part in given for array in part.values())])
+    def map_key(self) -> str:
+        """A key that is equal for scorers whose transforms do the same with vectors; empty without transforms."""
+        return self._fitted.key if self.transforms else ""
 
     @property
     def is_plain(self) -> bool:
@@ -66,11 +104,38 @@ class Scorer:
         return self.bias is None and self.standardization is None
 
     def fit(self, moments: Moments) -> Scorer:
-        """The same scorer with its transforms fitted on documents of these moments."""
+        """Fit the transforms on documents.
+
+        Args:
+            moments: count, mean and covariance of the documents: ``Moments.of(documents)``.
+
+        Returns:
+            The same scorer, ready to score.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> documents = np.array([[1.0, 2.0], [3.0, 6.0]], np.float32)
+            >>> scorer = osp.parse_scorer("center + dot").fit(osp.Moments.of(documents))
+            >>> scorer.transform(documents).tolist()
+            [[-1.0, -2.0], [1.0, 2.0]]
+        """
         return replace(self, map=fit_chain(self.transforms, moments))
 
     def turned(self) -> Scorer:
-        """The scorer of documents that look for queries: the sides exchanged, without what is made for one side."""
+        """Give the scorer of documents that look for queries: the sides exchanged, without what is made for one side.
+
+        Returns:
+            A scorer for which ``score(d, q)`` is this one's ``score(q, d)``.
+
+        Raises:
+            OffsphereError: where the similarity is not of the polar family.
+
+        Example:
+            >>> import offsphere as osp
+            >>> osp.parse_scorer("query-normalized").turned().name
+            'document-normalized'
+        """
         if not isinstance(self.similarity, Polar):
             raise OffsphereError(
                 f"only cosine, dot and all of the polar family can be turned, not {self.similarity.name}"
@@ -82,43 +147,173 @@ class Scorer:
         )
 
     def transform(self, vectors: Vectors, side: Side = "document") -> Rows:
-        """What the transforms make of vectors of a side."""
+        """Apply the fitted transforms to the vectors of a side.
+
+        Args:
+            vectors: vectors of the model on whose documents it was fitted, a row each.
+            side: ``query`` or ``document``; only learned transforms treat them differently.
+
+        Returns:
+            The transformed vectors in float32, a row each.
+
+        Raises:
+            VectorError: where the vectors are no rows, or of another dimension.
+            OffsphereError: where there are transforms that were never fitted.
+        """
         if np.ndim(vectors) != 2:  # noqa: PLR2004
             raise VectorError(f"vectors of shape {np.shape(vectors)}: give rows, for one vector x write x[None]")
         if not self.transforms:
             return np.asarray(vectors, dtype=np.float32)
-        if self.map is None:
-            raise OffsphereError(f"{self.name!r} has transforms that were never fitted: call its fit(moments) first")
-        return self.map.apply(vectors, side)
+        return self._fitted.apply(vectors, side)
 
     def score_pairs(self, left: Vectors, right: Vectors) -> Array:
-        """The value of each row of ``left`` with the same row of ``right``; minus infinity where it is not defined."""
+        """Score each row of ``left``, as a query, with the same row of ``right``, as a document.
+
+        Args:
+            left: vectors, a row each.
+            right: as many vectors of the same dimension.
+
+        Returns:
+            A value for each pair; minus infinity where it is not defined.
+
+        Raises:
+            VectorError: where the two are not of one shape.
+            OffsphereError: where the scorer has a document bias or a query standardisation.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> left, right = np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 2.0]])
+            >>> osp.parse_scorer("dot").score_pairs(left, right).tolist()
+            [25.0, 0.0]
+        """
         if not self.is_plain:
             raise OffsphereError("a document bias or a query standardisation has no meaning for pairs")
         if left.shape != right.shape:
             raise VectorError(f"left vectors are {left.shape}, right vectors {right.shape}: pairs need two of a shape")
-        one, other = self.transform(left, "query"), self.transform(right)
-        dot = np.einsum("nd,nd->n", one, other, dtype=np.float64)
-        return self.similarity(dot, lengths(one), lengths(other))
+        queries, documents = self.transform(left, "query"), self.transform(right)
+        dot = np.einsum("nd,nd->n", queries, documents, dtype=np.float64)
+        return self.similarity(dot, lengths(queries), lengths(documents))
 
     def lower(self) -> Lowering:
-        """The two maps, one a side, whose plain inner product ranks as this scorer does.
+        """Give the two maps, one a side, whose plain inner product ranks as this scorer does.
 
-        Raises ``NotLowerableError`` where there are none.
+        Returns:
+            ``lowering.documents(vectors)`` are the vectors to index, ``lowering.queries(vectors)`` those to ask with.
+
+        Raises:
+            NotLowerableError: where there are no such maps (norm-gap, overlap, tanh).
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> lowering = osp.parse_scorer("cosine").lower()
+            >>> (5 * lowering.documents(np.array([[3.0, 4.0]], np.float32))).tolist()
+            [[3.0, 4.0]]
         """
-        from offsphere.scoring.lowering import Lowering
-
-        return Lowering(self)
+        return Lowering(
+            name=self.name,
+            similarity=self.similarity,
+            transform=self.transform,
+            bias=self.bias,
+            standardization=self.standardization,
+        )
 
     def save(self, folder: str | Path) -> None:
-        """Write the scorer as JSON and safetensors."""
-        from offsphere.scoring.scorer_files import save_scorer
+        """Write the scorer as JSON and safetensors.
 
-        save_scorer(self, Path(folder))
+        Args:
+            folder: where to; it is made where it does not exist.
+
+        Raises:
+            DataError: where it has a transform that no file can describe.
+
+        Example:
+            >>> import tempfile
+            >>> import offsphere as osp
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     osp.parse_scorer("polar(1, 0.75)").save(folder)
+            ...     osp.Scorer.load(folder).name
+            'polar(1, 0.75)'
+        """
+        write_scorer_files(Path(folder), self.config(), self.arrays())
 
     @classmethod
     def load(cls, folder: str | Path) -> Scorer:
-        """Read a saved scorer. Nothing in the files is executed."""
-        from offsphere.scoring.scorer_files import load_scorer
+        """Read a saved scorer. Nothing in the files is executed.
 
-        return load_scorer(Path(folder))
+        Args:
+            folder: where it was saved.
+
+        Returns:
+            The scorer as it was, with the same ``key``.
+
+        Raises:
+            DataError: where the files are missing, broken, or of a later version.
+        """
+        return read_scorer_files(Path(folder), cls.of)
+
+    def config(self) -> dict[str, Any]:
+        """Describe it as plain values for a JSON file."""
+        for transform in self.transforms:
+            if transform.kind not in TRANSFORMS:
+                raise DataError(f"a {type(transform).__name__} cannot be saved: give it as a Linear map")
+        return {
+            "name": self.name,
+            "similarity": self.similarity.config(),
+            "transforms": [transform.config() for transform in self.transforms],
+            "map": self._map_order(),
+            "bias": self.bias.name if self.bias is not None else None,
+        }
+
+    def arrays(self) -> Arrays:
+        """Give its numbers by name, those of its parts under a prefix each."""
+        arrays = with_prefix("similarity", self.similarity.arrays())
+        for position, transform in enumerate(self.transforms):
+            arrays |= with_prefix(f"transform.{position}", transform.arrays())
+        for number, part in enumerate(parts_of(self.map)):
+            if isinstance(part, AffineMap):
+                arrays |= with_prefix(f"map.{number}", part.arrays())
+        if self.bias is not None:
+            arrays["bias"] = self.bias.values
+        if self.standardization is not None:
+            arrays |= with_prefix("standardization", self.standardization.arrays())
+        return arrays
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any], arrays: Arrays) -> Scorer:
+        """Make the scorer again from what ``config()`` and ``arrays()`` gave."""
+        family = FAMILIES[config["similarity"]["family"]]
+        similarity = family.of(config["similarity"], without_prefix("similarity", arrays))
+        transforms = tuple(
+            TRANSFORMS[entry["kind"]].of(entry, without_prefix(f"transform.{position}", arrays))
+            for position, entry in enumerate(config["transforms"])
+        )
+        maps: list[Any] = [
+            transforms[part] if isinstance(part, int) else AffineMap.of(without_prefix(part, arrays))
+            for part in config["map"]
+        ]
+        bias: Any = arrays["bias"] if config["bias"] is not None else None
+        moments = without_prefix("standardization", arrays)
+        return cls(
+            similarity,
+            transforms,
+            DocumentBias(config["bias"], bias) if bias is not None else None,
+            join_maps(maps),
+            QueryStandardization(**moments) if moments else None,
+        )
+
+    @property
+    def _fitted(self) -> FittedMap:
+        """The fitted map, of a scorer that has transforms and so needs one."""
+        if self.map is None:
+            raise OffsphereError(f"{self.name!r} has transforms that were never fitted: call its fit(moments) first")
+        return self.map
+
+    def _map_order(self) -> list[str | int]:
+        """List the parts of the fitted map: an affine one by its arrays' prefix, any other by its transform."""
+        itself = iter(position for position, transform in enumerate(self.transforms) if not transform.affine)
+        return [
+            f"map.{number}" if isinstance(part, AffineMap) else next(itself)
+            for number, part in enumerate(parts_of(self.map))
+        ]

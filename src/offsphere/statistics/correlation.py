@@ -21,7 +21,7 @@ FEW = 50  # units below which the spread of influences is too uncertain to go by
 
 
 class Correlation(NamedTuple):
-    """Both coefficients of the same rows."""
+    """Pearson's and Spearman's coefficient of the same rows, each with its interval."""
 
     pearson: Estimate
     spearman: Estimate
@@ -29,23 +29,26 @@ class Correlation(NamedTuple):
 
 
 def correlation(x: NDArray[np.generic], y: NDArray[np.generic], groups: Index | None = None) -> Correlation:
-    """The correlation of two columns; undefined where one is constant or there are fewer than five rows.
+    """Correlate two columns; undefined where a column is constant or there are fewer than five rows.
 
-    Rows of one of the ``groups`` (such as pairs of one query) are not independent: the error is that of the groups.
+    Args:
+        x: a number for each row.
+        y: a number for each row.
+        groups: rows of one group (such as pairs of one query) are not independent: the error is that of the groups.
     """
-    one, other = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    units = len(one) if groups is None else len(np.unique(groups))
-    if units < FEWEST or np.ptp(one) == 0 or np.ptp(other) == 0:
-        return Correlation(UNDEFINED, UNDEFINED, len(one))
-    return Correlation(_pearson(one, other, groups), _spearman(one, other, groups), len(one))
+    left, right = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    units = len(left) if groups is None else len(np.unique(groups))
+    if units < FEWEST or np.ptp(left) == 0 or np.ptp(right) == 0:
+        return Correlation(UNDEFINED, UNDEFINED, len(left))
+    return Correlation(_pearson(left, right, groups), _spearman(left, right, groups), len(left))
 
 
 def clustered_error(influence: Array, groups: Index | None) -> tuple[float, int]:
-    """The standard error of a mean of influences that sum to zero, and how many independent units there are."""
+    """Compute the standard error of a mean of influences that sum to zero, and count the independent units."""
     if groups is None:
         return float(np.sqrt((influence**2).sum())) / len(influence), len(influence)
-    _, place = np.unique(groups, return_inverse=True)
-    sums = np.bincount(place, influence)
+    _, group = np.unique(groups, return_inverse=True)
+    sums = np.bincount(group, influence)
     return float(np.sqrt((sums**2).sum())) / len(influence), len(sums)
 
 
@@ -57,19 +60,24 @@ def _pearson(x: Array, y: Array, groups: Index | None) -> Estimate:
 
 def _spearman(x: Array, y: Array, groups: Index | None) -> Estimate:
     left, right = _centred_ranks(x), _centred_ranks(y)
-    spread, other_spread = float((left**2).mean()), float((right**2).mean())
+    left_spread, right_spread = float((left**2).mean()), float((right**2).mean())
     together = float((left * right).mean())
-    value = together / sqrt(spread * other_spread)
+    value = together / sqrt(left_spread * right_spread)
     # what a row adds itself, and what it does by standing below or above the others
     joint = left * right + _below(x, right) + _below(y, left) - 3 * together
-    own = left**2 + 2 * _below(x, left) - 3 * spread
-    others = right**2 + 2 * _below(y, right) - 3 * other_spread
-    influence = joint / sqrt(spread * other_spread) - value / 2 * (own / spread + others / other_spread)
+    left_part = left**2 + 2 * _below(x, left) - 3 * left_spread
+    right_part = right**2 + 2 * _below(y, right) - 3 * right_spread
+    influence = joint / sqrt(left_spread * right_spread) - value / 2 * (
+        left_part / left_spread + right_part / right_spread
+    )
     return _interval(value, influence, groups, 1 + value**2 / 2)  # the last: Bonett & Wright 2000
 
 
 def _interval(value: float, influence: Array, groups: Index | None, normal: float) -> Estimate:
-    """On Fisher's scale; with few units no narrower than for normal data, whose variance is ``normal / (n - 3)``."""
+    """Put an interval around a coefficient, on Fisher's scale.
+
+    With few units it is no narrower than for normal data, whose variance on that scale is ``normal / (n - 3)``.
+    """
     if abs(value) >= 1 - 1e-12:
         value = 1.0 if value > 0 else -1.0
         return Estimate(value, value, value)
@@ -88,14 +96,14 @@ def _standard(values: Array) -> Array:
 
 
 def _centred_ranks(values: Array) -> Array:
-    """The share of rows below, plus half of those that are equal, less a half."""
+    """Rank each row from -1/2 to 1/2: the share of rows below, plus half of those that are equal, less a half."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     middle = (np.cumsum(counts) - counts / 2) / len(values) - 0.5
     return np.asarray(middle[inverse])
 
 
 def _below(values: Array, weights: Array) -> Array:
-    """For each row, the mean over all rows j of ``weights_j`` times 1/2 where it stands below j, -1/2 where above."""
+    """Average, for each row, over all rows j ``weights_j`` times 1/2 where it stands below j, -1/2 where above."""
     _, inverse = np.unique(values, return_inverse=True)
     mass = np.bincount(inverse, weights)
     above = mass.sum() - np.cumsum(mass) + mass / 2

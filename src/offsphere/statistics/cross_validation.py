@@ -20,7 +20,7 @@ class TunedMeasurement(NamedTuple):
 
 
 def assign_folds(units: int, folds: int, seed: int) -> Index:
-    """Each unit's fold, at random, as even as can be."""
+    """Give each unit a fold at random, as evenly as can be."""
     return np.random.default_rng(seed).permutation(np.arange(units) % min(folds, units))
 
 
@@ -30,29 +30,30 @@ def tune(options: Sequence[Array], evaluation: Evaluation, folds: Index) -> Tune
     Ties go to the first option. The choice on all units is what one would deploy; it is never used for a reported
     value.
     """
-    by_fold = _choices([options] * _count(folds), evaluation, folds)
+    by_fold = _choices([options] * _fold_count(folds), evaluation, folds)
     measured = evaluation.assemble(options, np.array(by_fold)[folds])
     return TunedMeasurement(measured, by_fold, best(options, evaluation, np.ones((1, evaluation.units))))
 
 
-def tune_made_by_fold(options: Sequence[Sequence[Array]], evaluation: Evaluation, folds: Index) -> TunedMeasurement:
-    """The same where the options were made from queries too: ``options[f]`` were made without those of fold f."""
+def tune_fold_options(options: Sequence[Sequence[Array]], evaluation: Evaluation, folds: Index) -> TunedMeasurement:
+    """Tune options that were made from queries themselves: ``options[f]`` were made without those of fold f."""
     by_fold = _choices(options, evaluation, folds)
     chosen = [group[choice] for group, choice in zip(options, by_fold, strict=True)]
     return TunedMeasurement(evaluation.assemble(chosen, folds), by_fold, int(np.bincount(by_fold).argmax()))
 
 
 def _choices(options: Sequence[Sequence[Array]], evaluation: Evaluation, folds: Index) -> list[int]:
-    others = [(folds != fold)[None, :].astype(np.float64) for fold in range(_count(folds))]
+    """Choose for every fold among its options by the units of all other folds."""
+    others = [(folds != fold)[None, :].astype(np.float64) for fold in range(_fold_count(folds))]
     return [best(group, evaluation, weights) for group, weights in zip(options, others, strict=True)]
 
 
-def _count(folds: Index) -> int:
+def _fold_count(folds: Index) -> int:
     return int(folds.max()) + 1
 
 
 def best(options: Sequence[Array], evaluation: Evaluation, weights: Array) -> int:
-    """The option with the highest value under these weights; the first where there is nothing to choose by."""
+    """Find the option with the highest value under these weights; the first where there is nothing to choose by."""
     if not weights.any():
         return 0
     values = [float(evaluation.evaluate(option, weights)[0]) for option in options]

@@ -10,7 +10,7 @@ from offsphere.statistics.significance import interval
 
 
 def quantile_95(freedom: float) -> float:
-    """Within how many standard errors 95 % lie, by Student's distribution."""
+    """Tell within how many standard errors 95 % lie, by Student's distribution."""
     from scipy.stats import t
 
     return float(t.ppf(0.975, freedom))
@@ -25,13 +25,13 @@ class Estimate(NamedTuple):
 
     @classmethod
     def around(cls, value: float, error: float, freedom: float = inf) -> Estimate:
-        """From a standard error and its degrees of freedom."""
+        """Make it from a standard error and its degrees of freedom."""
         half = quantile_95(freedom) * error
         return cls(float(value), float(value - half), float(value + half))
 
     @classmethod
     def resampled(cls, value: float, samples: Array) -> Estimate:
-        """From bootstrap samples."""
+        """Make it from a value and bootstrap samples of it."""
         low, high = interval(samples)
         return cls(float(value), float(low), float(high))
 
@@ -41,7 +41,7 @@ class Estimate(NamedTuple):
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
     def __str__(self) -> str:
-        """For people: three digits, and the interval in brackets."""
+        """Write it for people: three digits, and the interval in brackets."""
         if not isfinite(self.value):
             return "undefined"
         if self.low is None or self.high is None:

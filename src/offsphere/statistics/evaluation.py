@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.stats import rankdata
 
 from offsphere.base.arrays import Array, Flags, Index
 from offsphere.statistics.metrics.correlations import spearman, spearman_resampled
@@ -26,19 +25,19 @@ class Evaluation(Protocol):
         ...
 
     def evaluate(self, measured: Array, weights: Array) -> Array:
-        """The value in each resample, for weights (resamples, units)."""
+        """Compute the value in each resample, for weights (resamples, units)."""
         ...
 
     def evaluate_all(self, measured: Sequence[Array], weights: Array) -> Array:
-        """The values of several measurements: (resamples, measurements)."""
+        """Compute the values of several measurements: (resamples, measurements)."""
         ...
 
     def assemble(self, options: Sequence[Array], choice: Index) -> Array:
-        """One measurement from several: unit u is measured by option ``choice[u]``."""
+        """Put one measurement together from several: unit u is measured by option ``choice[u]``."""
         ...
 
     def contributions(self, measured: Array) -> Array | None:
-        """Values of the units whose mean is the value, where there are such: they can be tested by sign flips."""
+        """Give values of the units whose mean is the value, where there are such: sign flips can test them."""
         ...
 
 
@@ -49,19 +48,19 @@ class MeanOverQueries:
     units: int
 
     def evaluate(self, measured: Array, weights: Array) -> Array:
-        """The weighted mean."""
+        """Compute the weighted mean over the queries."""
         return np.asarray(weights @ measured / weights.sum(axis=1))
 
     def evaluate_all(self, measured: Sequence[Array], weights: Array) -> Array:
-        """One product for all."""
+        """Compute all weighted means with one matrix product."""
         return np.asarray(weights @ np.stack(measured, axis=1) / weights.sum(axis=1, keepdims=True))
 
     def assemble(self, options: Sequence[Array], choice: Index) -> Array:
-        """Each query's own value."""
+        """Take each query's value from the option chosen for it."""
         return np.stack(options)[choice, np.arange(self.units)]
 
     def contributions(self, measured: Array) -> Array | None:
-        """The values themselves."""
+        """Give the values of the queries themselves."""
         return measured
 
 
@@ -74,22 +73,22 @@ class OverPool:
     function: Callable[[Array, Flags, Array, Array], Array]
 
     def evaluate(self, measured: Array, weights: Array) -> Array:
-        """The metric of the pool."""
+        """Compute the metric of the pool of all queries."""
         return self.function(measured[..., 0], measured[..., 1] > 0, self.totals, weights)
 
     def evaluate_all(self, measured: Sequence[Array], weights: Array) -> Array:
-        """One after the other."""
+        """Compute the metric of the pool for each measurement in turn."""
         return np.stack([self.evaluate(row, weights) for row in measured], axis=1)
 
     def assemble(self, options: Sequence[Array], choice: Index) -> Array:
-        """Scores of different options are first brought to one scale: their mean and deviation over all queries."""
+        """Join the options' scores, brought to one scale first: by their mean and deviation over all queries."""
         if (choice == choice[0]).all():
             return options[int(choice[0])]
         scaled = [np.stack([_standard(option[..., 0]), option[..., 1]], axis=-1) for option in options]
         return np.asarray(np.stack(scaled)[choice, np.arange(self.units)])
 
     def contributions(self, measured: Array) -> Array | None:  # noqa: ARG002
-        """A pool is no mean over queries."""
+        """Give nothing, since a pool is no mean over queries."""
         return None
 
 
@@ -108,28 +107,31 @@ class OverPairs:
         return len(self.gold)
 
     def evaluate(self, measured: Array, weights: Array) -> Array:
-        """The correlation."""
+        """Compute the correlation with the gold scores."""
         return self.function(measured, self.gold, weights)
 
     def evaluate_all(self, measured: Sequence[Array], weights: Array) -> Array:
-        """One after the other; Spearman's all together, in compiled code."""
+        """Compute the correlation for each measurement in turn; Spearman's all together, in compiled code."""
         if self.function is spearman and len(weights) > 1:
             return spearman_resampled(measured, self.gold, weights)
         return np.stack([self.evaluate(row, weights) for row in measured], axis=1)
 
     def assemble(self, options: Sequence[Array], choice: Index) -> Array:
-        """Scores of different options are first brought to one scale, over all pairs and without their gold scores."""
+        """Join the options' scores, brought to one scale first: over all pairs, without a look at gold scores."""
         if (choice == choice[0]).all():
             return options[int(choice[0])]
+        from scipy.stats import rankdata  # tasks are loaded without it
+
         scaled: list[Array] = [rankdata(option) if self.by_rank else _standard(option) for option in options]
         return np.asarray(np.stack(scaled)[choice, np.arange(self.units)])
 
     def contributions(self, measured: Array) -> Array | None:
-        """What each pair adds to the correlation."""
+        """Give what each pair adds to the correlation."""
         return self.each(measured, self.gold)
 
 
 def _standard(scores: Array) -> Array:
+    """Give finite scores mean 0 and deviation 1."""
     finite = scores[np.isfinite(scores)]
     if not len(finite):
         return scores

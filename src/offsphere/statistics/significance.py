@@ -11,8 +11,8 @@ import numpy as np
 from offsphere.base.arrays import Array
 from offsphere.base.errors import ParameterError
 
-_PERMUTED_AT_ONCE = 256  # sign patterns held in memory
-_RESAMPLED_AT_ONCE = 4_000_000  # weights held in memory
+_PERMUTED_AT_ONCE = 256  # sign patterns in memory
+_RESAMPLED_AT_ONCE = 4_000_000  # weights in memory
 
 
 class Interval(NamedTuple):
@@ -31,7 +31,7 @@ class Tally(NamedTuple):
 
 
 def randomization_test(differences: Array, permutations: int = 10_000, seed: int = 0) -> Array:
-    """Two-sided p of each column of paired differences (queries, comparisons), by flipping their signs at random.
+    """Test each column of paired differences (queries, comparisons) by flipping their signs at random: two-sided p.
 
     Under the null hypothesis the two scorers could be exchanged on any query, so every sign pattern is as likely
     (Fisher 1935; Smucker et al. 2007). All comparisons share the sign patterns and are one matrix product. The
@@ -49,7 +49,7 @@ def randomization_test(differences: Array, permutations: int = 10_000, seed: int
 
 
 def randomization_test_pairs(values: Array, permutations: int = 10_000, seed: int = 0) -> Array:
-    """The p of every pair of columns of ``values`` (queries, scorers), as a symmetric matrix with ones on its diagonal.
+    """Test every pair of columns of ``values`` (queries, scorers): a symmetric matrix of p, with ones on its diagonal.
 
     Since a difference of columns flips with its query, the permuted sums of all pairs are differences of the permuted
     sums of the columns: one product for the scorers serves all of their pairs.
@@ -71,10 +71,14 @@ def randomization_test_pairs(values: Array, permutations: int = 10_000, seed: in
 
 
 def bootstrap(statistic: Callable[[Array], Array], units: int, count: int = 2_000, seed: int = 0) -> Array:
-    """A statistic in each of ``count`` resamples of the units (queries or pairs), drawn with replacement.
+    """Compute a statistic in each of ``count`` resamples of the units (queries or pairs), drawn with replacement.
 
-    ``statistic`` gets weights (some resamples, units), how often each unit was drawn, and gives a value or a row of
-    values for each resample.
+    Args:
+        statistic: gets weights (some resamples, units), how often each unit was drawn, and gives a value or a row of
+            values for each resample.
+        units: how many there are to draw from.
+        count: how many resamples.
+        seed: of the drawing.
     """
     if units < 1:
         raise ParameterError("there is nothing to resample: the task has no queries")
@@ -90,13 +94,13 @@ def bootstrap(statistic: Callable[[Array], Array], units: int, count: int = 2_00
 
 
 def bootstrap_means(values: Array, count: int = 2_000, seed: int = 0) -> Array:
-    """Means of each column of ``values`` (units, columns) in each resample: (resamples, columns)."""
+    """Compute the means of the columns of ``values`` (units, columns) in each resample: (resamples, columns)."""
     columns = _columns(values)
     return bootstrap(lambda weights: weights @ columns / len(columns), len(columns), count, seed)
 
 
 def interval(samples: Array, level: float = 0.95) -> Interval:
-    """The percentile interval of bootstrap samples along their first axis."""
+    """Take the percentile interval of bootstrap samples along their first axis."""
     tail = (1 - level) / 2
     with warnings.catch_warnings():  # a statistic that has no value in any resample has no interval either
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -105,7 +109,7 @@ def interval(samples: Array, level: float = 0.95) -> Interval:
 
 
 def bootstrap_p(differences: Array, samples: Array) -> Array:
-    """Two-sided p of observed differences, normal with the standard error seen in their bootstrap samples.
+    """Test observed differences as normal with the standard error of their bootstrap samples: two-sided p.
 
     For statistics that are no mean over queries, where no randomisation test by sign flips exists.
     """
@@ -118,7 +122,7 @@ def bootstrap_p(differences: Array, samples: Array) -> Array:
 
 
 def holm(p: Array) -> Array:
-    """Holm's step-down correction (1979): the chance of any false alarm among all comparisons stays below the level."""
+    """Correct p for many comparisons, by Holm's step-down (1979): the chance of any false alarm keeps the level."""
     order = np.argsort(p, kind="stable")
     scaled = p[order] * np.arange(len(p), 0, -1)
     corrected = np.empty(len(p))
@@ -127,7 +131,7 @@ def holm(p: Array) -> Array:
 
 
 def win_tie_loss(differences: Array, tolerance: float = 1e-12) -> Tally:
-    """On how many queries a difference is above, at and below zero."""
+    """Count on how many queries a difference is above, at and below zero."""
     return Tally(
         int((differences > tolerance).sum()),
         int((np.abs(differences) <= tolerance).sum()),
@@ -136,7 +140,7 @@ def win_tie_loss(differences: Array, tolerance: float = 1e-12) -> Tally:
 
 
 def _signs(units: int, permutations: int, seed: int) -> Iterator[Array]:
-    """Random signs (some permutations, units)."""
+    """Draw random signs, (some permutations, units) at a time."""
     rng = np.random.default_rng(seed)
     row = -(-units // 8)
     for start in range(0, permutations, _PERMUTED_AT_ONCE):
@@ -146,5 +150,6 @@ def _signs(units: int, permutations: int, seed: int) -> Iterator[Array]:
 
 
 def _columns(values: Array) -> Array:
+    """Make a matrix of what may be a single column."""
     array = np.asarray(values, dtype=np.float64)
     return array[:, None] if array.ndim == 1 else array

@@ -1,1 +1,1 @@
-"""Vectors as arrays of rows: blocks of them, their lengths, moments and contents. It knows nothing of scores."""
+"""Vectors as arrays of rows: blocks of them, their lengths, moments and contents. This room knows no scores."""

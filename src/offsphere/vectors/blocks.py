@@ -1,4 +1,4 @@
-"""Documents as blocks of rows: an array, a memory map, or a sequence of either, read a bounded piece at a time."""
+"""Documents as blocks of rows: an array, a memory map or several of them, read a bounded piece at a time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ TILE = 1024  # rows; blocks are cut at multiples of it, so that what is computed
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Rows of one or several arrays, given out in float32 blocks of a fixed number of rows."""
+    """The rows of one or several arrays, read in float32 blocks of a fixed number of rows."""
 
     parts: tuple[Vectors, ...]
     rows: int = 16 * TILE
 
     @classmethod
     def of(cls, documents: Documents | Blocks, rows: int = 16 * TILE) -> Blocks:
-        """Wrap whatever holds the documents; ``rows`` is rounded up to whole tiles."""
+        """Blocks of whatever the documents are kept in; ``rows`` is rounded up to whole tiles."""
         if isinstance(documents, Blocks):
             return cls(documents.parts, _whole_tiles(rows))
         parts = (documents,) if isinstance(documents, np.ndarray) else tuple(documents)
@@ -40,7 +40,7 @@ class Blocks:
 
     @property
     def count(self) -> int:
-        """How many documents there are."""
+        """How many documents there are in all parts."""
         return sum(len(part) for part in self.parts)
 
     @property
@@ -50,26 +50,26 @@ class Blocks:
 
     def __iter__(self) -> Iterator[Rows]:
         """Blocks of ``rows`` rows, across the borders of the parts; the last may be shorter."""
-        pending: list[Vectors] = []
-        held = 0
+        pieces: list[Vectors] = []
+        count = 0
         for part in self.parts:
             start = 0
             while start < len(part):
-                piece = part[start : start + self.rows - held]
-                pending.append(piece)
-                held += len(piece)
+                piece = part[start : start + self.rows - count]
+                pieces.append(piece)
+                count += len(piece)
                 start += len(piece)
-                if held == self.rows:
-                    yield _joined(pending)
-                    pending, held = [], 0
-        if pending:
-            yield _joined(pending)
+                if count == self.rows:
+                    yield _join(pieces)
+                    pieces, count = [], 0
+        if pieces:
+            yield _join(pieces)
 
 
 def _whole_tiles(rows: int) -> int:
     return max(1, -(-rows // TILE)) * TILE
 
 
-def _joined(pieces: list[Vectors]) -> Rows:
+def _join(pieces: list[Vectors]) -> Rows:
     whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
     return np.ascontiguousarray(whole, dtype=np.float32)

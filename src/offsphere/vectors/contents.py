@@ -11,11 +11,11 @@ from offsphere.vectors.blocks import Blocks
 
 
 def keys_of(vectors: Vectors) -> Index:
-    """A number for each vector."""
-    found = np.empty(len(vectors), np.int64)
-    place = 0
+    """A number for each vector, equal for equal vectors and different for different ones."""
+    keys = np.empty(len(vectors), np.int64)
+    number = 0
     for block in Blocks.of(vectors) if len(vectors) else ():
         for row in block:
-            found[place] = int.from_bytes(hashlib.blake2b(row.data, digest_size=8).digest(), "little", signed=True)
-            place += 1
-    return found
+            keys[number] = int.from_bytes(hashlib.blake2b(row.data, digest_size=8).digest(), "little", signed=True)
+            number += 1
+    return keys

@@ -1,4 +1,4 @@
-"""Mean and covariance of vectors in one streaming pass, in float64, mergeable between chunks."""
+"""Mean and covariance of vectors in one pass over chunks, in float64; those of two sets merge into those of both."""
 
 from __future__ import annotations
 
@@ -13,7 +13,20 @@ from offsphere.base.errors import VectorError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Count, mean and scatter (``Sum (x - mean)(x - mean)^T``) of a set of vectors."""
+    """The count, mean and scatter of a set of vectors: what transforms are fitted on.
+
+    Attributes:
+        count: How many vectors there are.
+        mean: Their mean.
+        scatter: ``Sum (x - mean)(x - mean)^T``, the covariance times the count.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> moments = osp.Moments.of(np.array([[1.0, 0.0], [3.0, 4.0]]))
+        >>> moments.mean.tolist(), moments.covariance.tolist()
+        ([2.0, 2.0], [[1.0, 2.0], [2.0, 4.0]])
+    """
 
     count: int
     mean: Array  # (dimension,)
@@ -21,7 +34,22 @@ class Moments:
 
     @classmethod
     def of(cls, vectors: Vectors, product: type[np.floating] = np.float64) -> Moments:
-        """The moments of one chunk. A float32 ``product`` is fast and rounds the scatter at about 1e-7 of its size."""
+        """The moments of one array of vectors.
+
+        Args:
+            vectors: A row for each vector.
+            product: The precision of the matrix product; float32 is fast, and rounds the scatter at about 1e-7 of its
+                size.
+
+        Returns:
+            The moments, in float64.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> osp.Moments.of(np.array([[1.0, 0.0], [3.0, 4.0]])).scatter.tolist()
+            [[2.0, 4.0], [4.0, 8.0]]
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             mean = vectors.mean(axis=0, dtype=np.float64)
             centred = np.subtract(vectors, mean.astype(product), dtype=product)
@@ -32,7 +60,23 @@ class Moments:
 
     @classmethod
     def over(cls, chunks: Iterable[Vectors]) -> Moments:
-        """The moments of all chunks together, seen one at a time."""
+        """The moments of all chunks together, read one at a time.
+
+        Args:
+            chunks: Arrays of vectors, such as the blocks of a corpus that does not fit into memory.
+
+        Returns:
+            The moments of all of them.
+
+        Raises:
+            VectorError: There is no vector in any chunk.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> osp.Moments.over(np.full((2, 1), value) for value in (0.0, 4.0)).covariance.tolist()
+            [[4.0]]
+        """
         total: Moments | None = None
         for chunk in chunks:
             if len(chunk):
@@ -43,7 +87,21 @@ class Moments:
         return total
 
     def merge(self, other: Moments) -> Moments:
-        """The moments of both sets together (Chan, Golub & LeVeque 1979)."""
+        """The moments of two sets together (Chan, Golub & LeVeque 1979).
+
+        Args:
+            other: The moments of the other set.
+
+        Returns:
+            The moments of the union.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> left, right = osp.Moments.of(np.zeros((3, 1))), osp.Moments.of(np.full((1, 1), 8.0))
+            >>> left.merge(right).mean.tolist()
+            [2.0]
+        """
         count = self.count + other.count
         shift = other.mean - self.mean
         mean = self.mean + shift * (other.count / count)
@@ -57,5 +115,5 @@ class Moments:
 
     @property
     def covariance(self) -> Array:
-        """The population covariance."""
+        """The population covariance: the scatter over the count."""
         return self.scatter / self.count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 from torch.nn import functional
 
-LEAST = 1e-12  # a length to divide by where there is none
+LEAST = 1e-12  # what a vector of length zero is divided by
 
 
 def powered(vectors: Tensor, exponent: Tensor | float) -> Tensor:
@@ -19,5 +19,5 @@ def powered(vectors: Tensor, exponent: Tensor | float) -> Tensor:
         if exponent == 1:
             return functional.normalize(vectors, dim=-1, eps=LEAST)
     lengths = vectors.norm(dim=-1, keepdim=True).clamp_min(LEAST)
-    found: Tensor = vectors * lengths ** (-exponent)
-    return found
+    result: Tensor = vectors * lengths ** (-exponent)
+    return result

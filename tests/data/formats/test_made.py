@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,6 +11,7 @@ from offsphere.base.errors import DataError, ParameterError
 from offsphere.data import RankingTask, load_task
 from offsphere.data.formats.docstrings import read_package, split_of, write_docstrings
 from offsphere.data.near_duplicates import first_of_each
+from tests.processes import run_command
 
 
 def test_docstrings_of_this_machine_are_a_task_with_two_splits(tmp_path):
@@ -103,8 +102,7 @@ def test_every_output_says_that_judgments_are_made(tmp_path):
     np.save(tmp_path / "c" / "queries.npy", np.random.default_rng(0).random((30, 4), dtype=np.float32))
     np.save(tmp_path / "c" / "documents.npy", np.random.default_rng(1).random((30, 4), dtype=np.float32))
     for arguments in (["compare", folder], ["compare", folder, "--json"], ["data", "info", folder]):
-        command = [sys.executable, "-m", "offsphere", *map(str, arguments)]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        result = run_command(*arguments)
         assert "each title asks for its own text" in " ".join(result.stdout.split()), result.stderr
 
 
@@ -131,14 +129,13 @@ def test_splits_part_the_queries(by_document):
 
 def test_impossible_splits_are_refused():
     with pytest.raises(ParameterError, match="each must be above zero"):
-        linked_task.parts((), {"train": 1.0, "test": 0.0})
+        linked_task().parts({"train": 1.0, "test": 0.0})
     one = RankingTask.from_judgments({"a": {"d": 1}, "b": {"d": 1}}, ["d"])
     with pytest.raises(ParameterError, match="hang together by relevant documents"):
         one.parts({"train": 1, "test": 1}, by_document=True)
 
 
 def test_info_of_a_real_set(real_data):
-    command = [sys.executable, "-m", "offsphere", "data", "info", str(real_data / "cisi"), "--json"]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    found = json.loads(run_command("data", "info", real_data / "cisi", "--json").stdout)
     assert (found["queries"], found["documents"]) == (76, 1460)
     assert found["query_words_mean"] > 20

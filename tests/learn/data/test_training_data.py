@@ -101,7 +101,7 @@ def test_texts_and_vectors_of_one_task_are_put_apart_alike(new_documents):
     assert pairs[0].documents.tolist() == pairs[1].documents.tolist()
     assert pairs[0].distinct == pairs[1].distinct
     probes = [
-        probe_rows(data.held_out.task, data.held_out.positives(), 10, 5, data.source.task.wanted())
+        probe_rows(data.held_out.task, data.held_out.positives(), 10, 5, data.source.task.relevant_to_any())
         for data in (texts, vectors)
     ]
     assert all(np.array_equal(*rows) for rows in zip(*probes, strict=True))
@@ -153,7 +153,7 @@ def test_a_probe_has_no_query_and_no_document_twice():
     task, vectors = hidden(queries=300, documents=100)
     rows = probe_rows(task, VectorSource(task, vectors).positives(), 40, 1)
     assert len(set(rows.queries.tolist())) == len(set(rows.documents.tolist())) == 40
-    assert not task.wanted()[rows.others].any()
+    assert not task.relevant_to_any()[rows.others].any()
     assert task.judgments.documents[rows.queries].tolist() == rows.documents.tolist()
 
 

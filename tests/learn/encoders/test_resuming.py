@@ -10,6 +10,7 @@ from safetensors.torch import load_file
 
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
+from offsphere.learn.encoders import train_encoder
 from tests.learn.encoders.made import TRAIN, load, load_static, run_script
 
 
@@ -61,7 +62,7 @@ def test_a_training_that_was_killed_after_its_last_step_is_not_gone_on_with(word
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("offsphere.learn.encoders.train_encoder.settle", killed)
+        patch.setattr(train_encoder, "settle", killed)
         with pytest.raises(KeyboardInterrupt):
             osp.train(words, load(dropout_folder), tmp_path / "killed", **options)
     again = osp.train(words, load(dropout_folder), tmp_path / "killed", **options)

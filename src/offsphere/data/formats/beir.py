@@ -10,28 +10,31 @@ from typing import Any
 from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
 from offsphere.base.tables import json_lines
+from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.qrels import find_qrels, read_qrels
-from offsphere.data.ranking_task import ItemList, RankingTask
+from offsphere.data.items import ItemList
+from offsphere.data.ranking_task import RankingTask
 
 MADE = "made.json"  # says how judgments were made that no human gave
 
 
 def is_beir(folder: Path) -> bool:
-    """Whether a folder has the layout."""
+    """Whether a folder has both documents and queries."""
     return (folder / "corpus.jsonl").is_file() and (folder / "queries.jsonl").is_file()
 
 
-def load_beir(folder: Path, split: str | None = None, *, ignore_missing: bool = False) -> RankingTask:
-    """Read a folder; documents are title and text."""
-    qrels, chosen = find_qrels(folder, split)
+def load_beir(source: Source) -> RankingTask:
+    """Read a folder; a document is its title and its text."""
+    folder = source.path
+    qrels, split = find_qrels(folder, source.split)
     return RankingTask.build(
         folder.resolve().name,
         read_texts(folder / "queries.jsonl"),
         read_texts(folder / "corpus.jsonl"),
         read_qrels(qrels),
-        split=chosen,
-        ignore_missing=ignore_missing,
-        made=_made(folder),
+        split=split,
+        ignore_missing=source.ignore_missing,
+        made=_read_made(folder),
     )
 
 
@@ -52,27 +55,34 @@ def write_beir(
 
 
 def read_texts(path: Path) -> ItemList:
-    """Ids and texts of a BEIR file."""
+    """The ids and texts of a corpus or of queries in JSON lines."""
     ids, texts = [], []
-    for line, entry in json_lines(path):
-        name = entry.get("_id", entry.get("id"))
-        if name is None:
-            raise DataError(f"{path}:{line}: there is no _id")
-        ids.append(str(name))
-        texts.append(text_of(entry, f"{path}:{line}"))
+    for line_number, entry in json_lines(path):
+        where = f"{path}:{line_number}"
+        ids.append(id_of(entry, where))
+        texts.append(text_of(entry, where))
     return ItemList(ids, texts, str(path))
 
 
-def text_of(entry: dict[str, Any], place: str) -> str:
+def id_of(entry: dict[str, Any], where: str) -> str:
+    """The id of an entry, called ``_id`` or ``id``."""
+    name = entry.get("_id", entry.get("id"))
+    if name is None:
+        raise DataError(f"{where}: there is no _id")
+    return str(name)
+
+
+def text_of(entry: dict[str, Any], where: str) -> str:
     """Title and text joined by a space, as BEIR's own models see a document."""
     parts = [entry.get("title") or "", entry.get("text") or ""]
     for part in parts:
         if not isinstance(part, str):
-            raise DataError(f"{place}: a text is of type {type(part).__name__}, expected a string")
+            raise DataError(f"{where}: a text is of type {type(part).__name__}, expected a string")
     return " ".join(part for part in parts if part)
 
 
-def _made(folder: Path) -> str | None:
+def _read_made(folder: Path) -> str | None:
+    """How the judgments were made, where the folder says that no human gave them."""
     try:
         return str(json.loads((folder / MADE).read_bytes())["made"])
     except FileNotFoundError:
@@ -83,3 +93,6 @@ def _made(folder: Path) -> str | None:
 
 def _write_lines(path: Path, rows: Iterable[dict[str, str]]) -> None:
     write_whole(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace"))
+
+
+FORMAT = Format("a BEIR folder (corpus.jsonl, queries.jsonl, qrels/)", is_beir, load_beir)

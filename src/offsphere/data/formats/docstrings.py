@@ -28,7 +28,10 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def write_docstrings(folder: Path, packages: Sequence[str] = DEFAULT_PACKAGES) -> dict[str, int]:
-    """Write the task as a BEIR folder with the splits train and test, cut by module; how many queries each has."""
+    """Write the task as a BEIR folder with the splits train and test, and return how many queries each has.
+
+    The splits are cut by module, so that what is learned of a module is not asked for in the test.
+    """
     named = {item.id: item for package in packages for item in reversed(list(read_package(package)))}
     items = sorted(named.values())  # a name that is defined twice, such as a property's setter, counts once
     versions = ", ".join(f"{package} {_version(package)}" for package in packages)
@@ -47,7 +50,7 @@ def write_docstrings(folder: Path, packages: Sequence[str] = DEFAULT_PACKAGES) -
 
 
 def split_of(module: str) -> str:
-    """A module's split: always the same one, whatever else is installed."""
+    """The split of a module, which is always the same one, whatever else is installed."""
     share = int.from_bytes(hashlib.sha256(module.encode()).digest()[:4], "big") / 2**32
     return "test" if share < TEST_SHARE else "train"
 
@@ -63,6 +66,7 @@ def read_package(package: str) -> Iterator[KnownItem]:
 
 
 def _documented(node: ast.AST, module: str, inside: str) -> Iterator[KnownItem]:
+    """The public definitions in a module or class whose docstring is longer than its summary line."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, Definition) or child.name.startswith("_"):
             continue
@@ -81,7 +85,7 @@ def _signature(node: Definition, name: str) -> str:
 
 
 def _sources(package: str) -> list[tuple[str, Path]]:
-    """Modules and their files, sorted by name."""
+    """The modules of a package and their files, sorted by name."""
     if package == "stdlib":
         home = Path(sysconfig.get_paths()["stdlib"])
         tops = [home / f"{name}.py" for name in sys.stdlib_module_names] + [
@@ -97,8 +101,8 @@ def _sources(package: str) -> list[tuple[str, Path]]:
         origin = Path(spec.origin)
         home = origin.parent.parent if spec.submodule_search_locations else origin.parent
         files = list(origin.parent.rglob("*.py")) if spec.submodule_search_locations else [origin]
-    found = {path.relative_to(home).with_suffix("").as_posix().replace("/", "."): path for path in files}
-    return sorted((name, path) for name, path in found.items() if not _SKIPPED & set(name.split(".")))
+    modules = {path.relative_to(home).with_suffix("").as_posix().replace("/", "."): path for path in files}
+    return sorted((name, path) for name, path in modules.items() if not _SKIPPED & set(name.split(".")))
 
 
 def _version(package: str) -> str:

@@ -13,9 +13,18 @@ import numpy as np
 from offsphere.base.errors import DataError, NoSuchSplitError
 from offsphere.data.formats.beir import text_of
 from offsphere.data.formats.sts import COLUMNS
+from offsphere.data.items import ItemList
+from offsphere.data.judgments import Judgment
 from offsphere.data.pair_task import PairTask
-from offsphere.data.ranking_task import ItemList, Judgment, RankingTask
+from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task
+
+PREFERRED = ("test", "dev", "validation")  # of the splits there are, when nobody names one
+
+
+def is_hub_name(name: str) -> bool:
+    """Whether this could be ``org/name``, and is no path that somebody mistyped."""
+    return name.count("/") == 1 and not name.startswith((".", "/", "~"))
 
 
 def load_hub(name: str, split: str | None = None, *, ignore_missing: bool = False) -> Task:
@@ -34,23 +43,23 @@ def load_hub(name: str, split: str | None = None, *, ignore_missing: bool = Fals
             f"({type(error).__name__}): check the name and the connection, or give a folder"
         ) from error
     if {"corpus", "queries"} <= set(configurations):
-        return _beir(name, configurations, split, ignore_missing=ignore_missing)
-    return _sts(name, split)
+        return _load_beir(name, configurations, split, ignore_missing=ignore_missing)
+    return _load_sts(name, split)
 
 
-def _beir(name: str, configurations: list[str], split: str | None, *, ignore_missing: bool) -> RankingTask:
+def _load_beir(name: str, configurations: list[str], split: str | None, *, ignore_missing: bool) -> RankingTask:
     judged_in = next((config for config in ("qrels", "default") if config in configurations), None)
     judged = _splits(name, judged_in) if judged_in else _splits(f"{name}-qrels", None)
     chosen = _choose(name, list(judged), split)
-    rows = (
-        Judgment(str(row["query-id"]), str(row["corpus-id"]), float(row["score"]), f"{name}/{chosen} row {number}")
-        for number, row in enumerate(judged[chosen])
+    judgments = (
+        Judgment(str(entry["query-id"]), str(entry["corpus-id"]), float(entry["score"]), f"{name}/{chosen} row {row}")
+        for row, entry in enumerate(judged[chosen])
     )
-    queries, corpus = (_listed(f"{name}/{config}", _splits(name, config)) for config in ("queries", "corpus"))
-    return RankingTask.build(name, queries, corpus, rows, split=chosen, ignore_missing=ignore_missing)
+    queries, corpus = (_read_items(f"{name}/{config}", _splits(name, config)) for config in ("queries", "corpus"))
+    return RankingTask.build(name, queries, corpus, judgments, split=chosen, ignore_missing=ignore_missing)
 
 
-def _sts(name: str, split: str | None) -> PairTask:
+def _load_sts(name: str, split: str | None) -> PairTask:
     tables = _splits(name, None)
     chosen = _choose(name, list(tables), split)
     table = tables[chosen]
@@ -65,6 +74,7 @@ def _sts(name: str, split: str | None) -> PairTask:
 
 
 def _splits(name: str, configuration: str | None) -> dict[str, Any]:
+    """The tables of a data set, or of one configuration of it, by their split."""
     from datasets import load_dataset
 
     try:
@@ -77,15 +87,14 @@ def _splits(name: str, configuration: str | None) -> dict[str, Any]:
 def _choose(name: str, splits: list[str], split: str | None) -> str:
     if split is not None and split not in splits:
         raise NoSuchSplitError(f"{name} has no split {split!r}: there are {', '.join(splits)}")
-    preferred = (name for name in ("test", "dev", "validation") if name in splits)
-    return split or next(preferred, splits[0])
+    return split or next((preferred for preferred in PREFERRED if preferred in splits), splits[0])
 
 
-def _listed(source: str, splits: dict[str, Iterable[dict[str, Any]]]) -> ItemList:
-    """All rows of a configuration, whatever its one split is called."""
+def _read_items(source: str, splits: dict[str, Iterable[dict[str, Any]]]) -> ItemList:
+    """The ids and texts of a configuration, whatever its one split is called."""
     ids, texts = [], []
-    for rows in splits.values():
-        for number, row in enumerate(rows):
-            ids.append(str(row.get("_id", row.get("id"))))
-            texts.append(text_of(row, f"{source} row {number}"))
+    for entries in splits.values():
+        for row, entry in enumerate(entries):
+            ids.append(str(entry.get("_id", entry.get("id"))))
+            texts.append(text_of(entry, f"{source} row {row}"))
     return ItemList(ids, texts, source)

@@ -6,15 +6,20 @@ The one relevant document of such a query is the one it came from. That is no hu
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from offsphere.base.errors import DataError
 from offsphere.base.tables import json_lines
-from offsphere.data.formats.beir import text_of
+from offsphere.data.formats.beir import id_of, text_of
+from offsphere.data.formats.format import Format, Source
+from offsphere.data.formats.trec import has_topics
+from offsphere.data.items import ItemList
+from offsphere.data.judgments import Judgment
 from offsphere.data.near_duplicates import first_of_each
-from offsphere.data.ranking_task import ItemList, Judgment, RankingTask
+from offsphere.data.ranking_task import RankingTask
 
 MADE_FROM_TITLES = "each title asks for its own text"
 MADE_FROM_SENTENCES = "each first sentence asks for the rest of its text"
@@ -31,32 +36,42 @@ class KnownItem(NamedTuple):
     text: str
 
 
+def is_corpus_alone(folder: Path) -> bool:
+    """Whether a folder has documents, and neither queries (that is a BEIR folder) nor topics (TREC files)."""
+    return (folder / "corpus.jsonl").is_file() and not has_topics(folder)
+
+
+def load_known_items(source: Source) -> RankingTask:
+    """Make the task of a folder; it has no splits, and no judgments that could miss a document."""
+    return known_item_task(source.path)
+
+
 def known_item_task(folder: Path) -> RankingTask:
     """A task from ``corpus.jsonl`` alone; near-duplicates are removed, since they would be relevant too."""
     path = folder / "corpus.jsonl"
-    entries = [(line, entry) for line, entry in json_lines(path)]
+    entries = list(json_lines(path))
     # titles that most documents share with others cannot ask for one of them
     titled = len({str(entry["title"]) for _, entry in entries if entry.get("title")}) * 2 > len(entries)
     items = []
-    for line, entry in entries:
-        name = entry.get("_id", entry.get("id"))
-        if name is None:
-            raise DataError(f"{path}:{line}: there is no _id")
-        text_of(entry, f"{path}:{line}")  # complains about what is no string
+    for line_number, entry in entries:
+        where = f"{path}:{line_number}"
+        name = id_of(entry, where)
+        text_of(entry, where)  # refuses what is no string
         title, text = str(entry.get("title") or ""), str(entry.get("text") or "")
-        items.append(KnownItem(str(name), title, text) if titled else split_sentence(str(name), text))
+        items.append(KnownItem(name, title, text) if titled else split_sentence(name, text))
     made = MADE_FROM_TITLES if titled else MADE_FROM_SENTENCES
     return known_items(folder.resolve().name, items, made, source=str(path))
 
 
 def known_items(name: str, items: Sequence[KnownItem], made: str, *, source: str) -> RankingTask:
-    """A task from items: those with too few words are documents nobody asks for."""
-    kept = [items[place] for place in first_of_each([f"{item.query} {item.text}" for item in items])]
+    """A task in which each item's query asks for its text.
+
+    Near-duplicates are removed. Nobody asks for items of too few words, nor for those that share their query.
+    """
+    kept = [items[row] for row in first_of_each([f"{item.query} {item.text}" for item in items])]
     asked = [item for item in kept if _long_enough(item)]
-    seen: dict[str, int] = {}
-    for item in asked:
-        seen[item.query] = seen.get(item.query, 0) + 1
-    asked = [item for item in asked if seen[item.query] == 1]  # a query that two documents share asks for neither
+    times = Counter(item.query for item in asked)
+    asked = [item for item in asked if times[item.query] == 1]
     if not asked:
         raise DataError(f"{source}: no document has a title or a first sentence, and enough text besides")
     return RankingTask.build(
@@ -69,7 +84,7 @@ def known_items(name: str, items: Sequence[KnownItem], made: str, *, source: str
 
 
 def split_sentence(name: str, text: str) -> KnownItem:
-    """The first sentence asks, the rest answers."""
+    """An item whose first sentence asks for the rest; one without a query where there is only one sentence."""
     match = _SENTENCE.match(text.strip())
     if match is None:
         return KnownItem(name, "", text)
@@ -78,3 +93,6 @@ def split_sentence(name: str, text: str) -> KnownItem:
 
 def _long_enough(item: KnownItem) -> bool:
     return len(item.query.split()) >= SHORTEST_QUERY and len(item.text.split()) >= SHORTEST_REST
+
+
+FORMAT = Format("documents alone (corpus.jsonl)", is_corpus_alone, load_known_items)

@@ -7,20 +7,47 @@ from pathlib import Path
 import numpy as np
 
 from offsphere.base.errors import DataError
-from offsphere.base.tables import file_of_split, number, table_rows
+from offsphere.base.tables import number, table_rows
+from offsphere.data.formats.format import Format, Source
+from offsphere.data.formats.split_files import choose_split
 from offsphere.data.pair_task import PairTask
 
 COLUMNS = ("score", "sentence1", "sentence2")
 
 
-def find_table(folder: Path, split: str | None) -> Path | None:
-    """The table of a split: test, else dev, else the only one."""
-    tables = (path for path in sorted(folder.iterdir()) if path.suffix.lower() in (".tsv", ".csv"))
-    return file_of_split(folder, {path.stem: path for path in tables if is_sts(path)}, split)
-
-
 def is_sts(path: Path) -> bool:
-    """Whether a table's header has the three columns."""
+    """Whether a table has the three columns, or a folder such a table."""
+    return bool(_tables(path)) if path.is_dir() else _has_columns(path)
+
+
+def load_sts(source: Source) -> PairTask:
+    """Read a table, of a folder that of the split."""
+    path = source.path
+    if path.is_dir():
+        tables = _tables(path)
+        path = tables[choose_split(path, tables, source.split)]
+    header, rows = table_rows(path)
+    header = [name.lower() for name in header]
+    positions = [header.index(column) for column in COLUMNS]
+    gold, left, right = [], [], []
+    for line_number, row in rows:
+        if len(row) != len(header):
+            raise DataError(f"{path}:{line_number}: {len(row)} fields, the header has {len(header)}")
+        score, first, second = (row[position] for position in positions)
+        gold.append(number(score, f"{path}:{line_number}", "score"))
+        left.append(first)
+        right.append(second)
+    name = f"{path.resolve().parent.name}/{path.stem}"
+    return PairTask(name, np.array(gold), left, right, path.stem)
+
+
+def _tables(folder: Path) -> dict[str, Path]:
+    """The STS tables of a folder by their split."""
+    paths = (path for path in sorted(folder.iterdir()) if path.suffix.lower() in (".tsv", ".csv"))
+    return {path.stem: path for path in paths if _has_columns(path)}
+
+
+def _has_columns(path: Path) -> bool:
     try:
         header, _ = table_rows(path)
     except DataError:
@@ -28,21 +55,4 @@ def is_sts(path: Path) -> bool:
     return set(COLUMNS) <= {name.lower() for name in header}
 
 
-def load_sts(path: Path) -> PairTask:
-    """Read one table."""
-    header, rows = table_rows(path)
-    header = [name.lower() for name in header]
-    missing = [column for column in COLUMNS if column not in header]
-    if missing:
-        raise DataError(f"{path}: the header has no column {missing[0]!r}; expected {', '.join(COLUMNS)}")
-    places = [header.index(column) for column in COLUMNS]
-    gold, left, right = [], [], []
-    for line, row in rows:
-        if len(row) != len(header):
-            raise DataError(f"{path}:{line}: {len(row)} fields, the header has {len(header)}")
-        score, one, other = (row[place] for place in places)
-        gold.append(number(score, f"{path}:{line}", "score"))
-        left.append(one)
-        right.append(other)
-    name = f"{path.resolve().parent.name}/{path.stem}"
-    return PairTask(name, np.array(gold), left, right, path.stem)
+FORMAT = Format("an STS table (score, sentence1, sentence2)", is_sts, load_sts)

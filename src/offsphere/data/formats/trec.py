@@ -8,30 +8,29 @@ from pathlib import Path
 from offsphere.base.errors import DataError
 from offsphere.base.tables import text_lines
 from offsphere.data.formats.beir import read_texts
+from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.qrels import find_qrels, read_qrels
-from offsphere.data.ranking_task import ItemList, RankingTask
+from offsphere.data.formats.qrels_alone import listed_ids
+from offsphere.data.items import ItemList
+from offsphere.data.ranking_task import RankingTask
 
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
 _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+)", re.IGNORECASE)
 _TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*(.*?)\s*(?=<|\Z)", re.DOTALL | re.IGNORECASE)
 
 
-def find_topics(folder: Path, split: str | None = None) -> Path | None:
-    """The topics file of a folder, if it has one: that of the split where there are several."""
-    found = [path for path in sorted(folder.glob("topics*")) if path.is_file()]
-    wanted = [path for path in found if split is not None and split in path.name.split(".")]
-    return next(iter([*wanted, *found]), None)
+def has_topics(path: Path) -> bool:
+    """Whether a folder has a file of topics."""
+    return bool(_topic_files(path))
 
 
-def load_trec(
-    folder: Path, split: str | None = None, *, ignore_missing: bool = False, documents: ItemList | None = None
-) -> RankingTask:
-    """Read a folder of TREC files; ``documents`` are used where it has no collection of its own."""
-    qrels, chosen = find_qrels(folder, split)
-    topics = find_topics(folder, chosen)
-    if topics is None:
-        raise DataError(f"{folder} has no topics file")
-    collection = _collection(folder) or documents
+def load_trec(source: Source) -> RankingTask:
+    """Read a folder of TREC files; vectors or ids name the documents where it has no collection of its own."""
+    folder = source.path
+    qrels, split = find_qrels(folder, source.split)
+    files = _topic_files(folder)
+    topics = next((path for path in files if split is not None and split in path.name.split(".")), files[0])
+    collection = _collection(folder) or listed_ids("documents", folder, source.vectors)
     if collection is None:
         raise DataError(
             f"{folder} lists no documents: add corpus.jsonl, collection.tsv or documents.ids (an id a line)"
@@ -41,8 +40,8 @@ def load_trec(
         read_topics(topics),
         collection,
         read_qrels(qrels),
-        split=chosen,
-        ignore_missing=ignore_missing,
+        split=split,
+        ignore_missing=source.ignore_missing,
     )
 
 
@@ -51,14 +50,18 @@ def read_topics(path: Path) -> ItemList:
     content = "\n".join(line for _, line in text_lines(path))
     if "<top>" not in content.lower():
         return _tab_separated(path)
-    ids, texts = [], []
-    for number, topic in enumerate(_TOPIC.findall(content), 1):
+    ids, titles = [], []
+    for topic_number, topic in enumerate(_TOPIC.findall(content), 1):
         name, title = _NUMBER.search(topic), _TITLE.search(topic)
         if name is None or title is None:
-            raise DataError(f"{path}: topic {number} has no {'<num>' if name is None else '<title>'}")
+            raise DataError(f"{path}: topic {topic_number} has no {'<num>' if name is None else '<title>'}")
         ids.append(name.group(1))
-        texts.append(" ".join(title.group(1).split()))
-    return ItemList(ids, texts, str(path))
+        titles.append(" ".join(title.group(1).split()))
+    return ItemList(ids, titles, str(path))
+
+
+def _topic_files(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.glob("topics*")) if path.is_file()] if folder.is_dir() else []
 
 
 def _collection(folder: Path) -> ItemList | None:
@@ -69,10 +72,13 @@ def _collection(folder: Path) -> ItemList | None:
 
 def _tab_separated(path: Path) -> ItemList:
     ids, texts = [], []
-    for number, line in text_lines(path):
+    for line_number, line in text_lines(path):
         name, tab, text = line.partition("\t")
         if not tab:
-            raise DataError(f"{path}:{number}: expected an id, a tab and a text")
+            raise DataError(f"{path}:{line_number}: expected an id, a tab and a text")
         ids.append(name.strip())
         texts.append(text.strip())
     return ItemList(ids, texts, str(path))
+
+
+FORMAT = Format("TREC files (topics, qrels)", has_topics, load_trec)

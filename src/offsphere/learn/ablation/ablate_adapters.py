@@ -15,7 +15,7 @@ from offsphere.comparison.compare_scorers import metric_for
 from offsphere.data.evaluator import Evaluator
 from offsphere.data.task import EmbeddedTask
 from offsphere.learn.ablation.ablation import Ablation
-from offsphere.learn.ablation.claims import Difference, findings_of
+from offsphere.learn.ablation.claims import findings_of
 from offsphere.learn.ablation.variant_runs import VariantRun, adapters_of, all_runs
 from offsphere.learn.ablation.variant_values import Column, VariantValues, columns_of
 from offsphere.learn.ablation.variants import Trial, Variant, budget_of, grid
@@ -25,6 +25,7 @@ from offsphere.learn.data.task_sources import VectorSource
 from offsphere.learn.data.training_data import divide
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
+from offsphere.statistics.difference import Difference
 from offsphere.statistics.metrics import parse_metric
 
 FEW = 100  # steps

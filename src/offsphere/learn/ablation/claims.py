@@ -9,6 +9,7 @@ import numpy as np
 
 from offsphere.comparison.table import ALPHA
 from offsphere.learn.ablation.ablation import PaperFinding
+from offsphere.statistics.difference import Difference
 from offsphere.statistics.significance import holm
 
 FENG = "Feng & Watanabe 2026, arXiv:2602.09229"
@@ -17,15 +18,6 @@ TWO_SITES = "the grid of two sites, input and output"
 OURS = "our own question"
 
 ClaimKind = Literal["above", "not above", "other"]
-
-
-class Difference(NamedTuple):
-    """One variant less another on one task."""
-
-    difference: float
-    low: float
-    high: float
-    p: float
 
 
 class Claim(NamedTuple):

@@ -11,11 +11,11 @@ from offsphere.base.arrays import Array, Index
 from offsphere.comparison.compare_scorers import RESAMPLES
 from offsphere.data.evaluator import Evaluator
 from offsphere.learn.ablation.ablation import VariantResult, VariantRow
-from offsphere.learn.ablation.claims import Difference
 from offsphere.learn.ablation.variant_runs import VariantRun, best_trial
 from offsphere.learn.ablation.variants import Variant
 from offsphere.learn.adapters.learn import FEWEST_NEW
 from offsphere.learn.data.training_data import Source, TrainingData
+from offsphere.statistics.difference import Difference
 from offsphere.statistics.evaluation import Evaluation, MeanOverQueries
 from offsphere.statistics.significance import bootstrap, holm, interval, randomization_test
 
@@ -45,14 +45,14 @@ def columns_of(data: TrainingData[Source], evaluators: Sequence[Evaluator]) -> l
     enough and not all.
     """
     columns = [
-        Column(judged.task.described(), evaluator.evaluation, number)
+        Column(judged.task.summary(), evaluator.evaluation, number)
         for number, (judged, evaluator) in enumerate(zip(data.judged, evaluators, strict=True))
     ]
     first = data.judged[0]
-    if first.task.wanted() is not None and data.source.task.wanted() is not None:
+    if first.task.relevant_to_any() is not None and data.source.task.relevant_to_any() is not None:
         new = np.flatnonzero(~data.seen(first))
         if FEWEST_NEW <= len(new) < first.task.units:
-            part = first.task.only(new).described()
+            part = first.task.only(new).summary()
             part["name"] = f"{first.task.name}, new documents"
             columns.insert(1, Column(part, MeanOverQueries(len(new)), 0, new))
     return columns

@@ -12,9 +12,10 @@ from torch import Tensor, nn
 from offsphere.learn.adapters.adapter_recipe import Recipe
 from offsphere.learn.objective.normalization import Normalization
 from offsphere.learn.objective.objective import Objective
-from offsphere.scoring.adapter import Adapter, MagnitudeHead, SideAdapter
+from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.similarity import Polar
 from offsphere.scoring.transforms import Side
+from offsphere.scoring.transforms.adapter_map import MagnitudeHead, SideAdapter
 from offsphere.vectors.powered import LEAST, powered
 
 SIDES: tuple[Side, Side] = ("query", "document")

@@ -10,7 +10,7 @@ from typing import ClassVar
 from offsphere.base.errors import ParameterError
 from offsphere.learn.objective.contrastive_options import ContrastiveOptions
 from offsphere.learn.objective.exponents import written_normalize
-from offsphere.scoring.adapter import Combine
+from offsphere.scoring.transforms.adapter_map import Combine
 
 SIDES = ("auto", "untied", "tied", "query", "document")
 MAGNITUDES = (None, "multiplied", "added")

@@ -133,13 +133,13 @@ def learn(
     table = compare(*test, [Scorer(DOT), *(adapter.scorer for adapter in adapters)], metric=metric, seed=seed)
     table = replace(table, notes=[note for note in table.notes if note != NAMED_BEFORE])
     splits: list[NoveltyGain] = []
-    if test[0].wanted() is not None:
+    if test[0].relevant_to_any() is not None:
         flags = setup.data.seen(VectorSource(*test))
         baseline = table[table.baseline]
         splits = [split for row in table.rows for split in _split(row, baseline, flags)]
     for adapter in adapters:
         notes += [note for note in (adapter.record.notes if adapter.record is not None else []) if note not in notes]
-    return Learned(adapters, table, splits, train[0].described(), notes)
+    return Learned(adapters, table, splits, train[0].summary(), notes)
 
 
 def _split(row: Row, baseline: Row, seen: Flags) -> list[NoveltyGain]:

@@ -29,7 +29,7 @@ class VectorProbe:
     @classmethod
     def of(cls, data: TrainingData[VectorSource], seed: int = 0) -> VectorProbe:
         """A random probe of the held-out data; its others are documents that nothing learned from wants either."""
-        held_out, wanted = data.held_out, data.source.task.wanted()
+        held_out, wanted = data.held_out, data.source.task.relevant_to_any()
         rows = probe_rows(held_out.task, held_out.positives(), PAIRS, seed, wanted)
         queries, documents = held_out.vectors.sides
         # sorted, since vectors may be read from a file

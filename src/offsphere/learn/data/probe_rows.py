@@ -36,7 +36,7 @@ def probe_rows(
     _, first = np.unique(queries, return_index=True)
     _, once = np.unique(documents[first], return_index=True)
     chosen = rng.permutation(first[once])[:most]
-    relevant = task.wanted()
+    relevant = task.relevant_to_any()
     if relevant is None:
         return ProbeRows(queries[chosen], documents[chosen], np.zeros(0, np.int64))
     if wanted is not None and len(wanted) == len(relevant):

@@ -158,7 +158,7 @@ class VectorSource:
 
     def contents(self) -> list[bytes]:
         """The vectors of both sides and the judgments."""
-        return [keys_of(self.vectors.sides[0]).tobytes(), self.document_keys.tobytes(), *self.task.judged()]
+        return [keys_of(self.vectors.sides[0]).tobytes(), self.document_keys.tobytes(), *self.task.judgment_bytes()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +210,7 @@ class TextSource:
     def contents(self) -> list[bytes]:
         """The texts of both sides, the judgments, and what the task is called."""
         texts = [digest_of_texts(side).encode() for side in self.sides]
-        return [*texts, *self.task.judged(), str(plain(self.task.described())).encode()]
+        return [*texts, *self.task.judgment_bytes(), str(plain(self.task.summary())).encode()]
 
 
 def _number(texts: Sequence[Item], known: dict[Item, int]) -> Index:

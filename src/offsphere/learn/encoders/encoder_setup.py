@@ -124,9 +124,9 @@ class EncoderSetup:
         """What will be done, as plain values."""
         return {
             "model": self.name,
-            "data": self.data.source.task.described(),
+            "data": self.data.source.task.summary(),
             "counts": dict(self.counts),
-            "held_out": self.data.held_out.task.described(),
+            "held_out": self.data.held_out.task.summary(),
             "metric": self.data.metric,
             "recipe": plain(self.recipe.config()),
             "stages_removed": self.prepared.removed,

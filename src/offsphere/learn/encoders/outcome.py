@@ -10,8 +10,8 @@ import numpy as np
 from offsphere.base.arrays import Array
 from offsphere.comparison.compare_scorers import RESAMPLES
 from offsphere.comparison.table import ALPHA
-from offsphere.learn.ablation.claims import Difference
 from offsphere.learn.encoders.judging import Judge
+from offsphere.statistics.difference import Difference
 from offsphere.statistics.evaluation import Evaluation
 from offsphere.statistics.significance import bootstrap, holm, interval, randomization_test
 
@@ -76,7 +76,7 @@ def outcome_of(judge: Judge, evaluation: Evaluation, measured: Sequence[Array], 
         rows.append(OutcomeRow(name, values[place], float(own.low), float(own.high), gain))
     if np.array_equal(measured[1], measured[2]):
         rows.pop()
-    return Outcome(judge.task.described(), judge.metric, rows, contrasts[2])
+    return Outcome(judge.task.summary(), judge.metric, rows, contrasts[2])
 
 
 def _shown(contrast: Difference) -> str:

@@ -47,4 +47,4 @@ def settle(model: Any) -> None:
     for _, stage in output_stages(model):
         stop_lengths(stage)
         if isinstance(stage, Power):
-            stage.settle()
+            stage.freeze()

@@ -32,8 +32,8 @@ from offsphere.learn.objective.regularizers import (
     config_of,
 )
 from offsphere.learn.objective.scale import Scale
-from offsphere.scoring.adapter import Combine
 from offsphere.scoring.transforms import Side
+from offsphere.scoring.transforms.adapter_map import Combine
 from offsphere.vectors.powered import powered
 
 Span = tuple[int, int]  # rows from the first, below the second

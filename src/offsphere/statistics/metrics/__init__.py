@@ -9,12 +9,12 @@ from types import MappingProxyType
 from typing import Literal
 
 from offsphere.base.errors import ParameterError, UnknownNameError
+from offsphere.scoring.similarity import Agreement
 from offsphere.statistics.metrics import correlations as pairs
 from offsphere.statistics.metrics import per_query as ranking
 from offsphere.statistics.metrics import pooled
 
 MetricKind = Literal["ranking", "pooled", "pairs"]
-Agreement = Literal["query", "order", "value"]  # one query's order, the order of everything, the values themselves
 
 _RANKING: Mapping[str, Callable[..., object]] = MappingProxyType(
     {
@@ -56,25 +56,37 @@ class Metric:
         return f"{self.label}@{self.depth}" if self.depth else self.label
 
     @property
-    def alike(self) -> Agreement:
-        """What two scorers must have in common to get the same value."""
+    def agreement(self) -> Agreement:
+        """What two scorers must have in common to get the same value under this metric."""
         if self.kind == "ranking":
             return "query"
         return "value" if self.label == "pearson" else "order"
 
     @property
     def function(self) -> Callable[..., object]:
-        """What computes it."""
+        """The function that computes it."""
         return {**_RANKING, **_POOLED, **_PAIRS}[self.label]
 
     @property
     def contributions(self) -> Callable[..., object]:
-        """What each pair adds to a correlation."""
+        """The function that computes what each pair adds to a correlation."""
         return _CONTRIBUTIONS[self.label]
 
 
 def parse_metric(text: str) -> Metric:
-    """``ndcg@10``, ``recall@100``, ``pooled-ap``, ``spearman``, ...; without a depth it is 10, or 100 for a pool."""
+    """Read the name of a metric: ``ndcg@10``, ``recall@100``, ``pooled-ap``, ``spearman``, ...
+
+    Args:
+        text: the name, and the depth behind an @; without it the depth is 10, or 100 for a pool.
+
+    Raises:
+        UnknownNameError: where there is no such metric, with near matches.
+        ParameterError: where the depth is below one.
+
+    Example:
+        >>> parse_metric("recall").name, parse_metric("spearman").kind
+        ('recall@10', 'pairs')
+    """
     match = re.fullmatch(r"\s*([a-z-]+)(?:@(\d+))?\s*", text.lower())
     label = match.group(1) if match else text
     if label in _PAIRS and match and match.group(2) is None:

@@ -14,29 +14,29 @@ from offsphere.base.arrays import Array
 
 
 def spearman(scores: Array, gold: Array, weights: Array | None = None) -> Array:
-    """Correlation of the ranks, ties at their mean rank."""
-    drawn = _drawn(scores, weights)
+    """Compute Spearman's correlation: that of the ranks, ties at their mean rank."""
+    drawn = _weights_or_ones(scores, weights)
     return _correlation(_ranks(scores, drawn), _ranks(gold, drawn), drawn)
 
 
 def spearman_resampled(scores: Sequence[Array], gold: Array, weights: Array) -> Array:
-    """Spearman's correlation of many score vectors in many resamples: (resamples, score vectors)."""
+    """Compute Spearman's correlation of many score vectors in many resamples: (resamples, score vectors)."""
     from offsphere.statistics.metrics.resampling import spearman_in_resamples
 
     return spearman_in_resamples(scores, gold, weights)
 
 
 def pearson(scores: Array, gold: Array, weights: Array | None = None) -> Array:
-    """Linear correlation."""
-    drawn = _drawn(scores, weights)
+    """Compute Pearson's linear correlation."""
+    drawn = _weights_or_ones(scores, weights)
     return _correlation(scores[None, :], gold[None, :], drawn)
 
 
 def kendall(scores: Array, gold: Array, weights: Array | None = None) -> Array:
-    """Kendall's tau-b. Over resamples it is linearised: tau + 2 (mean contribution - tau), its Hájek projection."""
+    """Compute Kendall's tau-b; over resamples linearised: tau + 2 (mean contribution - tau), its Hájek projection."""
     from scipy.stats import kendalltau
 
-    drawn = _drawn(scores, weights)
+    drawn = _weights_or_ones(scores, weights)
     if len(drawn) == 1 and set(np.unique(drawn)) <= {0.0, 1.0}:
         chosen = drawn[0] > 0
         return np.array([kendalltau(scores[chosen], gold[chosen]).statistic])
@@ -46,25 +46,25 @@ def kendall(scores: Array, gold: Array, weights: Array | None = None) -> Array:
 
 
 def spearman_contributions(scores: Array, gold: Array) -> Array:
-    """What each pair adds to Spearman's correlation: their mean is the correlation."""
+    """Compute what each pair adds to Spearman's correlation: their mean is the correlation."""
     once = np.ones((1, len(scores)))
     return pearson_contributions(_ranks(scores, once)[0], _ranks(gold, once)[0])
 
 
 def pearson_contributions(scores: Array, gold: Array) -> Array:
-    """What each pair adds to the linear correlation: the product of its two standardised values."""
+    """Compute what each pair adds to the linear correlation: the product of its two standardised values."""
     return _standard(scores) * _standard(gold)
 
 
 def kendall_contributions(scores: Array, gold: Array) -> Array:
-    """What each pair adds to tau-b: how it stands to all others, concordant less discordant, over tau-b's norm."""
+    """Compute what each pair adds to tau-b: concordant less discordant with all others, over tau-b's norm."""
     count = len(scores)
     sums, ties = np.empty(count), np.zeros(2)
     for start in range(0, count, 512):
-        one = np.sign(scores[start : start + 512, None] - scores)
-        other = np.sign(gold[start : start + 512, None] - gold)
-        sums[start : start + 512] = (one * other).sum(axis=1)
-        ties += (np.abs(one).sum(), np.abs(other).sum())
+        score_signs = np.sign(scores[start : start + 512, None] - scores)
+        gold_signs = np.sign(gold[start : start + 512, None] - gold)
+        sums[start : start + 512] = (score_signs * gold_signs).sum(axis=1)
+        ties += (np.abs(score_signs).sum(), np.abs(gold_signs).sum())
     norm = np.sqrt(ties[0] * ties[1])
     return np.asarray(sums * count / norm) if norm > 0 else np.full(count, np.nan)
 
@@ -74,12 +74,12 @@ def _standard(values: Array) -> Array:
     return (values - values.mean()) / spread if spread > 0 else np.full(len(values), np.nan)
 
 
-def _drawn(scores: Array, weights: Array | None) -> Array:
+def _weights_or_ones(scores: Array, weights: Array | None) -> Array:
     return np.ones((1, len(scores))) if weights is None else weights
 
 
 def _ranks(values: Array, weights: Array) -> Array:
-    """Mean ranks within each resample (resamples, pairs): how much weight lies below, plus half of what is equal."""
+    """Rank within each resample (resamples, pairs): how much weight lies below, plus half of what is equal."""
     order = np.argsort(values, kind="stable")
     ranked = values[order]
     start = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
@@ -91,10 +91,10 @@ def _ranks(values: Array, weights: Array) -> Array:
 
 
 def _correlation(left: Array, right: Array, weights: Array) -> Array:
-    """Weighted correlation per resample; not a number where one side is constant."""
+    """Compute the weighted correlation per resample; not a number where one side is constant."""
     mass = weights.sum(axis=1, keepdims=True)
-    one = left - (weights * left).sum(axis=1, keepdims=True) / mass
-    other = right - (weights * right).sum(axis=1, keepdims=True) / mass
-    spread = np.sqrt((weights * one**2).sum(axis=1) * (weights * other**2).sum(axis=1))
-    together = (weights * one * other).sum(axis=1)
+    left = left - (weights * left).sum(axis=1, keepdims=True) / mass
+    right = right - (weights * right).sum(axis=1, keepdims=True) / mass
+    spread = np.sqrt((weights * left**2).sum(axis=1) * (weights * right**2).sum(axis=1))
+    together = (weights * left * right).sum(axis=1)
     return np.asarray(np.divide(together, spread, out=np.full(len(weights), np.nan), where=spread > 0))

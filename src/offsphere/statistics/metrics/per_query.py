@@ -13,45 +13,47 @@ from offsphere.base.arrays import Array
 
 
 def ndcg(gains: Array, ideal: Array, k: int) -> Array:
-    """Discounted cumulative gain, linear in the grade, over the best possible (Järvelin & Kekäläinen 2002)."""
-    best = _discounted(ideal[:, :k])
+    """Compute discounted cumulative gain, linear in the grade, over the best possible (Järvelin & Kekäläinen 2002)."""
+    best = _discounted_gain(ideal[:, :k])
     return np.asarray(
-        np.divide(_discounted(np.maximum(gains[:, :k], 0)), best, out=np.zeros(len(gains)), where=best > 0)
+        np.divide(_discounted_gain(np.maximum(gains[:, :k], 0)), best, out=np.zeros(len(gains)), where=best > 0)
     )
 
 
 def mrr(gains: Array, ideal: Array, k: int) -> Array:
-    """One over the rank of the first relevant document; zero if it is not among the first k."""
+    """Compute one over the rank of the first relevant document; zero if it is not among the first k."""
     relevant = gains[:, :k] > 0
     return np.where(relevant.any(axis=1), 1 / (1 + relevant.argmax(axis=1)), 0.0)
 
 
 def recall(gains: Array, ideal: Array, k: int) -> Array:
-    """The share of the relevant documents that are among the first k."""
-    return _over((gains[:, :k] > 0).sum(axis=1), ideal)
+    """Compute the share of the relevant documents that are among the first k."""
+    return _share_of_relevant((gains[:, :k] > 0).sum(axis=1), ideal)
 
 
 def precision(gains: Array, ideal: Array, k: int) -> Array:
-    """The share of the first k that are relevant; ranks beyond the corpus count as not relevant."""
+    """Compute the share of the first k that are relevant; ranks beyond the corpus count as not relevant."""
     return np.asarray((gains[:, :k] > 0).sum(axis=1) / k)
 
 
 def average_precision(gains: Array, ideal: Array, k: int) -> Array:
-    """The mean over all relevant documents of the precision at their rank, zero for those not among the first k."""
+    """Average the precision at the rank of each relevant document, zero for those not among the first k."""
     relevant = gains[:, :k] > 0
     at_rank = np.cumsum(relevant, axis=1) / np.arange(1, relevant.shape[1] + 1)
-    return _over((at_rank * relevant).sum(axis=1), ideal)
+    return _share_of_relevant((at_rank * relevant).sum(axis=1), ideal)
 
 
 def success(gains: Array, ideal: Array, k: int) -> Array:
-    """One if any of the first k is relevant, else zero."""
+    """Give one if any of the first k is relevant, else zero."""
     return np.asarray((gains[:, :k] > 0).any(axis=1), dtype=np.float64)
 
 
-def _discounted(grades: Array) -> Array:
+def _discounted_gain(grades: Array) -> Array:
+    """Sum the grades, each divided by the logarithm of its rank plus one."""
     return np.asarray((grades / np.log2(np.arange(2, grades.shape[1] + 2))).sum(axis=1))
 
 
-def _over(found: Array, ideal: Array) -> Array:
+def _share_of_relevant(hits: Array, ideal: Array) -> Array:
+    """Divide by how many documents are relevant; zero where none is."""
     relevant = (ideal > 0).sum(axis=1)
-    return np.asarray(np.divide(found, relevant, out=np.zeros(len(ideal)), where=relevant > 0))
+    return np.asarray(np.divide(hits, relevant, out=np.zeros(len(ideal)), where=relevant > 0))

@@ -15,37 +15,37 @@ from offsphere.base.arrays import Array, Flags
 
 
 def average_precision(scores: Array, relevant: Flags, totals: Array, weights: Array | None = None) -> Array:
-    """Average precision of the pool, over all relevant documents of the queries, found or not. One value a resample.
+    """Compute average precision of the pool, over all relevant documents, retrieved or not. One value a resample.
 
     ``scores`` and ``relevant`` are (queries, depth); ``totals`` counts each query's relevant documents.
     """
     result = []
-    for wanted, found, others in _walks(scores, relevant, totals, weights):
-        seen = found + others
-        share = np.divide(found, seen, out=np.zeros_like(found), where=seen > 0)
-        result.append((np.diff(found, prepend=0.0) * share).sum() / wanted if wanted > 0 else np.nan)
+    for wanted, hits, others in _walks(scores, relevant, totals, weights):
+        seen = hits + others
+        share = np.divide(hits, seen, out=np.zeros_like(hits), where=seen > 0)
+        result.append((np.diff(hits, prepend=0.0) * share).sum() / wanted if wanted > 0 else np.nan)
     return np.array(result)
 
 
 def roc_auc(scores: Array, relevant: Flags, totals: Array, weights: Array | None = None) -> Array:
-    """The chance that a relevant document has a higher score than a retrieved one that is not; ties count half.
+    """Compute the chance that a relevant document scores above a retrieved one that is not; ties count half.
 
     Relevant documents that were not retrieved count as below all that were. Not a number for a resample without any
     relevant document, or without any other one.
     """
     result = []
-    for wanted, found, others in _walks(scores, relevant, totals, weights):
+    for wanted, hits, others in _walks(scores, relevant, totals, weights):
         here = np.diff(others, prepend=0.0)
         beaten = others[-1] - others + here / 2
         pairs = wanted * others[-1]
-        result.append((np.diff(found, prepend=0.0) * beaten).sum() / pairs if pairs > 0 else np.nan)
+        result.append((np.diff(hits, prepend=0.0) * beaten).sum() / pairs if pairs > 0 else np.nan)
     return np.array(result)
 
 
 def _walks(
     scores: Array, relevant: Flags, totals: Array, weights: Array | None
 ) -> Iterator[tuple[float, Array, Array]]:
-    """For each resample how many documents are relevant in all, and what is met on the way down the pool.
+    """Count for each resample how many documents are relevant in all, and what is met on the way down the pool.
 
     That is, after each run of equal scores, how many relevant and how many other documents there were so far.
     """

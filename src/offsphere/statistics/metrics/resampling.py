@@ -14,7 +14,10 @@ from offsphere.base.cores import available_cores
 
 
 def spearman_in_resamples(scores: Sequence[Array], gold: Array, weights: Array) -> Array:
-    """(resamples, score vectors). Ranks in a resample follow from one order of the scores and the weights."""
+    """Compute Spearman's correlations (resamples, score vectors), without sorting again.
+
+    Ranks in a resample follow from one order of the scores and the weights.
+    """
     orders, runs = zip(*map(_runs, [gold, *scores]), strict=True)
     order, run = np.stack(orders), np.stack(runs)
     result = np.empty((len(weights), len(scores)))
@@ -29,7 +32,7 @@ def spearman_in_resamples(scores: Sequence[Array], gold: Array, weights: Array) 
 
 
 def _runs(values: Array) -> tuple[Index, Flags]:
-    """The order of values, and at which places of it a run of equal ones ends."""
+    """Sort values: their order, and at which positions of it a run of equal ones ends."""
     order = np.argsort(values, kind="stable")
     ranked = values[order]
     return order, np.append(ranked[1:] != ranked[:-1], True)
@@ -49,31 +52,31 @@ def _correlate(order: Any, ends: Any, weights: Any, result: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def _center(order: Any, ends: Any, weight: Any, half: float, ranks: Any) -> Any:
-    """Write each unit's rank less the mean rank; the sum of their weighted squares."""
+    """Write each unit's rank less the mean rank, and return the sum of their weighted squares."""
     below = spread = mass = 0.0
     start = 0
-    for place in range(order.size):
-        mass += weight[order[place]]
-        if ends[place]:
+    for position in range(order.size):
+        mass += weight[order[position]]
+        if ends[position]:
             rank = below + mass / 2 - half
             spread += mass * rank * rank
-            for inside in range(start, place + 1):
+            for inside in range(start, position + 1):
                 ranks[order[inside]] = rank
             below += mass
             mass = 0.0
-            start = place + 1
+            start = position + 1
     return spread
 
 
 @njit(cache=True, nogil=True)
 def _against(order: Any, ends: Any, weight: Any, half: float, gold: Any, gold_spread: float) -> Any:
-    """The correlation of one score vector's ranks with the gold ranks."""
+    """Correlate one score vector's ranks with the gold ranks."""
     below = spread = together = mass = wanted = 0.0
-    for place in range(order.size):
-        unit = order[place]
+    for position in range(order.size):
+        unit = order[position]
         mass += weight[unit]
         wanted += weight[unit] * gold[unit]
-        if ends[place]:
+        if ends[position]:
             rank = below + mass / 2 - half
             spread += mass * rank * rank
             together += rank * wanted

@@ -7,32 +7,42 @@ the mean m and the covariance C of the lowered documents, ``mean_q = u . m`` and
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
+from offsphere.scoring.query_standardization import QueryStandardization
 from offsphere.scoring.scorer import Scorer
 from offsphere.vectors.blocks import Blocks, Documents
+from offsphere.vectors.lengths import lengths
 from offsphere.vectors.moments import Moments
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class QueryStandardization:
-    """Mean and covariance of the lowered documents."""
-
-    mean: Array
-    covariance: Array
-
-    def of_lowered(self, lowered_queries: Vectors) -> tuple[Array, Array]:
-        """Mean and deviation of each lowered query's scores over the corpus; a deviation of zero counts as one."""
-        rows = np.asarray(lowered_queries, dtype=np.float64)
-        deviation = np.sqrt(np.maximum(np.einsum("qd,de,qe->q", rows, self.covariance, rows, optimize=True), 0))
-        return rows @ self.mean, np.where(deviation > 0, deviation, 1.0)
-
-
 def standardize_queries(scorer: Scorer, documents: Documents | Blocks) -> Scorer:
-    """The same scorer with its scores standardised per query; one pass over the documents."""
+    """Standardise a scorer's scores per query, so that one threshold fits all queries; one pass over the documents.
+
+    Args:
+        scorer: a scorer that lowers to an inner product and whose value is linear in it, fitted where it has
+            transforms.
+        documents: the corpus whose scores are to have mean 0 and deviation 1 for every query.
+
+    Returns:
+        A scorer that ranks the same, with standardised scores.
+
+    Raises:
+        OffsphereError: where the scorer's similarity is not linear in the inner product.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> rng = np.random.default_rng(0)
+        >>> queries, documents = rng.normal(size=(2, 8)), rng.normal(1, 1, (100, 8)).astype(np.float32)
+        >>> scorer = osp.standardize_queries(osp.parse_scorer("dot"), documents)
+        >>> (top,) = osp.search(queries, documents, [scorer], k=100)
+        >>> scorer.name, np.abs(top.scores.mean(axis=1)).round(3).tolist(), top.scores.std(axis=1).round(3).tolist()
+        ('dot + z-score', [0.0, 0.0], [1.0, 1.0])
+    """
     lowering = replace(scorer, standardization=None).lower()
     first, total = 0, None
     for block in Blocks.of(documents):
@@ -45,8 +55,8 @@ def standardize_queries(scorer: Scorer, documents: Documents | Blocks) -> Scorer
     return replace(scorer, standardization=QueryStandardization(moments.mean, moments.covariance))
 
 
-def standardized(scorer: Scorer, queries: Vectors, scores: Array) -> Array:
-    """Scores (queries, k) of a scorer without its standardisation, standardised."""
+def standardize_scores(scorer: Scorer, queries: Vectors, scores: Array) -> Array:
+    """Standardise scores (queries, k) that were computed without the scorer's standardisation, if it has one."""
     if scorer.standardization is None:
         return scores
     lowering = replace(scorer, standardization=None).lower()
@@ -58,11 +68,9 @@ def standardized(scorer: Scorer, queries: Vectors, scores: Array) -> Array:
 
 
 def _query_constant(scorer: Scorer, queries: Vectors) -> Array:
-    """What the value has on top of the lowered inner product: its value for a document of length zero, if any."""
-    from offsphere.vectors.lengths import lengths
-
-    own = lengths(scorer.transform(queries, "query"))
+    """Compute what the value has on top of the lowered inner product: its value for a document of length zero."""
+    query_lengths = lengths(scorer.transform(queries, "query"))
     similarity = scorer.similarity
-    one = np.ones_like(own)
-    _, offset = similarity.document_terms(one)
-    return similarity(np.zeros_like(own), np.where(own > 0, own, 1.0), one) - offset
+    ones = np.ones_like(query_lengths)
+    _, offset = similarity.document_terms(ones)
+    return similarity(np.zeros_like(ones), np.where(query_lengths > 0, query_lengths, 1.0), ones) - offset

@@ -1,0 +1,48 @@
+"""Arguments and options that the commands which learn share: adapt, ablate, train and sweep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+# what is learned from, and what is judged by
+Data = Annotated[str, typer.Argument(help="A BEIR folder, TREC files, an STS table, text pairs, qrels, or a hub name.")]
+Vectors = Annotated[
+    Path | None, typer.Option(help="Folder with queries.*, queries-train.* and documents.*. Default: DATA itself.")
+]
+Split = Annotated[str | None, typer.Option(help="Judge by this split. [test]")]
+TrainSplit = Annotated[str | None, typer.Option(help="Learn from this split. [train, if there is one]")]
+HeldOut = Annotated[
+    str | None, typer.Option(help="Stop by this data (DATA or DATA:SPLIT), instead of queries put aside.")
+]
+KnownItems = Annotated[
+    bool, typer.Option("--known-items", help="Learn from the corpus too: each title asks for its text.")
+]
+NewDocuments = Annotated[
+    bool, typer.Option("--new-documents", help="Stop by queries whose relevant documents were not learned from.")
+]
+Metric = Annotated[str | None, typer.Option(help="ndcg@10, mrr@10, ..., spearman. [ndcg@10 or spearman]")]
+
+# the recipe
+TrainedModel = Annotated[
+    str, typer.Option(help="The model to train: a hub name, a folder, package:NAME, wordllama, or a model2vec folder.")
+]
+RecipeName = Annotated[str | None, typer.Option(help="A recipe to start from: see offsphere recipes.")]
+RecipeFile = Annotated[
+    Path | None, typer.Option(help="Fields of a recipe from a TOML or YAML file; what is typed overrides it.")
+]
+AdapterFields = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="Any other field of a recipe, as NAME=VALUE: uniformity=0.1, length_variance=0.1, length_target=1,0.1, "
+        "grad_scale=1, cut=3, weight_decay=0, patience=20, ... Repeatable.",
+    ),
+]
+AdapterEpochs = Annotated[int | None, typer.Option(help="At most. [10, and at least 500 steps]")]
+Steps = Annotated[int | None, typer.Option(help="Steps, instead of epochs.")]
+MaxTokens = Annotated[int | None, typer.Option(help="Of a text that the model looks at. [as the model has it]")]
+FromScratch = Annotated[bool, typer.Option("--from-scratch", help="Forget the weights of the model first.")]
+FirstSeed = Annotated[int, typer.Option(min=0, help="The first seed.")]

@@ -1,0 +1,34 @@
+"""What ``adapt`` and ``ablate`` do before they learn on vectors: load the parts, and say what was left out of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from offsphere.cli.left_out import warn_left_out
+from offsphere.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from offsphere.data.task import EmbeddedTask, Task
+    from offsphere.encode.embedded_task import EmbeddedSource
+    from offsphere.learn.loading import EmbeddedParts
+
+
+def load_with_warnings(
+    source: EmbeddedSource, split: str | None, train_split: str | None, *, known_items: bool
+) -> tuple[EmbeddedParts, list[EmbeddedTask]]:
+    """What to learn from and judge by, and what else to learn from: the titles and texts of the corpus, if wanted."""
+    from offsphere.learn.loading import load_parts
+
+    with progress_bar("embedding") as progress:
+        parts = load_parts(source, split=split, train_split=train_split, progress=progress)
+    warn_left_out(*(part for part in parts if part is not None))
+    if not known_items:
+        return parts, []
+    with progress_bar("embedding") as progress:
+        return parts, [source.known_items(progress)]
+
+
+def vectors_option(source: EmbeddedSource, task: Task) -> str:
+    """How to say on a command line where the vectors of a task are; nothing where they are beside the data."""
+    beside_data = source.model is None and source.vectors is None
+    return "" if beside_data else f" --vectors {source.folder_of(task)}"

@@ -1,0 +1,28 @@
+"""Warnings on standard error: what of the data was left out, and which vectors say nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from offsphere.data.task import EmbeddedTask
+
+NAMED_AT_MOST = 5  # empty vectors in a warning
+
+
+def warn_left_out(*parts: EmbeddedTask) -> None:
+    """Say what was left out of these tasks; what several of them have to say is said once."""
+    messages: dict[str, None] = {}
+    for task, vectors in parts:
+        messages |= dict.fromkeys(task.warnings())
+        if vectors.empty:
+            named = ", ".join(vectors.empty[:NAMED_AT_MOST]) + (", ..." if len(vectors.empty) > NAMED_AT_MOST else "")
+            empty = (
+                f"{len(vectors.empty)} vectors have length zero, and rank last where a similarity divides by length: "
+                f"{named}"
+            )
+            messages[empty] = None
+    for message in messages:
+        typer.echo(f"warning: {message}", err=True)

@@ -1,0 +1,26 @@
+"""The face of every format of data on disk: it recognises a folder or file as its own, and loads a task from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from offsphere.data.task import Task
+
+
+class Source(NamedTuple):
+    """What a user asks for: a folder or a file, and how to read it."""
+
+    path: Path
+    split: str | None = None
+    ignore_missing: bool = False  # go on without judgments of unknown queries or documents
+    vectors: Path | None = None  # a folder whose vectors name queries and documents, where the data does not
+
+
+class Format(NamedTuple):
+    """One format; ``offsphere.data.load`` lists them all."""
+
+    expects: str  # what the data looks like, for somebody whose data is in no known format
+    recognise: Callable[[Path], bool]  # whether a folder or file that is there is in this format
+    load: Callable[[Source], Task]

@@ -1,0 +1,150 @@
+"""Data with its vectors: read from files, or made by a model where one is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from offsphere.base.errors import DataError
+from offsphere.base.progress import Progress
+from offsphere.data.formats.known_items import known_item_task
+from offsphere.data.load import load_task
+from offsphere.data.store import is_store, read_manifest
+from offsphere.data.task import EmbeddedTask, Task, TaskVectors
+from offsphere.data.task_vectors import load_vectors
+from offsphere.encode.embedding import default_folder, embed
+from offsphere.encode.encoder import Encoder
+from offsphere.encode.sources import load_encoder
+
+KNOWN_ITEMS = "known-items"  # the folder, beside a task's vectors, with those of its titles and texts
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedSource:
+    """Where tasks and their vectors come from: data, and a folder of vectors or the model that makes them.
+
+    The model is loaded once, when first needed, however many parts of the data are embedded.
+
+    Args:
+        data: What ``load_task`` takes: a folder, a file, or a name on the hub.
+        model: What ``load_encoder`` takes. Without one, the vectors are read from files.
+        vectors: The folder of the vectors. Without one: the user's cache where a model is named, else the data's own.
+        ignore_missing: Whether to go on without judgments for unknown queries or documents.
+    """
+
+    data: str
+    model: str | None = None
+    vectors: Path | None = None
+    ignore_missing: bool = False
+
+    @classmethod
+    def read(cls, text: str, model: str | None = None, *, ignore_missing: bool = False) -> EmbeddedSource:
+        """The source that somebody types as ``DATA=DIR``, or as ``DATA`` alone, which the model embeds if there is one.
+
+        Example:
+            >>> EmbeddedSource.read("cisi=vectors/cisi", "wordllama").model is None
+            True
+        """
+        data, _, folder = text.partition("=")
+        if folder:
+            return cls(data, None, Path(folder), ignore_missing)
+        return cls(data, model, None, ignore_missing)
+
+    @cached_property
+    def encoder(self) -> Encoder | None:
+        """The model, loaded; nothing where the vectors are read from files."""
+        return load_encoder(self.model) if self.model is not None else None
+
+    def load(self, split: str | None = None, progress: Progress | None = None) -> EmbeddedTask:
+        """Read the task of a split, and read or make its vectors."""
+        task = self.task(split)
+        return task, self.vectors_of(task, progress)
+
+    def task(self, split: str | None = None) -> Task:
+        """Read a task without its vectors; where no model is named, the vectors may name its documents."""
+        folder = None if self.model is not None else self._read_from
+        return load_task(self.data, split, ignore_missing=self.ignore_missing, vectors=folder)
+
+    def vectors_of(self, task: Task, progress: Progress | None = None) -> TaskVectors:
+        """Read the vectors of a task, or embed it where a model is named."""
+        if self.encoder is not None:
+            return embed(task, self.encoder, self.folder_of(task), progress=progress)
+        return load_vectors(self.folder_of(task), task)
+
+    def folder_of(self, task: Task) -> Path:
+        """The folder where the vectors of a task are, or will be."""
+        if self.model is not None:
+            return self.vectors or default_folder(task.name, self.model)
+        return self._read_from
+
+    def made_by(self, task: Task) -> dict[str, Any]:
+        """What is known of the model that made a task's vectors; empty where they are not in a store."""
+        store = self.folder_of(task) / task.sides[-1].stored_as
+        if not is_store(store):
+            return {}
+        manifest = read_manifest(store)
+        known = {"model": manifest.model, "revision": manifest.revision, "similarity": manifest.similarity}
+        return known | {"taken out so that lengths are kept": ", ".join(manifest.normalization_removed)}
+
+    def known_items(self, progress: Progress | None = None) -> EmbeddedTask:
+        """Titles and texts of the corpus as a task, embedded by the model or from ``known-items`` beside the vectors.
+
+        Raises:
+            DataError: Where the data has no corpus, or there are neither vectors nor a model.
+        """
+        if not (Path(self.data) / "corpus.jsonl").is_file():
+            raise DataError(
+                f"{self.data} has no corpus.jsonl, so no titles ask for their texts: leave out --known-items"
+            )
+        task = known_item_task(Path(self.data))
+        if self.encoder is not None:
+            return task, embed(task, self.encoder, self.folder_of(task) / KNOWN_ITEMS, progress=progress)
+        folder = (self.vectors or Path(self.data)) / KNOWN_ITEMS
+        if not folder.is_dir():
+            raise DataError(f"{folder} is not there: name the model that made the vectors with --model, and it is made")
+        return task, load_vectors(folder, task)
+
+    @property
+    def _read_from(self) -> Path:
+        return self.vectors or (Path(self.data).parent if Path(self.data).is_file() else Path(self.data))
+
+
+def load_embedded(
+    data: str | Path,
+    split: str | None = None,
+    *,
+    model: str | None = None,
+    vectors: str | Path | None = None,
+    ignore_missing: bool = False,
+    progress: Progress | None = None,
+) -> EmbeddedTask:
+    """Read a task together with its vectors, embedding its texts where a model is named.
+
+    Args:
+        data: What ``load_task`` takes: a folder, a file, or a name on the hub.
+        split: Which judgments: test, dev, train, ...
+        model: What ``load_encoder`` takes. Without one, the vectors are read from files.
+        vectors: The folder of the vectors. Without one: the user's cache where a model is named, else the data's own.
+        ignore_missing: Whether to go on without judgments for unknown queries or documents.
+        progress: Called now and then while texts are embedded.
+
+    Returns:
+        The task and its vectors, as ``compare``, ``audit`` and ``adapt`` take them.
+
+    Example:
+        >>> import tempfile
+        >>> import numpy as np
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for side in ("left", "right"):
+        ...         np.save(f"{folder}/{side}.npy", np.eye(3, dtype=np.float32))
+        ...     rows = ("score,sentence1,sentence2", "1,a,a", "3,b,b", "2,c,d")
+        ...     with open(f"{folder}/pairs.csv", "w") as table:
+        ...         print(*rows, sep=chr(10), file=table)
+        ...     task, vectors = load_embedded(f"{folder}/pairs.csv")
+        >>> task.units, vectors.dimension
+        (3, 3)
+    """
+    source = EmbeddedSource(str(data), model, Path(vectors) if vectors is not None else None, ignore_missing)
+    return source.load(split, progress)

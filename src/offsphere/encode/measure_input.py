@@ -1,0 +1,52 @@
+"""What is to be measured: vectors alone, or a task with its vectors and the model that counts its tokens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from offsphere.base.errors import OffsphereError
+from offsphere.base.progress import Progress
+from offsphere.data.load import load_task
+from offsphere.data.task import Task, TaskVectors
+from offsphere.data.task_vectors import load_vectors
+from offsphere.data.vector_files import VectorFile, is_vectors, read_vectors
+from offsphere.encode.embedded_task import EmbeddedSource
+from offsphere.encode.encoder import Encoder
+
+
+class MeasureInput(NamedTuple):
+    """Vectors to measure, with the task and the encoder where there are any."""
+
+    vectors: TaskVectors | VectorFile
+    task: Task | None = None
+    encoder: Encoder | None = None
+
+
+def load_measure_input(
+    source: EmbeddedSource, split: str | None = None, progress: Progress | None = None
+) -> MeasureInput:
+    """Read what ``measure`` takes: a file of vectors as it is, else a task.
+
+    Where both a folder of vectors and a model are named, the vectors are read and the model only counts tokens.
+    """
+    data = Path(source.data)
+    if is_vectors(data) and source.vectors is None:
+        if source.model is not None:
+            raise OffsphereError(
+                f"{source.data} holds vectors and no texts: leave --model out, or give the task that has texts"
+            )
+        return MeasureInput(read_vectors(data))
+    if source.vectors is None:
+        task, vectors = source.load(split, progress)
+    else:
+        task = load_task(source.data, split, ignore_missing=source.ignore_missing, vectors=source.vectors)
+        vectors = load_vectors(source.vectors, task)
+    return MeasureInput(vectors, task, source.encoder)
+
+
+def load_texts(data: str, split: str | None = None, *, ignore_missing: bool = False) -> Task:
+    """Read a task whose texts a model is to run over; vectors alone are refused."""
+    if is_vectors(Path(data)):
+        raise OffsphereError(f"{data} holds vectors and no texts: give the task that has them")
+    return load_task(data, split, ignore_missing=ignore_missing)

@@ -1,0 +1,133 @@
+"""What all sections of the geometry are measured from, each piece computed when a section first asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from offsphere.base.arrays import Counts, Index, Vectors
+from offsphere.base.cache import Memo
+from offsphere.base.digests import digest_of
+from offsphere.base.errors import OffsphereError
+from offsphere.base.progress import Progress
+from offsphere.comparison.compare_scorers import compare
+from offsphere.comparison.table import Comparison
+from offsphere.data.task import EmbeddedTask, Task
+from offsphere.encode.encoder import Encoder
+from offsphere.geometry.positives import Positives, positives_of
+from offsphere.geometry.sample import smallest
+from offsphere.geometry.scanning import Scan, scan
+from offsphere.geometry.sides import MeasuredSide, numbers_of
+from offsphere.geometry.text_numbers import TextNumbers
+from offsphere.ranking.search import search_in_turns
+from offsphere.scoring.scorer import Scorer
+from offsphere.scoring.similarity import COSINE, DOT
+from offsphere.vectors.lengths import are_equal
+
+NEIGHBOURS = 10
+ASKING = 2_048  # vectors that look for their neighbours where there are no queries
+FEWEST_POSITIVES = 2
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)  # without slots: what is computed is kept in the object
+class Evidence:
+    """One or two sides of vectors, the task they belong to, and what the user said about them."""
+
+    sides: Sequence[MeasuredSide]
+    embedded: EmbeddedTask | None = None
+    scorer: Scorer | None = None  # one more whose neighbours are looked at
+    encoder: Encoder | None = None
+    groups: Mapping[str, str] | None = None  # query id: name of its group
+    training_size: int | None = None
+    known_table: Comparison | None = None
+    seed: int = 0
+    progress: Progress | None = None
+    memo: Memo = field(default_factory=Memo)
+
+    @property
+    def task(self) -> Task | None:
+        """The task, where there is one."""
+        return self.embedded[0] if self.embedded is not None else None
+
+    def describe(self) -> dict[str, Any]:
+        """Names and counts of the task, and the shape of each side's vectors."""
+        shapes = {side.name: list(side.vectors.shape) for side in self.sides}
+        return {**(self.task.summary() if self.task is not None else {}), "vectors": shapes}
+
+    @cached_property
+    def scans(self) -> list[Scan]:
+        """The state that one pass over the vectors of each side leaves."""
+        return [scan(side.vectors, seed=self.seed, progress=self.progress) for side in self.sides]
+
+    @cached_property
+    def texts(self) -> list[TextNumbers] | None:
+        """How long the texts of each side are and how frequent their tokens; nothing where there are no texts."""
+        return numbers_of(self.sides, self.encoder)
+
+    @cached_property
+    def positives(self) -> Positives:
+        """The task's positive pairs; an error where there are fewer than two."""
+        if self.embedded is None:
+            raise OffsphereError("it needs positive pairs: give a task with judgments")
+        task, vectors = self.embedded
+        positives = positives_of(task, vectors)
+        if len(positives) < FEWEST_POSITIVES:
+            raise OffsphereError(f"it needs at least two positive pairs, {task.name} has {len(positives)}")
+        return positives
+
+    @cached_property
+    def table(self) -> Comparison:
+        """Cosine and dot product compared on the task, under its usual metric."""
+        if self.embedded is None:
+            raise OffsphereError("it needs a task with judgments")
+        task, vectors = self.embedded
+        if self.known_table is not None and self.known_table.metric == task.usual_metric:
+            return self.known_table
+        return compare(task, vectors, [Scorer(DOT)], seed=self.seed)
+
+    @cached_property
+    def scorers(self) -> dict[str, Scorer]:
+        """The scorers under which neighbours are looked at, fitted, by name."""
+        scorers = {"cosine": Scorer(COSINE)}
+        if not are_equal(self.scans[-1].lengths):  # else all of them rank alike
+            scorers["dot"] = Scorer(DOT)
+        if self.scorer is not None:
+            fitted = self.scorer.map is not None or not self.scorer.transforms
+            scorers[self.scorer.name] = self.scorer if fitted else self.scorer.fit(self.scans[-1].moments)
+        return scorers
+
+    @cached_property
+    def neighbours(self) -> dict[str, Index]:
+        """The rows of each query's ten nearest documents under each scorer; a vector is no neighbour of itself."""
+        documents = self.sides[-1].vectors
+        if len(documents) < 2:  # noqa: PLR2004
+            raise OffsphereError("neighbours need at least two vectors")
+        if len(self.sides) > 1:
+            return self.nearest(self.sides[0].vectors, self.scorers, NEIGHBOURS)
+        sample = self.scans[0].sample
+        chosen = smallest(sample.keys, ASKING)
+        lists = self.nearest(sample.vectors[chosen], self.scorers, min(NEIGHBOURS, len(documents) - 1) + 1)
+        return {name: _without_itself(ranked, sample.rows[chosen]) for name, ranked in lists.items()}
+
+    def nearest(self, queries: Vectors, scorers: Mapping[str, Scorer], k: int) -> dict[str, Index]:
+        """The rows of each query's k nearest vectors of the last side under each scorer: (queries, k)."""
+
+        def search() -> dict[str, Counts]:
+            turns = search_in_turns(queries, self.sides[-1].vectors, list(scorers.values()), k, progress=self.progress)
+            blocks = [[top.documents.astype(np.int32) for top in tops] for _, tops in turns]
+            return {"found": np.stack([np.concatenate(lists) for lists in zip(*blocks, strict=True)])}
+
+        names = digest_of(name.encode() for name in (*scorers, str(k)))
+        stored = self.memo.arrays(f"neighbours-{names}", search)
+        return dict(zip(scorers, cast("Index", stored["found"]), strict=True))
+
+
+def _without_itself(ranked: Index, rows: Index) -> Index:
+    """Lists without the row that asked; one that is not in its own list loses its last entry."""
+    itself = ranked == rows[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    return np.asarray(ranked[~itself].reshape(len(ranked), -1))

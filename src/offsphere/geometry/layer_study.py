@@ -1,0 +1,74 @@
+"""Layers of one to four models over the same texts: what they look like, and what fine-tuning changed in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from offsphere.base.errors import OffsphereError
+from offsphere.base.plain import plain
+from offsphere.base.progress import Progress
+from offsphere.data.items import ItemSide
+from offsphere.data.task import Task
+from offsphere.encode.embedding import side_items
+from offsphere.encode.sources import load_encoder
+from offsphere.encode.token_layers import transformer_of
+from offsphere.geometry.change import SelfSimilarityChange, correlate_changes, self_similarity_change
+from offsphere.geometry.layers import Layers, measure_layers
+from offsphere.geometry.sample import random_keys, smallest
+from offsphere.statistics.correlation import Correlation
+
+AT_MOST = 2_000  # texts, beyond which they are drawn at random
+
+
+class SideTexts(NamedTuple):
+    """Texts of one side of a task."""
+
+    side: ItemSide
+    texts: list[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerStudy:
+    """The layers of a model, what changed since the model it was made from, and whether another pair changed alike."""
+
+    side: ItemSide
+    layers: Layers
+    changes: Sequence[SelfSimilarityChange]
+    agreement: Correlation | None
+
+    @classmethod
+    def of(cls, side: ItemSide, models: Sequence[Layers]) -> LayerStudy:
+        """From the layers of a model, of what it was made from, and of another model and what that was made from."""
+        changes = [self_similarity_change(*models[start : start + 2]) for start in range(0, len(models) - 1, 2)]
+        agreement = correlate_changes(*changes) if len(changes) == 2 else None  # noqa: PLR2004
+        return cls(side, models[0], changes, agreement)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for machines."""
+        return {
+            "layers": {"sentence": self.layers.sentence, "side": self.side, **plain(self.layers)},
+            "changes": [{"sentence": change.sentence, **plain(change)} for change in self.changes],
+            "agreement": plain(self.agreement),
+        }
+
+
+def texts_to_read(task: Task, side: str | None = None, at_most: int = AT_MOST, seed: int = 0) -> SideTexts:
+    """The texts of the side that was asked for, or of the one that is searched; some of them where there are many."""
+    sides = {items.side: items for items in side_items(task)}
+    name = side or ("left" if "left" in sides else "document")
+    chosen = next((items for items in sides.values() if items.side == name), None)
+    if chosen is None:
+        raise OffsphereError(f"{task.name} has no side {name!r}: it has {' and '.join(sides)}")
+    rows = smallest(random_keys(np.arange(len(chosen.items)), seed), at_most)
+    return SideTexts(chosen.side, [chosen.items[row] for row in rows.tolist()])
+
+
+def layers_of_model(model: str, read: SideTexts, *, seed: int = 0, progress: Progress | None = None) -> Layers:
+    """Load a transformer by its name and measure its layers over some texts."""
+    encoder = load_encoder(model, keep_normalize=True)  # the layers come before any such stage
+    transformer_of(encoder, read.side)
+    return measure_layers(encoder, read.texts, read.side, seed=seed, progress=progress)

@@ -1,0 +1,34 @@
+"""What a query standardisation needs to know of the corpus: mean and covariance of the lowered documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from offsphere.base.arrays import Array, Vectors
+from offsphere.scoring.value_key import value_key
+
+
+@dataclass(frozen=True, eq=False)
+class QueryStandardization:
+    """Mean and covariance of the lowered documents, from which each query's scores can be standardised."""
+
+    mean: Array
+    covariance: Array
+
+    @cached_property
+    def key(self) -> str:
+        """A key that is equal for equal standardisations, whichever process they are in."""
+        return value_key("standardization", self.arrays())
+
+    def arrays(self) -> dict[str, Array]:
+        """Give its numbers by name."""
+        return {"mean": self.mean, "covariance": self.covariance}
+
+    def of_lowered(self, lowered_queries: Vectors) -> tuple[Array, Array]:
+        """Compute mean and deviation of each lowered query's scores over the corpus; a zero deviation counts as one."""
+        rows = np.asarray(lowered_queries, dtype=np.float64)
+        deviation = np.sqrt(np.maximum(np.einsum("qd,de,qe->q", rows, self.covariance, rows, optimize=True), 0))
+        return rows @ self.mean, np.where(deviation > 0, deviation, 1.0)

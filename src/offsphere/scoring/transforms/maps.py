@@ -1,0 +1,149 @@
+"""Fitted maps: what transforms become when they are fitted. A chain of affine maps is one affine map.
+
+So a scorer with many affine transforms costs as much as with one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Protocol
+
+import numpy as np
+
+from offsphere.base.arrays import Array, Rows, Vectors
+from offsphere.base.errors import VectorError
+from offsphere.scoring.value_key import value_key
+from offsphere.vectors.moments import Moments
+
+Side = Literal["query", "document"]
+
+
+class FittedMap(Protocol):
+    """A fitted transform: what it makes of the vectors of each side."""
+
+    @property
+    def key(self) -> str:
+        """A key that is equal for equal maps, whichever process they are in."""
+        ...
+
+    def apply(self, vectors: Vectors, side: Side = "document") -> Rows:
+        """Map rows of one side."""
+        ...
+
+    def moments(self, moments: Moments) -> Moments:
+        """Give the moments of the mapped documents, from those of the documents."""
+        ...
+
+    def turned(self) -> FittedMap:
+        """Give the map for documents that look for queries: the sides exchanged."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class AffineMap:
+    """``x @ matrix + shift``: what most fitted transforms are. A one-dimensional matrix is a diagonal."""
+
+    matrix: Array  # (dimension, output dimension) or (dimension,)
+    shift: Array  # (output dimension,)
+
+    @cached_property
+    def key(self) -> str:
+        """A key that is equal for equal maps, whichever process they are in."""
+        return value_key("affine", self.arrays())
+
+    def arrays(self) -> dict[str, Array]:
+        """Give its numbers by name."""
+        return {"matrix": self.matrix, "shift": self.shift}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Array]) -> AffineMap:
+        """Make the map again from what ``arrays()`` gave."""
+        return cls(arrays["matrix"], arrays["shift"])
+
+    def apply(self, vectors: Vectors, side: Side = "document") -> Rows:  # noqa: ARG002
+        """Map rows in float64 and keep them in float32, the precision in which vectors are stored and searched."""
+        if vectors.shape[1] != len(self.matrix):
+            raise VectorError(
+                f"vectors have {vectors.shape[1]} dimensions, the transform was fitted on {len(self.matrix)}: "
+                "use vectors of the model it was fitted on"
+            )
+        mapped = _times(np.asarray(vectors, dtype=np.float64), self.matrix)
+        mapped += self.shift
+        return mapped.astype(np.float32)
+
+    def then(self, following: AffineMap) -> AffineMap:
+        """Join this map and the following one to one map."""
+        if self.matrix.ndim == 1 and following.matrix.ndim == 2:  # noqa: PLR2004  # a diagonal before a full matrix
+            matrix = self.matrix[:, None] * following.matrix
+        else:
+            matrix = _times(self.matrix, following.matrix)
+        return AffineMap(matrix, _times(self.shift, following.matrix) + following.shift)
+
+    def moments(self, moments: Moments) -> Moments:
+        """Give the moments of the mapped vectors, without a look at them."""
+        half = _times(moments.scatter, self.matrix)  # (dimension, output dimension)
+        scatter = _times(half.T, self.matrix)
+        return Moments(moments.count, _times(moments.mean, self.matrix) + self.shift, scatter)
+
+    def turned(self) -> AffineMap:
+        """Give the map itself, since it treats both sides alike."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Maps one after the other, where they are not one affine map."""
+
+    parts: tuple[FittedMap, ...]
+
+    @cached_property
+    def key(self) -> str:
+        """A key that is equal for equal chains, whichever process they are in."""
+        return value_key(["chain", *(part.key for part in self.parts)])
+
+    def apply(self, vectors: Vectors, side: Side = "document") -> Rows:
+        """Apply each part to what the part before it made."""
+        rows = self.parts[0].apply(vectors, side)
+        for part in self.parts[1:]:
+            rows = part.apply(rows, side)
+        return rows
+
+    def moments(self, moments: Moments) -> Moments:
+        """Carry the moments through every part."""
+        for part in self.parts:
+            moments = part.moments(moments)
+        return moments
+
+    def turned(self) -> Chain:
+        """Exchange the sides of every part."""
+        return Chain(tuple(part.turned() for part in self.parts))
+
+
+def join_maps(maps: Sequence[FittedMap]) -> FittedMap | None:
+    """Join maps to one that applies them in turn; neighbours that are affine become one affine map.
+
+    Returns:
+        The joined map; nothing for no maps.
+    """
+    parts: list[FittedMap] = []
+    for part in maps:
+        last = parts[-1] if parts else None
+        if isinstance(last, AffineMap) and isinstance(part, AffineMap):
+            parts[-1] = last.then(part)
+        else:
+            parts.append(part)
+    return None if not parts else parts[0] if len(parts) == 1 else Chain(tuple(parts))
+
+
+def parts_of(fitted: FittedMap | None) -> tuple[FittedMap, ...]:
+    """Give the maps that a joined map applies in turn."""
+    if fitted is None:
+        return ()
+    return fitted.parts if isinstance(fitted, Chain) else (fitted,)
+
+
+def _times(left: Array, matrix: Array) -> Array:
+    """Multiply rows with a matrix, or with the diagonal that a one-dimensional matrix stands for."""
+    return left * matrix if matrix.ndim == 1 else left @ matrix
