@@ -244,7 +244,7 @@ def _text_lengths(task: Task, searched: Array) -> Array | None:
 
 
 def _relevant_lengths(task: Task, searched: Array) -> tuple[Array, Array] | None:
-    relevant = task.wanted()
+    relevant = task.relevant_to_any()
     return (searched[relevant], searched[~relevant]) if relevant is not None else None
 
 
@@ -252,7 +252,7 @@ def _digests(task: Task, vectors: TaskVectors) -> dict[str, str]:
     """Digests of the vectors of both sides and of the judgments."""
     sides = {side.plural: rows for side, rows in zip(task.sides, vectors.sides, strict=True)}
     digests = {name: digest_of(block.tobytes() for block in Blocks.of(rows)) for name, rows in sides.items()}
-    return {**digests, "judgments": digest_of(task.judged())}
+    return {**digests, "judgments": digest_of(task.judgment_bytes())}
 
 
 def _versions() -> dict[str, str]:

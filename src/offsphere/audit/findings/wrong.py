@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from offsphere.audit.findings.case import FEWEST_UNITS, Case, Finding
-from offsphere.comparison.choice import units_needed
 from offsphere.comparison.table import Row
 from offsphere.geometry.length import NORMALISED
+from offsphere.statistics.power import units_needed
 
 HUBBY = 3.0  # times the skewness that chance gives (or one)
 ROGUE, CONE = 0.5, 0.1  # share of one dimension in the mean cosine, and how large that must be
@@ -67,8 +67,10 @@ def too_few_units(case: Case) -> list[Finding]:
     if units < FEWEST_UNITS:
         sentence = f"{units} {unit} are too few to tell anything: give at least {FEWEST_UNITS}, better some hundred."
         return [Finding("wrong", sentence, {"have": units})]
-    needed = units_needed(first, units) if first is not None else None
-    if first is None or needed is None or needed <= units:
+    if first is None:
+        return []
+    needed = units_needed(first.difference, first.difference_low, first.difference_high, units)
+    if needed is None or needed <= units:
         return []
     sentence = (
         f"{units:,} {unit} are too few to tell: if {first.deployed} really gains {first.difference:+.4f}, about "
