@@ -16,8 +16,7 @@ from offsphere.scoring.names import read_scorer
 from offsphere.scoring.transforms import maps
 from offsphere.scoring.transforms.adapter_map import MagnitudeHead, SideAdapter
 from offsphere.scoring.value_key import value_key
-
-TEN_MINUTES = 600  # seconds; a busy machine is no failure
+from tests.processes import PATIENCE
 
 
 def corpus(seed=0, rows=60):
@@ -92,7 +91,7 @@ def test_a_scorer_has_the_same_key_in_another_process(tmp_path):
         check=True,
         capture_output=True,
         text=True,
-        timeout=TEN_MINUTES,
+        timeout=PATIENCE,
     )
     assert run.stdout.split() == [scorer.key for scorer in here.values() for _ in range(2)]
 
