@@ -174,8 +174,8 @@ SMALL = ["--temperature", "0.05", "--rate", "0.03", "--epochs", "4", "--batch", 
 
 def test_ablate_trains_the_grid_tells_what_holds_and_goes_on_where_it_stopped(folder, tmp_path):
     out = tmp_path / "ablation"
-    other = f"{folder}={folder}"
-    output = run("ablate", folder, "--out", out, "--also", other, *SMALL, "--hard-negatives", 0)
+    also = f"{folder}={folder}"
+    output = run("ablate", folder, "--out", out, "--also", also, *SMALL, "--hard-negatives", 0)
     assert "35 variants" in output
     for name in ("cosine", "dot", "query", "document", "half", "learn"):
         for more in ("", ", tied", ", vrns", ", head"):
@@ -195,7 +195,7 @@ def test_ablate_trains_the_grid_tells_what_holds_and_goes_on_where_it_stopped(fo
     assert len(parts) == 35
     before = {part: part.stat().st_mtime_ns for part in parts[1:]}
     parts[0].unlink()  # as if it had been killed there
-    assert run("ablate", folder, "--out", out, "--also", other, *SMALL, "--hard-negatives", 0) == output
+    assert run("ablate", folder, "--out", out, "--also", also, *SMALL, "--hard-negatives", 0) == output
     assert {part: part.stat().st_mtime_ns for part in parts[1:]} == before
     # and the report shows it
     run("audit", folder, "--ablation", out, "--out", tmp_path / "audit.html")

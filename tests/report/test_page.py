@@ -40,10 +40,10 @@ def audited(documents=600, queries=60, *, learning=False):
 def learned_on(task, vectors):
     recipes = [osp.Recipe(epochs=30), osp.Recipe(epochs=30, normalize="query")]
     variants = grid(osp.Recipe(epochs=2), [(0.05, 1e-3)])
-    other = (task, osp.RankingVectors.of(task, vectors.queries * 2, vectors.documents))
+    judged_too = (task, osp.RankingVectors.of(task, vectors.queries * 2, vectors.documents))
     return {
         "learned": learn((task, vectors), None, recipes),
-        "ablation": osp.ablate((task, vectors), also=[other], variants=variants, seeds=1),
+        "ablation": osp.ablate((task, vectors), also=[judged_too], variants=variants, seeds=1),
     }
 
 

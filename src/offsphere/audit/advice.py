@@ -58,7 +58,7 @@ class Advice:
     choice: Choice = field(repr=False)
 
     def __repr__(self) -> str:
-        """The verdict."""
+        """The verdict, a sentence a line."""
         return "\n".join(self.verdict)
 
     def about(self, topic: Topic) -> list[Finding]:

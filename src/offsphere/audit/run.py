@@ -85,7 +85,7 @@ class Audit:
     training: Training | None = None
 
     def __repr__(self) -> str:
-        """The verdict."""
+        """The verdict, a sentence a line."""
         return repr(self.advice)
 
     def to_json(self) -> dict[str, Any]:
