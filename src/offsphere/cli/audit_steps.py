@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from offsphere.cli.left_out import warn_left_out
-from offsphere.cli.progress import progress_bar
+from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.audit.run import Audit

@@ -10,7 +10,7 @@ import typer
 
 from offsphere.base.errors import ParameterError
 from offsphere.cli import options
-from offsphere.cli.progress import progress_bar
+from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
 if TYPE_CHECKING:

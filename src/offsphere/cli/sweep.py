@@ -11,7 +11,7 @@ import typer
 
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
-from offsphere.cli.progress import progress_bar
+from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
 STEPS = 200
