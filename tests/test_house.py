@@ -70,15 +70,16 @@ def at_the_top(tree):
 @cache
 def packages_of(module):
     """All packages of others that are loaded when a module of ours is."""
-    reached, waiting, packages = {module}, [module], set()
+    reached, waiting, packages = set(), [module], set()
     while waiting:
-        for node in at_the_top(TREES[MODULES[waiting.pop()]]):
-            for name in imported_by(node):
-                if name not in MODULES:
-                    packages.add(name.partition(".")[0])
-                elif name not in reached:
-                    reached.add(name)
-                    waiting.append(name)
+        name = waiting.pop()
+        if name not in MODULES:
+            packages.add(name.partition(".")[0])
+        elif name not in reached:
+            reached.add(name)
+            if name.count(".") > 1:  # the package around it, too; the front door loads nothing
+                waiting.append(name.rpartition(".")[0])
+            waiting += [other for node in at_the_top(TREES[MODULES[name]]) for other in imported_by(node)]
     return packages
 
 

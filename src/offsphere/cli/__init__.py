@@ -10,6 +10,7 @@ import sys
 import typer
 
 from offsphere.base.errors import OffsphereError
+from offsphere.base.version import __version__
 from offsphere.cli.ablate import ablate_command
 from offsphere.cli.adapt import adapt_command
 from offsphere.cli.audit import audit_command
@@ -50,8 +51,6 @@ def offsphere(
 ) -> None:
     """Find out what the length of embedding vectors is worth, and use it."""
     if version:
-        from offsphere.base.version import __version__
-
         typer.echo(f"offsphere {__version__}")
         raise typer.Exit
 

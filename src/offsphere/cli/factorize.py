@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from offsphere.base.errors import ParameterError
+from offsphere.base.files import write_whole
 from offsphere.cli import options
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
@@ -118,7 +119,6 @@ def demo_command(
     seed: Annotated[int, typer.Option(min=0, help="Of the simulation.")] = 0,
 ) -> None:
     """Simulate clustered users and items, and draw how far the cosines of one and the same model can differ."""
-    from offsphere.base.files import write_whole
     from offsphere.factors.experiment import RANK, experiment
     from offsphere.factors.simulation import simulate
     from offsphere.report.factor_page import factors_to_html

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from offsphere.audit.findings.case import Case, Finding, Topic
-from offsphere.audit.findings.expectation import expectation
-from offsphere.audit.findings.length import length_and_relevance
-from offsphere.audit.findings.scorer import recommended_scorer
-from offsphere.audit.findings.training import sides_to_normalise
-from offsphere.audit.findings.wrong import hubs, rogue_dimensions, too_few_units, wrongly_served
+from offsphere.audit.findings.expectation_rules import expectation
+from offsphere.audit.findings.length_rules import length_and_relevance
+from offsphere.audit.findings.scorer_rules import recommended_scorer
+from offsphere.audit.findings.training_rules import sides_to_normalise
+from offsphere.audit.findings.warning_rules import hubs, rogue_dimensions, too_few_units, wrongly_served
 
 # in the order in which they are told; a new rule is one more line
 RULES: tuple[Callable[[Case], list[Finding]], ...] = (
