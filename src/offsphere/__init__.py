@@ -36,8 +36,9 @@ _HOME = {
     "learn.encoders.contrastive": "ContrastiveLoss",
     "learn.encoders.encoder_dynamics": "Dynamics TextProbe",
     "learn.encoders.encoder_recipe": "EncoderRecipe",
+    "learn.encoders.named_recipes": "recipe_with",
     "learn.encoders.prepare": "prepare settle",
-    "learn.encoders.train_encoder": "recipe_with train",
+    "learn.encoders.train_encoder": "train",
     "learn.loading": "load_parts",
     "scoring.record": "Training",
     "learn.ablation.ablation": "Ablation",
@@ -101,9 +102,9 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.learn.encoders.encoder_dynamics import Dynamics as Dynamics
     from offsphere.learn.encoders.encoder_dynamics import TextProbe as TextProbe
     from offsphere.learn.encoders.encoder_recipe import EncoderRecipe as EncoderRecipe
+    from offsphere.learn.encoders.named_recipes import recipe_with as recipe_with
     from offsphere.learn.encoders.prepare import prepare as prepare
     from offsphere.learn.encoders.prepare import settle as settle
-    from offsphere.learn.encoders.train_encoder import recipe_with as recipe_with
     from offsphere.learn.encoders.train_encoder import train as train
     from offsphere.learn.loading import load_parts as load_parts
     from offsphere.ranking.hub_bias import csls as csls

@@ -1,4 +1,4 @@
-"""``python -m offsphere``."""
+"""The command line, run as ``python -m offsphere``."""
 
 from offsphere.cli import main
 

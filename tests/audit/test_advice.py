@@ -35,38 +35,38 @@ def advised(task, vectors, **more):
 
 
 def test_where_length_is_relevance_it_recommends_the_dot_product_and_says_why():
-    found = advised(*planted("relevance"))
-    assert found.name == "dot"
-    assert found.verdict[0].startswith("Use dot: ndcg@10")
-    assert "Relevant documents have longer vectors" in found.verdict[1]
-    assert "gains" in found.verdict[1]
-    assert "and it does" in found.verdict[2]
-    assert "normalise the query only" in found.about("training")[0].sentence
-    assert found.settings[1].setting == "VectorParams(distance=Distance.DOT)"
+    advice = advised(*planted("relevance"))
+    assert advice.name == "dot"
+    assert advice.verdict[0].startswith("Use dot: ndcg@10")
+    assert "Relevant documents have longer vectors" in advice.verdict[1]
+    assert "gains" in advice.verdict[1]
+    assert "and it does" in advice.verdict[2]
+    assert "normalise the query only" in advice.about("training")[0].sentence
+    assert advice.settings[1].setting == "VectorParams(distance=Distance.DOT)"
 
 
 def test_where_length_is_noise_it_recommends_cosine():
-    found = advised(*planted("noise"), declared="cosine")
-    assert found.name == "cosine"
-    assert found.verdict[0].startswith("Use cosine, the simplest")
-    assert "no difference was found" in found.verdict[1]
-    assert "the other way round" in found.verdict[2]
-    assert any("made for cosine: served by inner product" in finding.sentence for finding in found.about("wrong"))
+    advice = advised(*planted("noise"), declared="cosine")
+    assert advice.name == "cosine"
+    assert advice.verdict[0].startswith("Use cosine, the simplest")
+    assert "no difference was found" in advice.verdict[1]
+    assert "the other way round" in advice.verdict[2]
+    assert any("made for cosine: served by inner product" in finding.sentence for finding in advice.about("wrong"))
 
 
 def test_what_the_model_declares_is_compared_with_what_is_recommended():
-    found = advised(*planted("noise"), declared="dot")
-    told = [finding.sentence for finding in found.about("scorer") if "The model declares dot" in finding.sentence]
-    assert len(told) == 1
-    assert "p = 0.0001 for these two alone" in told[0]
+    advice = advised(*planted("noise"), declared="dot")
+    findings = [finding.sentence for finding in advice.about("scorer") if "The model declares dot" in finding.sentence]
+    assert len(findings) == 1
+    assert "p = 0.0001 for these two alone" in findings[0]
 
 
 def test_where_there_is_no_length_it_says_so():
-    found = advised(*planted("none"))
-    assert "the vectors are normalised" in found.verdict[0]
-    assert found.name == found.scorer.name == "dot"
-    assert "magnitude was discarded before we saw it" in found.verdict[1]
-    assert any("Every length is the same" in finding.sentence for finding in found.about("wrong"))
+    advice = advised(*planted("none"))
+    assert "the vectors are normalised" in advice.verdict[0]
+    assert advice.name == advice.scorer.name == "dot"
+    assert "magnitude was discarded before we saw it" in advice.verdict[1]
+    assert any("Every length is the same" in finding.sentence for finding in advice.about("wrong"))
 
 
 def test_a_symmetric_task_is_expected_to_be_hurt_by_length():
@@ -77,10 +77,10 @@ def test_a_symmetric_task_is_expected_to_be_hurt_by_length():
     scale = np.exp(rng.normal(0, 0.8, (2, 400, 1)))
     task = PairTask("alike", gold)
     vectors = PairVectors.of(task, (left * scale[0]).astype(np.float32), (right * scale[1]).astype(np.float32))
-    found = advised(task, vectors)
-    assert found.symmetric
-    assert "could be exchanged, so length is expected to hurt, and it does" in found.verdict[2]
-    assert "normalise both sides" in found.about("training")[0].sentence
+    advice = advised(task, vectors)
+    assert advice.symmetric
+    assert "could be exchanged, so length is expected to hurt, and it does" in advice.verdict[2]
+    assert "normalise both sides" in advice.about("training")[0].sentence
     turned = advised(task, vectors, symmetric=False)
     assert "different roles" in turned.verdict[2]
 
@@ -88,10 +88,10 @@ def test_a_symmetric_task_is_expected_to_be_hurt_by_length():
 def test_too_few_queries_are_said_to_be():
     task, vectors = planted("noise")
     few = task.only(np.arange(25))
-    found = advised(few, osp.RankingVectors.of(few, vectors.queries[:25], vectors.documents))
-    told = [finding for finding in found.about("wrong") if "too few to tell" in finding.sentence]
-    assert told
-    assert told[0].numbers["needed"] > 25
+    advice = advised(few, osp.RankingVectors.of(few, vectors.queries[:25], vectors.documents))
+    findings = [finding for finding in advice.about("wrong") if "too few to tell" in finding.sentence]
+    assert findings
+    assert findings[0].numbers["needed"] > 25
 
 
 def test_the_simplest_of_equals_is_chosen():
@@ -105,9 +105,9 @@ def test_the_simplest_of_equals_is_chosen():
 
 
 def test_every_sentence_has_a_number_and_everything_is_json():
-    found = advised(*planted("relevance"))
-    assert all(any(letter.isdigit() for letter in finding.sentence) for finding in found.findings)
-    again = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    advice = advised(*planted("relevance"))
+    assert all(any(letter.isdigit() for letter in finding.sentence) for finding in advice.findings)
+    again = json.loads(json.dumps(advice.to_json(), allow_nan=False))
     assert again["scorer"] == "dot"
     assert len(again["verdict"]) == 3
     assert {setting["engine"] for setting in again["settings"]} >= {"FAISS", "Qdrant", "pgvector", "LanceDB"}
@@ -133,9 +133,9 @@ def test_unit_vectors_on_one_side_of_pairs_are_not_normalised_pairs():
     right /= np.linalg.norm(right, axis=1, keepdims=True)
     task = PairTask("one side", gold)
     scale = np.exp(rng.normal(0, 1, (300, 1)))
-    found = advised(task, PairVectors.of(task, (left * scale).astype(np.float32), right.astype(np.float32)))
-    assert found.name != "dot"
-    assert "Use the dot product" not in found.verdict[0]
+    advice = advised(task, PairVectors.of(task, (left * scale).astype(np.float32), right.astype(np.float32)))
+    assert advice.name != "dot"
+    assert "Use the dot product" not in advice.verdict[0]
 
 
 def test_gold_scores_turned_round_lead_to_no_choice():
@@ -144,17 +144,17 @@ def test_gold_scores_turned_round_lead_to_no_choice():
     left = rng.normal(size=(300, 8))
     right = left + distance[:, None] * rng.normal(size=left.shape)
     task = PairTask("distances", distance)
-    found = advised(task, PairVectors.of(task, left.astype(np.float32), right.astype(np.float32)))
-    assert found.name == "cosine"
-    assert found.verdict[0].startswith("Do not choose by this task")
+    advice = advised(task, PairVectors.of(task, left.astype(np.float32), right.astype(np.float32)))
+    assert advice.name == "cosine"
+    assert advice.verdict[0].startswith("Do not choose by this task")
 
 
 def test_a_handful_of_queries_is_said_to_tell_nothing():
     task, vectors = planted("relevance")
     few = task.only(np.arange(3))
-    found = advised(few, osp.RankingVectors.of(few, vectors.queries[:3], vectors.documents))
-    assert "with 3 queries it cannot be told" in found.verdict[2]
-    assert any("3 queries are too few to tell anything" in finding.sentence for finding in found.about("wrong"))
+    advice = advised(few, osp.RankingVectors.of(few, vectors.queries[:3], vectors.documents))
+    assert "with 3 queries it cannot be told" in advice.verdict[2]
+    assert any("3 queries are too few to tell anything" in finding.sentence for finding in advice.about("wrong"))
 
 
 def test_settings_for_pairs_mind_the_query_length():

@@ -25,7 +25,7 @@ def recommended(task, vectors):
 def held_out_differences(task, vectors):
     """nDCG@10 of what is recommended on some queries, less that of cosine, on the others."""
     folds = assign_folds(len(task.query_ids), OUTER, seed=1)
-    found = np.empty(len(folds))
+    differences = np.empty(len(folds))
     for fold in range(OUTER):
         known, unseen = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         part = task.only(known)
@@ -33,8 +33,8 @@ def held_out_differences(task, vectors):
         tops = osp.search(vectors.queries[unseen], vectors.documents, [scorer, osp.Scorer()], 10)
         judgments = task.judgments.only(unseen)
         values = [ndcg(judgments.gains(top.documents), judgments.ideal(), 10) for top in tops]
-        found[unseen] = values[0] - values[1]
-    return found
+        differences[unseen] = values[0] - values[1]
+    return differences
 
 
 def not_worse(differences):
@@ -58,7 +58,7 @@ def test_what_is_recommended_is_not_worse_than_cosine_on_unseen_pairs(real_data,
         part = PairTask("part", task.gold[known])
         scorer = recommended(part, PairVectors.of(part, vectors.left[known], vectors.right[known]))
         sides = vectors.left[unseen], vectors.right[unseen]
-        scores = [found.score_pairs(*sides) for found in (scorer, osp.Scorer())]
+        scores = [compared.score_pairs(*sides) for compared in (scorer, osp.Scorer())]
         from offsphere.statistics.metrics.correlations import spearman
 
         samples = bootstrap(
@@ -84,19 +84,19 @@ def test_an_audit_of_real_data_is_whole_and_is_json(name, real_data, tmp_path):
 
     task = osp.load_task(real_data / name)
     vectors = osp.embed(task, "wordllama", tmp_path / "vectors")
-    found = osp.audit(task, vectors, cache=False, model={"model": "wordllama"})
-    assert len(found.advice.verdict) == 3
-    assert found.sweeps[0].exponents[0] == -1
-    assert found.sweeps[0].exponents[-1] == 2
-    place = int(np.flatnonzero(found.sweeps[0].exponents == 1)[0])
-    assert np.isclose(found.sweeps[0].values[place], found.table["cosine"].value)
-    assert found.examples
-    assert all(len(example.first) == 5 for example in found.examples)
-    again = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    audit = osp.audit(task, vectors, cache=False, model={"model": "wordllama"})
+    assert len(audit.advice.verdict) == 3
+    assert audit.curves[0].exponents[0] == -1
+    assert audit.curves[0].exponents[-1] == 2
+    (cosine,) = np.flatnonzero(audit.curves[0].exponents == 1)
+    assert np.isclose(audit.curves[0].values[cosine], audit.table["cosine"].value)
+    assert audit.examples
+    assert all(len(example.first) == 5 for example in audit.examples)
+    again = json.loads(json.dumps(audit.to_json(), allow_nan=False))
     whole = {"advice", "comparison", "geometry", "sweeps", "examples", "provenance", "learned", "ablation", "training"}
     assert set(again) == whole
     assert again["learned"] is None
-    page = to_html(found)
+    page = to_html(audit)
     assert len(page) < 3_000_000
     assert all(
         f'id="{figure}"' in page for figure in ("forest", "sweep", "lengths", "text-length", "hubs", "differences")
@@ -108,25 +108,25 @@ def test_pairs_that_all_score_alike_are_audited_and_refused_in_words():
 
     task = PairTask("alike", np.arange(30.0))
     rows = np.ones((30, 4), np.float32)
-    found = osp.audit(task, PairVectors.of(task, rows, rows), cache=False)
-    assert found.advice.verdict[0].startswith("Do not choose by this task: cosine has no spearman")
-    assert "nan" not in found.advice.verdict[0]
-    assert 'id="sweep"' not in to_html(found)
+    audit = osp.audit(task, PairVectors.of(task, rows, rows), cache=False)
+    assert audit.advice.verdict[0].startswith("Do not choose by this task: cosine has no spearman")
+    assert "nan" not in audit.advice.verdict[0]
+    assert 'id="sweep"' not in to_html(audit)
 
 
 def test_the_audit_of_a_pair_task(real_data, tmp_path):
     from offsphere.report import to_html
 
     task = osp.load_task(real_data / "stsb")
-    found = osp.audit(task, osp.embed(task, "wordllama", tmp_path / "vectors"), cache=False)
-    assert found.advice.symmetric
-    assert "could be exchanged" in found.advice.verdict[2]
-    assert "1,379 pairs" in to_html(found)
+    audit = osp.audit(task, osp.embed(task, "wordllama", tmp_path / "vectors"), cache=False)
+    assert audit.advice.symmetric
+    assert "could be exchanged" in audit.advice.verdict[2]
+    assert "1,379 pairs" in to_html(audit)
 
 
 def test_a_second_audit_searches_nothing_again_and_says_the_same(tmp_path, monkeypatch):
     from offsphere.data import ranking_evaluator
-    from offsphere.geometry import evidence
+    from offsphere.geometry import measurement
     from tests.audit.test_advice import planted
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -134,7 +134,7 @@ def test_a_second_audit_searches_nothing_again_and_says_the_same(tmp_path, monke
     first = osp.audit(task, vectors)
     searches = []
     original = ranking_evaluator.search_in_turns
-    for module in (ranking_evaluator, evidence):
+    for module in (ranking_evaluator, measurement):
         monkeypatch.setattr(
             module, "search_in_turns", lambda *rest, **more: searches.append(1) or original(*rest, **more)
         )

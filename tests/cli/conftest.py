@@ -26,9 +26,9 @@ class Demo(NamedTuple):
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory):
     """One run of the demo, whichever of the test processes asks first."""
-    own = tmp_path_factory.getbasetemp()
+    base = tmp_path_factory.getbasetemp()
     # processes of one test run have their folders side by side; without such processes the folder is the run's own
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     finished = shared / "demo.json"
     with FileLock(shared / "demo.lock"):
         if not finished.is_file():

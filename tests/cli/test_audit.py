@@ -51,7 +51,7 @@ def test_json_is_json_and_nothing_else_and_writes_nothing(generated, tmp_path):
         (["--format", "pdf"], "format 'pdf': choose html, md or json"),
         (["--out", "/proc/audit.html"], "cannot write /proc/audit.html"),
         (["--metric", "ndgc@10"], "unknown metric 'ndgc@10'"),
-        (["--vectors", "nowhere"], "nowhere is not a generated of vectors"),
+        (["--vectors", "nowhere"], "nowhere is not a folder of vectors"),
         (["--model", "no-such-model-here"], "model 'no-such-model-here' was not found"),
     ],
 )
@@ -63,7 +63,7 @@ def test_what_is_wrong_is_one_line_and_exit_code_2(generated, arguments, message
 
 
 def test_an_unwritable_place_is_noticed_before_the_work(tmp_path):
-    """The data is not even there, and still the generated is what it complains of."""
+    """The data is not even there, and still the folder is what it complains of."""
     result = run("audit", tmp_path / "nothing", "--out", "/proc/no/audit.html")
     assert "cannot write" in result.stderr
 

@@ -18,14 +18,14 @@ def test_the_table_ends_with_a_sentence(generated):
 
 def test_json_is_json_and_nothing_else(generated):
     result = run("compare", generated, "--vectors", generated, "--json", "--metric", "recall@20", "--scorer", "dot")
-    found = json.loads(result.stdout)
-    assert found["metric"] == "recall@20"
-    assert (found["task"]["queries"], found["task"]["documents"]) == (200, 3000)
-    assert [row["name"] for row in found["scorers"]] == sorted(
-        ["cosine", "dot"], key=lambda name: -next(row["value"] for row in found["scorers"] if row["name"] == name)
+    values = json.loads(result.stdout)
+    assert values["metric"] == "recall@20"
+    assert (values["task"]["queries"], values["task"]["documents"]) == (200, 3000)
+    assert [row["name"] for row in values["scorers"]] == sorted(
+        ["cosine", "dot"], key=lambda name: -next(row["value"] for row in values["scorers"] if row["name"] == name)
     )
     keys = {"name", "same_ranking_as", "value", "low", "high", "difference", "p", "parameters"}
-    assert all(keys <= set(row) for row in found["scorers"])
+    assert all(keys <= set(row) for row in values["scorers"])
 
 
 @pytest.mark.parametrize(

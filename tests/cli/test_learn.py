@@ -36,11 +36,11 @@ def folder(tmp_path):
 
 def test_adapt_learns_from_train_judges_by_test_and_says_what_is_new(folder, tmp_path):
     out = tmp_path / "adapter"
-    said = run("adapt", folder, "--out", out, "--batch", 64, "--rate", 0.03, "--normalize", "query")
-    assert "learned from" in said
-    assert "(train), stopped by 30 held-out queries" in said
-    assert "adapter(untied) + query-normalized" in said
-    assert "with a relevant document that was learned from" in said
+    output = run("adapt", folder, "--out", out, "--batch", 64, "--rate", 0.03, "--normalize", "query")
+    assert "learned from" in output
+    assert "(train), stopped by 30 held-out queries" in output
+    assert "adapter(untied) + query-normalized" in output
+    assert "with a relevant document that was learned from" in output
     assert osp.Adapter.load(out).similarity == osp.Polar(1, 0)
     again = run("compare", folder, "--scorer", out, "--json")
     names = [row["name"] for row in json.loads(again)["scorers"]]
@@ -59,10 +59,10 @@ def test_adapt_learns_from_train_judges_by_test_and_says_what_is_new(folder, tmp
 
 
 def test_adapt_prints_json_alone(folder, tmp_path):
-    found = json.loads(run("adapt", folder, "--out", tmp_path / "a", "--epochs", 2, "--json"))
-    assert found["trainings"][0]["recipe"]["normalize"] == "both"
-    assert {"seen", "new", "new_low"} <= set(found["splits"][0])
-    assert found["trained_on"]["split"] == "train"
+    values = json.loads(run("adapt", folder, "--out", tmp_path / "a", "--epochs", 2, "--json"))
+    assert values["trainings"][0]["recipe"]["normalize"] == "both"
+    assert {"seen", "new", "new_low"} <= set(values["splits"][0])
+    assert values["trained_on"]["split"] == "train"
 
 
 def test_a_train_split_that_is_named_must_be_there(folder, tmp_path):
@@ -87,10 +87,10 @@ def test_a_query_whose_only_relevant_document_is_missing_is_said_or_left_out(fol
 
 def test_any_field_of_a_recipe_can_be_set(folder, tmp_path):
     options = ["--set", "uniformity=0.1", "--set", "length_target=2,0.5", "--set", "patience=3", "--set", "cut=3"]
-    found = json.loads(run("adapt", folder, "--out", tmp_path / "a", "--epochs", 1, *options, "--json"))
-    recipe = found["trainings"][0]["recipe"]
+    values = json.loads(run("adapt", folder, "--out", tmp_path / "a", "--epochs", 1, *options, "--json"))
+    recipe = values["trainings"][0]["recipe"]
     assert (recipe["uniformity"], recipe["patience"], recipe["cut"]) == (0.1, 3, 3.0)
-    names = [added["name"] for added in found["trainings"][0]["objective"]["regularizers"]]
+    names = [added["name"] for added in values["trainings"][0]["objective"]["regularizers"]]
     assert names == ["lengthtarget", "uniformity"]
     with pytest.raises(OffsphereError, match="did you mean uniformity"):
         run("adapt", folder, "--out", tmp_path / "a", "--set", "unifrmity=1")
@@ -100,10 +100,10 @@ def test_any_field_of_a_recipe_can_be_set(folder, tmp_path):
 
 def test_adapt_divides_what_has_one_split_only(folder, tmp_path):
     (folder / "qrels" / "train.tsv").unlink()
-    found = json.loads(run("adapt", folder, "--out", tmp_path / "a", "--epochs", 2, "--json"))
-    assert found["comparison"]["task"]["queries"] == 30
-    assert any("30% of the queries were kept" in note for note in found["notes"])
-    assert found["trained_on"]["split"] == "test"
+    values = json.loads(run("adapt", folder, "--out", tmp_path / "a", "--epochs", 2, "--json"))
+    assert values["comparison"]["task"]["queries"] == 30
+    assert any("30% of the queries were kept" in note for note in values["notes"])
+    assert values["trained_on"]["split"] == "test"
 
 
 def test_adapt_with_known_items_learns_from_the_corpus(tmp_path):
@@ -118,15 +118,15 @@ def test_adapt_with_known_items_learns_from_the_corpus(tmp_path):
     (tmp_path / "qrels").mkdir()
     (tmp_path / "qrels" / "test.tsv").write_text("".join(f"q{q}\td{q}\t1\n" for q in range(40)))
     options = ["--model", "wordllama", "--vectors", tmp_path / "v", "--known-items", "--epochs", 1, "--batch", 16]
-    found = json.loads(run("adapt", tmp_path, *options, "--out", tmp_path / "a", "--json"))
-    assert found["trainings"][0]["counts"]["pairs"] > 60
+    values = json.loads(run("adapt", tmp_path, *options, "--out", tmp_path / "a", "--json"))
+    assert values["trainings"][0]["counts"]["pairs"] > 60
     assert (tmp_path / "v" / "known-items" / "queries").is_dir()
     # the vectors are there now, so no model is needed any more
     run("adapt", tmp_path, "--vectors", tmp_path / "v", "--known-items", "--epochs", 1, "--out", tmp_path / "a")
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--normalize", "sideways"], "unknown normalisation"),
         (["--normalize", "1,x"], "two exponents such as 1,0.5"),
@@ -136,8 +136,8 @@ def test_adapt_with_known_items_learns_from_the_corpus(tmp_path):
         (["--sides", "left"], "untied, tied"),
     ],
 )
-def test_adapt_says_what_is_wrong(folder, tmp_path, options, said):
-    with pytest.raises(OffsphereError, match=said):
+def test_adapt_says_what_is_wrong(folder, tmp_path, options, message):
+    with pytest.raises(OffsphereError, match=message):
         run("adapt", folder, "--out", tmp_path / "a", *options)
 
 
@@ -174,28 +174,28 @@ SMALL = ["--temperature", "0.05", "--rate", "0.03", "--epochs", "4", "--batch", 
 
 def test_ablate_trains_the_grid_tells_what_holds_and_goes_on_where_it_stopped(folder, tmp_path):
     out = tmp_path / "ablation"
-    other = f"{folder}={folder}"
-    said = run("ablate", folder, "--out", out, "--also", other, *SMALL, "--hard-negatives", 0)
-    assert "35 variants" in said
+    also = f"{folder}={folder}"
+    output = run("ablate", folder, "--out", out, "--also", also, *SMALL, "--hard-negatives", 0)
+    assert "35 variants" in output
     for name in ("cosine", "dot", "query", "document", "half", "learn"):
         for more in ("", ", tied", ", vrns", ", head"):
-            assert f"\n{name}{more} " in said, (name, more)
-    assert "cosine trains as: cosine, input query; cosine, input document; cosine, input both" in said
-    assert "learn learned the exponents" in said
-    found = Ablation.load(out)
-    assert len(found.rows) == 35
-    assert found.rows[0].results[0].p is None
+            assert f"\n{name}{more} " in output, (name, more)
+    assert "cosine trains as: cosine, input query; cosine, input document; cosine, input both" in output
+    assert "learn learned the exponents" in output
+    ablation = Ablation.load(out)
+    assert len(ablation.rows) == 35
+    assert ablation.rows[0].results[0].p is None
     # judged by the same data twice, and in between by the queries whose documents are new
-    names = [task["name"] for task in found.tasks]
+    names = [task["name"] for task in ablation.tasks]
     assert names == ["test", "test, new documents", "test"]
-    assert all(row.results[0].value == row.results[2].value for row in found.rows)
-    assert any(row.results[0].value != row.results[1].value for row in found.rows)
-    assert {row["variant"] for row in found.dynamics} == {row.name for row in found.rows}
+    assert all(row.results[0].value == row.results[2].value for row in ablation.rows)
+    assert any(row.results[0].value != row.results[1].value for row in ablation.rows)
+    assert {row["variant"] for row in ablation.dynamics} == {row.name for row in ablation.rows}
     parts = sorted((out / "parts").iterdir())
     assert len(parts) == 35
     before = {part: part.stat().st_mtime_ns for part in parts[1:]}
     parts[0].unlink()  # as if it had been killed there
-    assert run("ablate", folder, "--out", out, "--also", other, *SMALL, "--hard-negatives", 0) == said
+    assert run("ablate", folder, "--out", out, "--also", also, *SMALL, "--hard-negatives", 0) == output
     assert {part: part.stat().st_mtime_ns for part in parts[1:]} == before
     # and the report shows it
     run("audit", folder, "--ablation", out, "--out", tmp_path / "audit.html")
@@ -211,9 +211,9 @@ def test_ablate_trains_the_grid_tells_what_holds_and_goes_on_where_it_stopped(fo
 @pytest.mark.parametrize(("parameter", "rows"), [("temperature", 6), ("batch", 4)])
 def test_sweeps_change_one_parameter(folder, tmp_path, parameter, rows):
     options = ["--sweep", parameter, "--epochs", 2, "--seeds", 1, "--hard-negatives", 0]
-    found = json.loads(run("ablate", folder, "--out", tmp_path / "s", *options, "--json"))
-    assert [row["name"].split()[0] for row in found["rows"]] == [parameter] * rows
-    assert not found["findings"]
+    values = json.loads(run("ablate", folder, "--out", tmp_path / "s", *options, "--json"))
+    assert [row["name"].split()[0] for row in values["rows"]] == [parameter] * rows
+    assert not values["findings"]
 
 
 def test_ablate_says_what_is_wrong(folder, tmp_path):

@@ -21,16 +21,16 @@ def test_a_section_alone_as_json(generated, tmp_path):
     groups = tmp_path / "groups.tsv"
     groups.write_text("".join(f"q{q}\t{'even' if q % 2 == 0 else 'odd'}\n" for q in range(200)))
     result = run("measure", generated, "--section", "relevance", "--groups", groups, "--json")
-    found = json.loads(result.stdout)
-    assert set(found) == {"of", "relevance", "skipped"}
-    assert [group["queries"] for group in found["relevance"]["groups"]] == [100, 100]
+    values = json.loads(result.stdout)
+    assert set(values) == {"of", "relevance", "skipped"}
+    assert [group["queries"] for group in values["relevance"]["groups"]] == [100, 100]
 
 
 def test_vectors_without_a_task(generated):
     result = run("measure", generated / "documents.npy", "--section", "hubness", "--json")
-    found = json.loads(result.stdout)["hubness"]
-    assert found[0]["worst"][0]["id"].startswith("d")
-    assert found[0]["documents"] == 3_000
+    values = json.loads(result.stdout)["hubness"]
+    assert values[0]["worst"][0]["id"].startswith("d")
+    assert values[0]["documents"] == 3_000
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_layers_of_a_real_model(real_data):
     result = run(
         "measure", real_data / "stsb", "--layers", "--model", model, "--at-most", 100, "--against", model, "--json"
     )
-    found = json.loads(result.stdout)
-    assert [layer["layer"] for layer in found["layers"]["layers"]] == list(range(7))
-    assert found["layers"]["texts"] == 100
-    assert found["layers"]["side"] == "left"
-    assert np.allclose(found["changes"][0]["values"], 0)
+    values = json.loads(result.stdout)
+    assert [layer["layer"] for layer in values["layers"]["layers"]] == list(range(7))
+    assert values["layers"]["texts"] == 100
+    assert values["layers"]["side"] == "left"
+    assert np.allclose(values["changes"][0]["values"], 0)

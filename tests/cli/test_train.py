@@ -23,8 +23,10 @@ def data(tmp_path_factory):
     """A BEIR folder with two splits."""
     folder = tmp_path_factory.mktemp("beir") / "words"
     task = words_task(90, 110)
-    own = task.judgments
-    pairs = [(task.query_ids[q], task.document_ids[d]) for q, d in zip(own.queries, own.documents, strict=True)]
+    judgments = task.judgments
+    pairs = [
+        (task.query_ids[q], task.document_ids[d]) for q, d in zip(judgments.queries, judgments.documents, strict=True)
+    ]
     write_beir(
         folder,
         [(name, "", text) for name, text in zip(task.document_ids, task.document_texts, strict=True)],
@@ -39,9 +41,9 @@ def test_train_saves_a_model_that_plain_sentence_transformers_loads(data, model,
     from sentence_transformers import SentenceTransformer
 
     out = tmp_path / "m"
-    said = run("train", data, "--model", model, "--normalize", "query", "--steps", 6, "--batch", 16, "--out", out)
-    assert "the same by cosine" in said
-    assert "trained, as trained" in said
+    output = run("train", data, "--model", model, "--normalize", "query", "--steps", 6, "--batch", 16, "--out", out)
+    assert "the same by cosine" in output
+    assert "trained, as trained" in output
     loaded = SentenceTransformer(str(out))
     assert loaded.similarity_fn_name == "dot"
     lengths = np.linalg.norm(loaded.encode_query(["red cat"]), axis=1)
@@ -56,10 +58,10 @@ def test_train_saves_a_model_that_plain_sentence_transformers_loads(data, model,
 
 def test_a_dry_run_prints_the_plan_and_trains_nothing(data, model, tmp_path):
     options = ["--model", model, "--recipe", "e5", "--batch", 16, "--out", tmp_path / "m", "--dry-run"]
-    said = run("train", data, *options)
-    assert "Normalize (stage 2) taken out, Normalize put in; scored by cosine" in said
-    assert "49 pairs" in said  # of 60, less 9 held out, less 2 whose text is judged by
-    assert "3 of 16 pairs" in said
+    output = run("train", data, *options)
+    assert "Normalize (stage 2) taken out, Normalize put in; scored by cosine" in output
+    assert "49 pairs" in output  # of 60, less 9 held out, less 2 whose text is judged by
+    assert "3 of 16 pairs" in output
     plan = json.loads(run("train", data, *options, "--json"))
     assert plan["recipe"]["temperature"] == 0.01
     assert not (tmp_path / "m").exists()
@@ -91,10 +93,10 @@ def test_text_pairs_are_trained_on_and_strange_columns_are_told(model, tmp_path)
     rows = [{"anchor": f"red cat {n}", "positive": f"the cat is red {n}", "negative": "a dog"} for n in range(40)]
     path = tmp_path / "pairs.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
-    said = run(
+    output = run(
         "train", path, "--model", model, "--steps", 2, "--batch", 8, "--hard-negatives", 1, "--out", tmp_path / "m"
     )
-    assert "learned from 24 pairs" in said  # of 40, less 12 to judge by and 4 to stop by
+    assert "learned from 24 pairs" in output  # of 40, less 12 to judge by and 4 to stop by
     path.write_text("\n".join(json.dumps({"left": "a", "right": "b"}) for _ in range(40)))
     with pytest.raises(OffsphereError, match=r"expected a query .*the row is {'left': 'a', 'right': 'b'}"):
         run("train", path, "--model", model)
@@ -119,9 +121,9 @@ def test_bad_options_are_told(data, model, tmp_path):
 
 
 def test_recipes_are_printed():
-    said = run("recipes")
+    output = run("recipes")
     for name in ("simcse", "simclr", "moco", "dpr", "contriever", "e5", "gte", "clip", "magnitude", "pace"):
-        assert f"\n{name}" in said
+        assert f"\n{name}" in output
     rows = {row["recipe"]: row for row in json.loads(run("recipes", "--json"))}
     assert rows["dpr"]["similarity"] == "dot"
     assert rows["magnitude"]["similarity"] == "query-normalized"
@@ -132,15 +134,15 @@ def test_recipes_are_printed():
 def test_an_encoder_is_ablated_and_goes_on_from_its_parts(data, model, tmp_path):
     out = tmp_path / "a"
     options = ["--model", model, "--encoder", "--steps", 4, "--batch", 16, "--rate", 0.001, "--out", out]
-    said = run("ablate", data, *options, "--only", "cosine;dot;learn", "--set", "dynamics_every=2", "--seeds", 2)
-    assert "learn learned the exponents" in said
-    assert "cosine without this training" in said
+    output = run("ablate", data, *options, "--only", "cosine;dot;learn", "--set", "dynamics_every=2", "--seeds", 2)
+    assert "learn learned the exponents" in output
+    assert "cosine without this training" in output
     before = {path.name: path.stat().st_mtime_ns for path in (out / "parts").iterdir()}
     again = run("ablate", data, *options, "--only", "cosine;dot;learn", "--set", "dynamics_every=2", "--seeds", 2)
-    assert again == said
+    assert again == output
     assert before == {path.name: path.stat().st_mtime_ns for path in (out / "parts").iterdir()}
-    found = json.loads((out / "ablation.json").read_text())
-    assert found["trained"] == "encoder"
+    ablation = json.loads((out / "ablation.json").read_text())
+    assert ablation["trained"] == "encoder"
     run("audit", data, "--model", model, "--vectors", tmp_path / "v", "--ablation", out, "--out", tmp_path / "r.html")
     with pytest.raises(OffsphereError, match="--model"):
         run("ablate", data, "--encoder", "--out", out)
@@ -152,10 +154,10 @@ def test_an_encoder_is_ablated_and_goes_on_from_its_parts(data, model, tmp_path)
 def test_a_sweep_draws_what_it_does(data, model, tmp_path, over, values):
     out = tmp_path / "s"
     options = ["--over", over, "--values", values, "--steps", 4, "--set", "dynamics_every=2", "--set", "batch=16"]
-    said = run("sweep", data, "--model", model, *options, "--out", out)
+    output = run("sweep", data, "--model", model, *options, "--out", out)
     for value in values.split(","):
-        assert f"{over} {value}" in said
-    assert "The probe at the end" in said
+        assert f"{over} {value}" in output
+    assert "The probe at the end" in output
     page = (out / "sweep.html").read_text()
     assert 'id="grid-tokens"' in page
     assert 'id="grid-anisotropy"' in page
@@ -176,7 +178,7 @@ def test_the_dynamics_are_shown_live_in_a_terminal(data, model, tmp_path):
     wide = {**os.environ, "COLUMNS": "120"}
     with subprocess.Popen(command, stderr=follower, stdout=subprocess.DEVNULL, env=wide) as process:
         os.close(follower)
-        said = b""
+        written = b""
         while True:
             try:
                 part = os.read(leader, 4096)
@@ -184,10 +186,10 @@ def test_the_dynamics_are_shown_live_in_a_terminal(data, model, tmp_path):
                 break
             if not part:
                 break
-            said += part
+            written += part
     os.close(leader)
     assert process.returncode == 0
-    text = said.decode()
+    text = written.decode()
     assert "anisotropy" in text
     assert "negatives" in text
 
@@ -233,8 +235,8 @@ def test_held_out_data_may_name_a_split(data, model, tmp_path):
 
 def test_a_learned_model_says_how_it_is_loaded(data, model, tmp_path):
     out = tmp_path / "m"
-    said = run("train", data, "--model", model, "--normalize", "learn", "--steps", 2, "--batch", 16, "--out", out)
-    assert "trust_remote_code=True) with offsphere installed" in said
+    output = run("train", data, "--model", model, "--normalize", "learn", "--steps", 2, "--batch", 16, "--out", out)
+    assert "trust_remote_code=True) with offsphere installed" in output
     from sentence_transformers import SentenceTransformer
 
     plain = SentenceTransformer(str(out), trust_remote_code=True)

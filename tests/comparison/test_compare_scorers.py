@@ -37,8 +37,8 @@ def planted(relevance, seed=0, spread=0.6):
 
 def trec(judged, ranked, k=10):
     run = {f"q{q}": {f"d{d}": 1 / (1 + rank) for rank, d in enumerate(row)} for q, row in enumerate(ranked)}
-    found = pytrec_eval.RelevanceEvaluator(judged, {f"ndcg_cut.{k}"}).evaluate(run)
-    return np.array([found[f"q{q}"][f"ndcg_cut_{k}"] for q in range(len(ranked))])
+    measured = pytrec_eval.RelevanceEvaluator(judged, {f"ndcg_cut.{k}"}).evaluate(run)
+    return np.array([measured[f"q{q}"][f"ndcg_cut_{k}"] for q in range(len(ranked))])
 
 
 def test_values_are_trec_evals_of_the_exact_rankings():

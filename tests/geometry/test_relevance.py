@@ -7,7 +7,7 @@ from offsphere import measure
 from offsphere.base.errors import OffsphereError
 from offsphere.data import RankingTask, RankingVectors
 from offsphere.data.ranking_task import ItemList, Judgment
-from offsphere.geometry.relevance import regressed_out
+from offsphere.geometry.relevance import regress_out
 from offsphere.statistics.effect import cohen_d
 
 
@@ -76,7 +76,7 @@ def test_what_length_says_beyond_text_length_survives():
 def test_what_is_regressed_out_is_gone():
     rng = np.random.default_rng(3)
     characters = rng.integers(1, 5_000, 500)
-    residuals, explained = regressed_out(np.log1p(characters) ** 2 + 3, characters)
+    residuals, explained = regress_out(np.log1p(characters) ** 2 + 3, characters)
     assert np.abs(residuals).max() < 1e-8
     assert np.isclose(explained, 1)
 

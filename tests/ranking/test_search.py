@@ -20,24 +20,24 @@ SCORERS = [parse_scorer(name) for name in NAMES]
 
 def check_exact(queries, documents, k, results):
     """Same values as the oracle's at every rank; equal documents in document order."""
-    for name, found in zip(NAMES, results, strict=True):
+    for name, result in zip(NAMES, results, strict=True):
         full = values(name, queries, documents)
         expected = np.take_along_axis(full, top(full, k), axis=1)
-        got = np.take_along_axis(full, found.documents, axis=1)
+        got = np.take_along_axis(full, result.documents, axis=1)
         scale = np.abs(expected[np.isfinite(expected)]).max(initial=1)
         # arccos near 1 and sqrt near 0 cannot be resolved better than this in float64
         loose = 1e-7 if name in ("angular", "euclidean") or name.startswith("norm-gap") else 1e-12
         assert (np.isfinite(expected) == np.isfinite(got)).all(), name
         finite = np.isfinite(expected)
         assert np.allclose(expected[finite], got[finite], rtol=1e-9, atol=loose * scale), name
-        assert np.allclose(found.scores[finite], got[finite], rtol=1e-9, atol=1e-7 * scale), name
-        assert (found.scores[:, 1:] <= found.scores[:, :-1]).all(), name
-        assert all(len(set(row)) == len(row) for row in found.documents.tolist()), name
-        check_order_of_equals(documents, found.documents)
+        assert np.allclose(result.scores[finite], got[finite], rtol=1e-9, atol=1e-7 * scale), name
+        assert (result.scores[:, 1:] <= result.scores[:, :-1]).all(), name
+        assert all(len(set(row)) == len(row) for row in result.documents.tolist()), name
+        check_order_of_equals(documents, result.documents)
 
 
 def check_order_of_equals(documents, ranked):
-    """Of equal documents the first ones are found, in their order."""
+    """Of equal documents the first ones come out, in their order."""
     _, kind = np.unique(documents, axis=0, return_inverse=True)
     members = {value: np.flatnonzero(kind == value) for value in np.unique(kind)}
     for row in ranked:
@@ -83,10 +83,10 @@ def test_exact_where_float32_products_overflow_or_vanish(scale):
     queries = random_vectors(rng, 6, 16, 0.5) * np.float32(scale)
     documents = random_vectors(rng, 3000, 16, 1.0) * np.float32(scale)
     names = ["dot", "cosine", "half", "polar(1, 1.5)"]
-    for name, found in zip(names, search(queries, documents, [parse_scorer(name) for name in names], 20), strict=True):
+    for name, result in zip(names, search(queries, documents, [parse_scorer(name) for name in names], 20), strict=True):
         full = values(name, queries, documents)
         expected = np.take_along_axis(full, top(full, 20), axis=1)
-        assert np.allclose(np.take_along_axis(full, found.documents, axis=1) / expected, 1, rtol=1e-9), name
+        assert np.allclose(np.take_along_axis(full, result.documents, axis=1) / expected, 1, rtol=1e-9), name
 
 
 def test_same_result_whatever_the_blocks_and_threads():
@@ -104,16 +104,16 @@ def test_same_result_whatever_the_blocks_and_threads():
         search(queries, documents, scorers, 30, block_rows=3 * TILE, threads=1),
         search(queries, parts, scorers, 30, block_rows=2 * TILE),
     ]
-    for other in others:
-        for one, two in zip(reference, other, strict=True):
-            assert (one.documents == two.documents).all()
-            assert (one.scores == two.scores).all()
+    for results in others:
+        for first, second in zip(reference, results, strict=True):
+            assert (first.documents == second.documents).all()
+            assert (first.scores == second.scores).all()
 
 
 def test_ties_are_broken_by_document_order():
     documents = np.tile(np.array([[1.0, 2.0]], np.float32), (5000, 1))
-    for found in search(np.array([[3.0, 1.0]], np.float32), documents, SCORERS, 7):
-        assert found.documents.tolist() == [list(range(7))]
+    for result in search(np.array([[3.0, 1.0]], np.float32), documents, SCORERS, 7):
+        assert result.documents.tolist() == [list(range(7))]
 
 
 def test_a_memory_map_is_searched_as_the_array(tmp_path):
@@ -122,15 +122,15 @@ def test_a_memory_map_is_searched_as_the_array(tmp_path):
     np.save(tmp_path / "documents.npy", documents)
     mapped = np.load(tmp_path / "documents.npy", mmap_mode="r")
     queries = random_vectors(rng, 5, 12, 0.5)
-    for one, two in zip(search(queries, documents, SCORERS, 9), search(queries, mapped, SCORERS, 9), strict=True):
-        assert (one.documents == two.documents).all()
+    for first, second in zip(search(queries, documents, SCORERS, 9), search(queries, mapped, SCORERS, 9), strict=True):
+        assert (first.documents == second.documents).all()
 
 
 def test_k_larger_than_the_corpus_gives_the_corpus():
     rng = np.random.default_rng(6)
     queries, documents = random_vectors(rng, 3, 8, 0.5), random_vectors(rng, 10, 8, 0.5)
     results = search(queries, documents, SCORERS, 1000)
-    assert all(found.documents.shape == (3, 10) for found in results)
+    assert all(result.documents.shape == (3, 10) for result in results)
     check_exact(queries, documents, 10, results)
 
 
@@ -139,9 +139,9 @@ def test_a_transform_gives_the_ranking_of_transformed_vectors(seed):
     rng = np.random.default_rng(seed)
     queries, documents = random_vectors(rng, 4, 10, 0.5), random_vectors(rng, 200, 10, 0.5)
     scorer = parse_scorer("whiten(0.7) + cosine").fit(Moments.of(documents))
-    found = search(queries, documents, [scorer], 15)[0]
+    result = search(queries, documents, [scorer], 15)[0]
     full = values("cosine", scorer.transform(queries), scorer.transform(documents))
-    assert np.allclose(np.take_along_axis(full, found.documents, 1), np.take_along_axis(full, top(full, 15), 1))
+    assert np.allclose(np.take_along_axis(full, result.documents, 1), np.take_along_axis(full, top(full, 15), 1))
 
 
 @given(seed=st.integers(0, 1000))
@@ -150,9 +150,9 @@ def test_a_bias_is_added_to_the_value(seed):
     queries, documents = random_vectors(rng, 4, 10, 0.5), random_vectors(rng, 200, 10, 0.5)
     shift = rng.normal(0, 0.3, 200)
     scorers = [with_nnn(parse_scorer(name), shift, 1.0) for name in ("cosine", "norm-mix(0.8)", "half")]
-    for name, found in zip(("cosine", "norm-mix(0.8)", "half"), search(queries, documents, scorers, 15), strict=True):
+    for name, result in zip(("cosine", "norm-mix(0.8)", "half"), search(queries, documents, scorers, 15), strict=True):
         full = values(name, queries, documents) - shift
-        assert np.allclose(np.take_along_axis(full, top(full, 15), 1), found.scores)
+        assert np.allclose(np.take_along_axis(full, top(full, 15), 1), result.scores)
 
 
 def test_bad_vectors_are_named():

@@ -40,22 +40,22 @@ def audited(documents=600, queries=60, *, learning=False):
 def learned_on(task, vectors):
     recipes = [osp.Recipe(epochs=30), osp.Recipe(epochs=30, normalize="query")]
     variants = grid(osp.Recipe(epochs=2), [(0.05, 1e-3)])
-    other = (task, osp.RankingVectors.of(task, vectors.queries * 2, vectors.documents))
+    judged_too = (task, osp.RankingVectors.of(task, vectors.queries * 2, vectors.documents))
     return {
         "learned": learn((task, vectors), None, recipes),
-        "ablation": osp.ablate((task, vectors), also=[other], variants=variants, seeds=1),
+        "ablation": osp.ablate((task, vectors), also=[judged_too], variants=variants, seeds=1),
     }
 
 
 @pytest.fixture(scope="module")
-def found():
+def audit():
     return audited(learning=True)
 
 
 @pytest.fixture(scope="module")
-def page_file(found, tmp_path_factory):
+def page_file(audit, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "audit.html"
-    path.write_text(to_html(found), "utf-8")
+    path.write_text(to_html(audit), "utf-8")
     return path
 
 
@@ -80,10 +80,10 @@ DRAWN = "document.querySelectorAll('.chart svg').length == document.querySelecto
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_draws_everything_and_asks_nobody(browser, page_file, width, scheme):
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    requests, said, alerts = [], [], []
+    requests, messages, alerts = [], [], []
     page.on("request", lambda request: requests.append(request.url))
-    page.on("console", lambda message: said.append((message.type, message.text)))
-    page.on("pageerror", lambda error: said.append(("error", str(error))))
+    page.on("console", lambda message: messages.append((message.type, message.text)))
+    page.on("pageerror", lambda error: messages.append(("error", str(error))))
     page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
     page.goto(page_file.as_uri())
     page.wait_for_function(DRAWN)
@@ -93,7 +93,7 @@ def test_it_draws_everything_and_asks_nobody(browser, page_file, width, scheme):
     expected = {"forest", "sweep", "lengths", "text-length", "spectrum", "dimensions", "hubs", "differences"}
     assert set(marks) == expected | {"learned", "grid"} | tracks | {f"grid-{name}" for name in tracks}
     assert all(count > 0 for count in marks.values()), marks
-    assert said == []
+    assert messages == []
     assert alerts == []
     assert requests == [page_file.as_uri()]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -123,26 +123,26 @@ def test_a_page_of_ten_thousand_documents_is_under_three_megabytes():
     assert len(to_html(audited(documents=10_000, queries=200)).encode()) < 3_000_000
 
 
-def test_every_figure_has_a_caption_and_a_table(found):
+def test_every_figure_has_a_caption_and_a_table(audit):
     from offsphere.report.page import figures_of
 
-    for figure in figures_of(found):
+    for figure in figures_of(audit):
         assert len(figure.caption) > 50
         assert figure.rows
         assert all(len(row) == len(figure.heads) for row in figure.rows)
 
 
-def test_markdown_has_the_verdict_and_no_markup_from_the_data(found):
-    text = to_markdown(found)
-    assert all(sentence[:30] in text for sentence in found.advice.verdict)
+def test_markdown_has_the_verdict_and_no_markup_from_the_data(audit):
+    text = to_markdown(audit)
+    assert all(sentence[:30] in text for sentence in audit.advice.verdict)
     assert "<b>" not in text
     assert "## What to set" in text
 
 
 def test_markdown_from_the_data_is_no_link_no_image_and_no_mention():
-    from offsphere.report.markdown import _plain
+    from offsphere.report.markdown import _escape
 
-    assert _plain("![x](http://a/b.png) @bob <b>") == "\\!\\[x\\](http://a/b.png) &#64;bob &lt;b>"
+    assert _escape("![x](http://a/b.png) @bob <b>") == "\\!\\[x\\](http://a/b.png) &#64;bob &lt;b>"
 
 
 def test_the_page_of_factors_shows_its_pictures_and_asks_nobody(browser, tmp_path):
@@ -152,25 +152,25 @@ def test_the_page_of_factors_shows_its_pictures_and_asks_nobody(browser, tmp_pat
     path = tmp_path / "factors.html"
     path.write_text(factors_to_html(experiment(osp.simulate(500, 120, most_items=40, seed=0), 20)), "utf-8")
     page = browser.new_page(viewport={"width": 390, "height": 900})
-    requests, said = [], []
+    requests, messages = [], []
     page.on("request", lambda request: requests.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
+    page.on("console", lambda message: messages.append(message.text))
     page.goto(path.as_uri())
     widths = page.evaluate("[...document.images].map(image => image.naturalWidth)")
     assert widths == [120] * 6
     assert [url for url in requests if not url.startswith("data:")] == [path.as_uri()]
-    assert said == []
+    assert messages == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.close()
 
 
-def test_the_page_of_a_sweep_draws_its_tracks_and_asks_nobody(browser, found, tmp_path):
+def test_the_page_of_a_sweep_draws_its_tracks_and_asks_nobody(browser, audit, tmp_path):
     from dataclasses import replace
 
     from offsphere.report.sweep_page import sweep_to_html
 
-    sweep = found.ablation
-    names = {row.name: f"temperature {place}" for place, row in enumerate(sweep.rows)}
+    sweep = audit.ablation
+    names = {row.name: f"temperature {number}" for number, row in enumerate(sweep.rows)}
     dynamics = [
         {**row, "variant": names[row["variant"]], "token_anisotropy": 0.1, "token_length": 2.0}
         for row in sweep.dynamics
@@ -179,14 +179,14 @@ def test_the_page_of_a_sweep_draws_its_tracks_and_asks_nobody(browser, found, tm
     path = tmp_path / "sweep.html"
     path.write_text(sweep_to_html(replace(sweep, rows=rows, dynamics=dynamics), "Sweep <b>over</b>"), "utf-8")
     page = browser.new_page(viewport={"width": 1000, "height": 900})
-    requests, said = [], []
+    requests, messages = [], []
     page.on("request", lambda request: requests.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
+    page.on("console", lambda message: messages.append(message.text))
     page.goto(path.as_uri())
     page.wait_for_function(DRAWN)
     drawn = page.evaluate("[...document.querySelectorAll('figure')].map(figure => figure.id)")
     assert {"grid", "grid-cosines", "grid-anisotropy", "grid-tokens", "grid-token-lengths"} <= set(drawn)
     assert [url for url in requests if not url.startswith(("data:", "blob:"))] == [path.as_uri()]
-    assert said == []
+    assert messages == []
     assert page.evaluate("document.querySelector('#verdict b')") is None
     page.close()

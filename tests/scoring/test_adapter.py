@@ -51,13 +51,14 @@ def test_without_torch_it_scores_as_in_training(name):
     rng = np.random.default_rng(1)
     q, d = (rng.standard_normal((count, 6)).astype(np.float32) for count in (5, 9))
     with torch.no_grad():
-        mapped, head = module(torch.from_numpy(q), "query")
-        other, its_head = module(torch.from_numpy(d), "document")
-        trained = objective.scored(mapped, "query", head) @ objective.scored(other, "document", its_head).T
+        query_rows, query_head = module(torch.from_numpy(q), "query")
+        document_rows, document_head = module(torch.from_numpy(d), "document")
+        queries = objective.scored(query_rows, "query", query_head)
+        trained = queries @ objective.scored(document_rows, "document", document_head).T
     scorer = module.adapter(objective).scorer
-    found = osp.search(q, d, [scorer], k=9)[0]
-    expected = np.take_along_axis(trained.numpy(), found.documents, axis=1)
-    assert np.allclose(found.scores, expected, atol=1e-4)  # learned exponents are rounded
+    top = osp.search(q, d, [scorer], k=9)[0]
+    expected = np.take_along_axis(trained.numpy(), top.documents, axis=1)
+    assert np.allclose(top.scores, expected, atol=1e-4)  # learned exponents are rounded
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -121,11 +122,11 @@ def test_a_chain_of_transforms_with_an_adapter_saves_and_lowers(tmp_path):
     for chain in [(osp.Whiten(0.5), adapter), (adapter, osp.Center()), (osp.Center(), adapter, osp.Whiten(0.5))]:
         scorer = osp.Scorer(COSINE, chain).fit(Moments.of(d))
         scorer.save(tmp_path)
-        found = osp.search(q, d, [scorer, osp.Scorer.load(tmp_path)], k=10)
-        assert np.array_equal(found[0].documents, found[1].documents)
+        tops = osp.search(q, d, [scorer, osp.Scorer.load(tmp_path)], k=10)
+        assert np.array_equal(tops[0].documents, tops[1].documents)
         lowered = scorer.lower()
         served = np.argsort(-(lowered.queries(q) @ lowered.documents(d).T), axis=1)[:, :10]
-        assert np.array_equal(served, found[0].documents)
+        assert np.array_equal(served, tops[0].documents)
 
 
 def test_centring_after_an_adapter_centres_the_adapted_documents():
@@ -148,10 +149,10 @@ def test_a_bias_against_hubs_knows_the_sides():
     scorer = module.adapter(objective).scorer
     rng = np.random.default_rng(8)
     bank, d = (rng.standard_normal((count, 6)).astype(np.float32) for count in (30, 20))
-    found = osp.nnn(scorer, d, bank, alpha=1.0, k=5).bias.values
+    bias = osp.nnn(scorer, d, bank, alpha=1.0, k=5).bias.values
     q = scorer.map.apply(bank, "query").astype(np.float64)
     scores = (q / np.linalg.norm(q, axis=1, keepdims=True)) @ scorer.map.apply(d, "document").T
-    assert np.allclose(found, -np.sort(scores, axis=0)[-5:].mean(axis=0), atol=1e-5)
+    assert np.allclose(bias, -np.sort(scores, axis=0)[-5:].mean(axis=0), atol=1e-5)
 
 
 def test_vectors_of_another_model_are_refused():
@@ -166,8 +167,8 @@ def test_vectors_of_another_model_are_refused():
 def test_a_vector_without_length_stays_without():
     for options in RECIPES.values():
         module, objective = disturbed(Recipe(**options))
-        found = module.adapter(objective).apply(np.zeros((2, 6), np.float32), "query")
-        assert not found.any()
+        mapped = module.adapter(objective).apply(np.zeros((2, 6), np.float32), "query")
+        assert not mapped.any()
 
 
 def test_a_broken_file_is_said(tmp_path):
@@ -182,7 +183,7 @@ def test_a_broken_file_is_said(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"sides": "both"}, "untied, tied, query, document"),
         ({"magnitude": "divided"}, "multiplied or added"),
@@ -194,6 +195,6 @@ def test_a_broken_file_is_said(tmp_path):
         ({"normalize_input": "sideways"}, "unknown normalisation"),
     ],
 )
-def test_a_recipe_that_cannot_be_is_refused(options, said):
-    with pytest.raises(OffsphereError, match=said):
+def test_a_recipe_that_cannot_be_is_refused(options, message):
+    with pytest.raises(OffsphereError, match=message):
         Recipe(**options)

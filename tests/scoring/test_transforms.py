@@ -67,8 +67,8 @@ def test_drop_top_leaves_the_rest_untouched(seed, k):
     vectors = sample(seed)
     dropped = DropTop(k).fit(Moments.of(vectors)).apply(vectors).astype(np.float64)
     kept = np.linalg.eigvalsh(np.cov(vectors.astype(np.float64), rowvar=False, bias=True))[: 6 - k]
-    found = np.linalg.eigvalsh(np.cov(dropped, rowvar=False, bias=True))[k:]
-    assert np.allclose(found, kept, rtol=1e-3, atol=1e-4 * max(kept.max(), 1))
+    variances = np.linalg.eigvalsh(np.cov(dropped, rowvar=False, bias=True))[k:]
+    assert np.allclose(variances, kept, rtol=1e-3, atol=1e-4 * max(kept.max(), 1))
 
 
 @given(seed=SEEDS)

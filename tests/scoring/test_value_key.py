@@ -16,8 +16,7 @@ from offsphere.scoring.names import read_scorer
 from offsphere.scoring.transforms import maps
 from offsphere.scoring.transforms.adapter_map import MagnitudeHead, SideAdapter
 from offsphere.scoring.value_key import value_key
-
-TEN_MINUTES = 600  # seconds; a busy machine is no failure
+from tests.processes import PATIENCE
 
 
 def corpus(seed=0, rows=60):
@@ -77,8 +76,8 @@ def test_a_scorer_keeps_its_key_on_disk(name, tmp_path):
 
 def test_a_scorer_has_the_same_key_in_another_process(tmp_path):
     """Made there from the same documents, and loaded there from the files written here."""
-    own = scorers()
-    for number, scorer in enumerate(own.values()):
+    here = scorers()
+    for number, scorer in enumerate(here.values()):
         scorer.save(tmp_path / str(number))
     code = (
         "import sys, offsphere as osp; from tests.scoring.test_value_key import scorers\n"
@@ -92,9 +91,9 @@ def test_a_scorer_has_the_same_key_in_another_process(tmp_path):
         check=True,
         capture_output=True,
         text=True,
-        timeout=TEN_MINUTES,
+        timeout=PATIENCE,
     )
-    assert run.stdout.split() == [scorer.key for scorer in own.values() for _ in range(2)]
+    assert run.stdout.split() == [scorer.key for scorer in here.values() for _ in range(2)]
 
 
 def test_a_key_tells_given_numbers_apart():

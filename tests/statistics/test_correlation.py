@@ -15,9 +15,9 @@ from offsphere.statistics.significance import bootstrap, interval
 def test_values_are_scipys_ties_included(rows):
     x, y = np.array(rows, float).T
     assume(np.ptp(x) > 0 and np.ptp(y) > 0)
-    found = correlation(x, y)
-    assert np.isclose(found.pearson.value, stats.pearsonr(x, y).statistic, atol=1e-9)
-    assert np.isclose(found.spearman.value, stats.spearmanr(x, y).statistic, atol=1e-9)
+    result = correlation(x, y)
+    assert np.isclose(result.pearson.value, stats.pearsonr(x, y).statistic, atol=1e-9)
+    assert np.isclose(result.spearman.value, stats.spearmanr(x, y).statistic, atol=1e-9)
 
 
 @pytest.mark.parametrize("strength", [0.0, 0.4, 0.9])
@@ -27,8 +27,8 @@ def test_intervals_are_as_wide_as_the_bootstraps(strength, heavy):
     x = rng.normal(size=800)
     y = strength * x + np.sqrt(1 - strength**2) * rng.normal(size=800) * (1 + heavy * np.abs(x))
     y = np.round(y, 1)  # ties
-    found = correlation(x, y)
-    for estimate, metric in ((found.pearson, pearson), (found.spearman, spearman)):
+    result = correlation(x, y)
+    for estimate, metric in ((result.pearson, pearson), (result.spearman, spearman)):
         low, high = interval(bootstrap(lambda weights, metric=metric: metric(x, y, weights), 800))
         assert abs(estimate.low - low) < 0.15 * (high - low)
         assert abs(estimate.high - high) < 0.15 * (high - low)
@@ -37,12 +37,13 @@ def test_intervals_are_as_wide_as_the_bootstraps(strength, heavy):
 def test_the_interval_holds_the_truth_as_often_as_it_says():
     rng = np.random.default_rng(0)
     truth = 6 / np.pi * np.arcsin(0.6 / 2)  # Spearman's of a normal pair with correlation .6
-    held = []
+    covered = []
     for _ in range(400):
         x, noise = rng.normal(size=(2, 60))
-        found = correlation(x, 0.6 * x + 0.8 * noise)
-        held.append((found.pearson.low < 0.6 < found.pearson.high, found.spearman.low < truth < found.spearman.high))
-    assert (np.abs(np.mean(held, axis=0) - 0.95) < 0.04).all()
+        result = correlation(x, 0.6 * x + 0.8 * noise)
+        linear, ranks = result.pearson, result.spearman
+        covered.append((linear.low < 0.6 < linear.high, ranks.low < truth < ranks.high))
+    assert (np.abs(np.mean(covered, axis=0) - 0.95) < 0.04).all()
 
 
 def test_a_constant_or_three_rows_have_no_correlation():
@@ -54,9 +55,9 @@ def test_a_constant_or_three_rows_have_no_correlation():
 @pytest.mark.parametrize("count", [5, 6, 10, 20])
 def test_few_rows_raise_no_false_alarm(count):
     rng = np.random.default_rng(count)
-    found = [correlation(*rng.normal(size=(2, count))) for _ in range(400)]
-    assert np.mean([one.pearson.excludes_zero for one in found]) < 0.09
-    assert np.mean([one.spearman.excludes_zero for one in found]) < 0.09
+    results = [correlation(*rng.normal(size=(2, count))) for _ in range(400)]
+    assert np.mean([result.pearson.excludes_zero for result in results]) < 0.09
+    assert np.mean([result.spearman.excludes_zero for result in results]) < 0.09
 
 
 def test_rows_that_hang_together_count_as_one():

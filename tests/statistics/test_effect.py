@@ -11,17 +11,17 @@ from offsphere.statistics.effect import band, cohen_d, superiority
 @pytest.mark.parametrize("planted", [-0.8, 0.0, 0.35])
 def test_a_planted_effect_lies_in_the_interval_as_often_as_it_says(planted):
     rng = np.random.default_rng(0)
-    found = [cohen_d(rng.normal(5 + 2 * planted, 2, 300), rng.normal(5, 2, 6_000)) for _ in range(100)]
-    assert np.mean([estimate.low < planted < estimate.high for estimate in found]) >= 0.88
-    assert abs(np.mean([estimate.value for estimate in found]) - planted) < 0.02
+    estimates = [cohen_d(rng.normal(5 + 2 * planted, 2, 300), rng.normal(5, 2, 6_000)) for _ in range(100)]
+    assert np.mean([estimate.low < planted < estimate.high for estimate in estimates]) >= 0.88
+    assert abs(np.mean([estimate.value for estimate in estimates]) - planted) < 0.02
 
 
 def test_the_interval_has_the_width_that_theory_gives_it():
     rng = np.random.default_rng(1)
     first, second = rng.normal(0.5, 1, 400), rng.normal(0, 1, 900)
-    found = cohen_d(first, second)
-    error = np.sqrt(1 / 400 + 1 / 900 + found.value**2 / (2 * 1_300))  # Hedges & Olkin 1985
-    assert np.isclose(found.high - found.low, 2 * 1.96 * error, rtol=0.1)
+    estimate = cohen_d(first, second)
+    error = np.sqrt(1 / 400 + 1 / 900 + estimate.value**2 / (2 * 1_300))  # Hedges & Olkin 1985
+    assert np.isclose(estimate.high - estimate.low, 2 * 1.96 * error, rtol=0.1)
 
 
 def test_many_values_are_resampled_from_the_limit_of_drawing_them(monkeypatch):
@@ -38,13 +38,13 @@ def test_many_values_are_resampled_from_the_limit_of_drawing_them(monkeypatch):
 def test_superiority_is_the_area_under_the_curve():
     rng = np.random.default_rng(3)
     first, second = rng.integers(0, 20, 150) + 2.0, rng.integers(0, 20, 400) * 1.0
-    found = superiority(first, second)
+    estimate = superiority(first, second)
     labels = np.repeat([1, 0], [150, 400])
-    assert np.isclose(found.value, roc_auc_score(labels, np.concatenate([first, second])))
+    assert np.isclose(estimate.value, roc_auc_score(labels, np.concatenate([first, second])))
     again = [superiority(rng.choice(first, 150), rng.choice(second, 400)).value for _ in range(600)]
     low, high = np.quantile(again, [0.025, 0.975])
-    assert abs(found.low - low) < 0.01
-    assert abs(found.high - high) < 0.01
+    assert abs(estimate.low - low) < 0.01
+    assert abs(estimate.high - high) < 0.01
 
 
 def test_bands_are_cohens():

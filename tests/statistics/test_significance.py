@@ -21,18 +21,18 @@ def test_p_is_that_of_scipys_permutation_test():
     rng = np.random.default_rng(0)
     for shift in (0.0, 0.1, 0.3):
         differences = rng.normal(shift, 0.6, 40)
-        found = randomization_test(differences, permutations=20_000)[0]
+        p = randomization_test(differences, permutations=20_000)[0]
         expected = stats.permutation_test(
             (differences,), lambda d: abs(d.mean()), permutation_type="samples", n_resamples=20_000,
             alternative="greater", rng=1,
         ).pvalue  # fmt: skip
-        assert found == pytest.approx(expected, abs=0.012)
+        assert p == pytest.approx(expected, abs=0.012)
 
 
 def test_few_queries_give_the_exact_p():
     # with 3 equal differences, 2 of the 8 sign patterns reach the observed sum: p = 1/4
-    found = randomization_test(np.array([0.2, 0.2, 0.2]), permutations=40_000)[0]
-    assert found == pytest.approx(0.25, abs=0.01)
+    p = randomization_test(np.array([0.2, 0.2, 0.2]), permutations=40_000)[0]
+    assert p == pytest.approx(0.25, abs=0.01)
 
 
 def test_sums_equal_up_to_rounding_count_as_reached():
@@ -60,16 +60,16 @@ def test_intervals_cover_at_the_stated_rate():
     rng = np.random.default_rng(2)
     covered = 0
     for trial in range(150):
-        found = interval(bootstrap_means(rng.exponential(1.0, 120), count=600, seed=trial))
-        covered += found.low[0] <= 1.0 <= found.high[0]
+        around = interval(bootstrap_means(rng.exponential(1.0, 120), count=600, seed=trial))
+        covered += around.low[0] <= 1.0 <= around.high[0]
     assert covered / 150 == pytest.approx(0.95, abs=0.05)
 
 
 def test_bootstrap_is_scipys():
     values = np.random.default_rng(3).exponential(1.0, 200)
-    found = interval(bootstrap_means(values, count=8_000))
+    around = interval(bootstrap_means(values, count=8_000))
     expected = stats.bootstrap((values,), np.mean, n_resamples=8_000, method="percentile", rng=1).confidence_interval
-    assert np.allclose([found.low[0], found.high[0]], [expected.low, expected.high], atol=0.02)
+    assert np.allclose([around.low[0], around.high[0]], [expected.low, expected.high], atol=0.02)
 
 
 def test_holm_by_hand_and_by_law():

@@ -1,4 +1,7 @@
-"""The command: one file a command, thin. Errors a user can mend become one line and exit code 2."""
+"""The command line: one file a command, and each parses, calls the library and shows what came of it.
+
+Errors that a user can mend become one line and exit code 2.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import sys
 import typer
 
 from offsphere.base.errors import OffsphereError
+from offsphere.base.version import __version__
 from offsphere.cli.ablate import ablate_command
 from offsphere.cli.adapt import adapt_command
 from offsphere.cli.audit import audit_command
@@ -47,14 +51,12 @@ def offsphere(
 ) -> None:
     """Find out what the length of embedding vectors is worth, and use it."""
     if version:
-        from offsphere.base.version import __version__
-
         typer.echo(f"offsphere {__version__}")
         raise typer.Exit
 
 
 def main() -> None:
-    """Run the command."""
+    """Run the command; an error that a user can mend is printed as one line, with exit code 2."""
     try:
         app()
     except OffsphereError as error:

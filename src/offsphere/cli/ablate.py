@@ -13,7 +13,7 @@ from offsphere.base.errors import ParameterError
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
 from offsphere.cli.learning_parts import load_with_warnings, vectors_option
-from offsphere.cli.progress import progress_bar
+from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
 if TYPE_CHECKING:
@@ -86,8 +86,17 @@ def ablate_command(
     _refuse(adapters_only if encoder else encoders_only, encoder=encoder)
     if encoder and model is None:
         raise ParameterError("--encoder trains a model: name it with --model")
-    source = EmbeddedSource(data, model, vectors, ignore_missing)
-    request = _Request(source, out, split, train_split, also or [], metric, seeds, seed, new_documents)
+    request = _Request(
+        source=EmbeddedSource(data, model, vectors, ignore_missing),
+        out=out,
+        split=split,
+        train_split=train_split,
+        also=also or [],
+        metric=metric,
+        seeds=seeds,
+        seed=seed,
+        new_documents=new_documents,
+    )
     fields = {"batch": batch, "epochs": epochs, "hard_negatives": hard_negatives}
     if encoder:
         fields |= {"steps": steps, "max_tokens": max_tokens, "from_scratch": from_scratch or None}
@@ -208,9 +217,9 @@ def _ablate_adapters(
     source = request.source
     check_writable(request.out / "ablation.json")
     (train, test), known = load_with_warnings(source, request.split, request.train_split, known_items=known_items)
-    others = [EmbeddedSource.read(text, source.model, ignore_missing=source.ignore_missing) for text in request.also]
+    sources = [EmbeddedSource.read(text, source.model, ignore_missing=source.ignore_missing) for text in request.also]
     with progress_bar("embedding") as progress:
-        also = [other.load(progress=progress) for other in others]
+        also = [judged.load(progress=progress) for judged in sources]
     with progress_bar("training") as progress:
         ablation = ablate(
             train,

@@ -12,7 +12,7 @@ import typer
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
 from offsphere.cli.learning_parts import load_with_warnings, vectors_option
-from offsphere.cli.progress import progress_bar
+from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
 if TYPE_CHECKING:

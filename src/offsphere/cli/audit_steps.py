@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from offsphere.base.files import write_whole
 from offsphere.cli.left_out import warn_left_out
-from offsphere.cli.progress import progress_bar
+from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.audit.run import Audit
@@ -63,7 +64,6 @@ def run_audit(
 
 def write_report(audit: Audit, target: Path, form: str = "html") -> None:
     """Write the report as html, md or json."""
-    from offsphere.base.files import write_whole
     from offsphere.report import to_html, to_markdown
 
     if form == "json":

@@ -9,7 +9,7 @@ import typer
 
 from offsphere.cli import options
 from offsphere.cli.left_out import warn_left_out
-from offsphere.cli.progress import progress_bar
+from offsphere.cli.progress_bar import progress_bar
 
 
 def compare_command(

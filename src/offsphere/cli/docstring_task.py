@@ -1,4 +1,4 @@
-"""A task from the docstrings on this machine, made and told of: for ``data docstrings`` and the demo."""
+"""A task from the docstrings on this machine, written and announced, for ``data docstrings`` and the demo."""
 
 from __future__ import annotations
 

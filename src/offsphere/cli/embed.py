@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from offsphere.cli import options
-from offsphere.cli.progress import progress_bar
+from offsphere.cli.progress_bar import progress_bar
 
 
 def embed_command(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from offsphere.base.errors import ParameterError
+from offsphere.base.files import write_whole
 from offsphere.cli import options
-from offsphere.cli.progress import progress_bar
+from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
 if TYPE_CHECKING:
+    from offsphere.factors.closed_form import Factors
+    from offsphere.factors.recommending import Recommendations
     from offsphere.factors.stability import Stability
 
 NEIGHBOURS = 10
@@ -57,34 +60,18 @@ def fit_command(
         show(1, 4)
         trust = stability(factors, neighbours=min(NEIGHBOURS, len(factors.items) - 1), seed=seed)
         show(2, 4)
-        held = hold_out(matrix, seed=seed)
-        again = factors.refit(held.train)
+        held_out = hold_out(matrix, seed=seed)
+        refitted = factors.refit(held_out.train)
         show(3, 4)
-        judged = recommend(again, held, metric=metric, seed=seed)
+        judged = recommend(refitted, held_out, metric=metric, seed=seed)
     if as_json:
-        said = {
-            "items": len(factors.items),
-            "k": rank,
-            "used": factors.used,
-            "objective": objective,
-            "lambda": regularization,
-            "weighting": weighting,
-            "empty_users": factors.empty_users,
-            "empty_items": factors.empty_items,
-        }
-        both = {"factors": said, "recommending": judged.to_json(), "stability": trust.to_json()}
-        typer.echo(json.dumps(both, indent=2, allow_nan=False))
+        fit: dict[str, Any] = {"items": len(factors.items), "k": rank, "used": factors.used, "objective": objective}
+        fit |= {"lambda": regularization, "weighting": weighting}
+        fit |= {"empty_users": factors.empty_users, "empty_items": factors.empty_items}
+        values = {"factors": fit, "recommending": judged.to_json(), "stability": trust.to_json()}
+        typer.echo(json.dumps(values, indent=2, allow_nan=False))
         return
-    from offsphere.cli.comparison_table import print_comparison
-
-    typer.echo(f"{factors!r}: {factors.used} of {rank} factors in use")
-    if factors.empty_users or factors.empty_items:
-        empty = f"{factors.empty_users:,} users and {factors.empty_items:,} items have no interactions; they are zero"
-        typer.echo(f"warning: {empty}", err=True)
-    print_comparison(judged.table, every_row=True)
-    for sentence in judged.sentences[1:]:
-        typer.echo(sentence)
-    _tell(trust)
+    _print_fit(factors, rank, judged, trust)
     if out is not None:
         typer.echo(f"The factors are in {out}.")
 
@@ -108,7 +95,7 @@ def stability_command(
     from offsphere.factors.factor_files import read_numbers
     from offsphere.factors.stability import stability
 
-    found = stability(
+    trust = stability(
         Factors.load(items) if items.is_dir() else read_numbers(items, 2),
         read_numbers(users, 2) if users is not None else None,
         freedom=freedom,
@@ -118,9 +105,9 @@ def stability_command(
         seed=seed,
     )
     if as_json:
-        typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
+        typer.echo(json.dumps(trust.to_json(), indent=2, allow_nan=False))
     else:
-        _tell(found)
+        _print_stability(trust)
 
 
 @factorize_app.command("demo")
@@ -132,25 +119,38 @@ def demo_command(
     seed: Annotated[int, typer.Option(min=0, help="Of the simulation.")] = 0,
 ) -> None:
     """Simulate clustered users and items, and draw how far the cosines of one and the same model can differ."""
-    from offsphere.base.files import write_whole
     from offsphere.factors.experiment import RANK, experiment
     from offsphere.factors.simulation import simulate
     from offsphere.report.factor_page import factors_to_html
 
     check_writable(out)
     data = simulate(users, items, clusters, most_items=min(100, items), seed=seed)
-    found = experiment(data, max(1, min(RANK, items // 2, users // 2)), seed=seed)
-    write_whole(out, factors_to_html(found).encode())
-    for panel in found.panels:
+    result = experiment(data, max(1, min(RANK, items // 2, users // 2)), seed=seed)
+    write_whole(out, factors_to_html(result).encode())
+    for panel in result.panels:
         typer.echo(f"{panel.title}: within {panel.within:.3f}, between {panel.between:.3f}, AUC {panel.auc:.3f}")
-    typer.echo(found.stability.verdict)
+    typer.echo(result.stability.verdict)
     typer.echo(f"The page is {out} ({out.stat().st_size / 1e6:.1f} MB).")
 
 
-def _tell(found: Stability) -> None:
-    """Named changes one by one, random ones together."""
-    drawn = [change for change in found.changes if change.drawn]
-    for change in found.changes:
+def _print_fit(factors: Factors, rank: int, judged: Recommendations, trust: Stability) -> None:
+    """The factors, what scorers are worth on held-out interactions, and whether their cosines can be trusted."""
+    from offsphere.cli.comparison_table import print_comparison
+
+    typer.echo(f"{factors!r}: {factors.used} of {rank} factors in use")
+    if factors.empty_users or factors.empty_items:
+        empty = f"{factors.empty_users:,} users and {factors.empty_items:,} items have no interactions; they are zero"
+        typer.echo(f"warning: {empty}", err=True)
+    print_comparison(judged.table, every_row=True)
+    for sentence in judged.sentences[1:]:
+        typer.echo(sentence)
+    _print_stability(trust)
+
+
+def _print_stability(trust: Stability) -> None:
+    """What changes of the factors do to cosine neighbours: named changes one by one, random ones together."""
+    drawn = [change for change in trust.changes if change.drawn]
+    for change in trust.changes:
         if change not in drawn:
             typer.echo(
                 f"{change.name}: {change.overlap:.0%} of neighbours stay, rank correlation "
@@ -158,12 +158,12 @@ def _tell(found: Stability) -> None:
             )
     if drawn:
         low, high = (pick(change.overlap for change in drawn) for pick in (min, max))
-        typer.echo(f"{len(drawn)} random changes ({found.freedom}): {low:.0%} to {high:.0%} of neighbours stay")
-    rounding = max(change.score_change for change in found.changes)
+        typer.echo(f"{len(drawn)} random changes ({trust.freedom}): {low:.0%} to {high:.0%} of neighbours stay")
+    rounding = max(change.score_change for change in trust.changes)
     typer.echo(f"no score of the model changes by more than {rounding:.0e} of the largest")
-    if len(found.asked) < found.items:
-        typer.echo(f"looked at the neighbours of {len(found.asked):,} of {found.items:,} items")
-    typer.echo(found.verdict)
-    if not found.determined:
-        named = ", ".join(f"{item} ({share:.0%})" for item, share in found.least_trusted[:5])
+    if len(trust.asked) < trust.items:
+        typer.echo(f"looked at the neighbours of {len(trust.asked):,} of {trust.items:,} items")
+    typer.echo(trust.verdict)
+    if not trust.determined:
+        named = ", ".join(f"{item} ({share:.0%})" for item, share in trust.least_trusted[:5])
         typer.echo(f"Least to be trusted are items {named}.")

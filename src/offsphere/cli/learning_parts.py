@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from offsphere.cli.left_out import warn_left_out
-from offsphere.cli.progress import progress_bar
+from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.data.task import EmbeddedTask, Task

@@ -25,7 +25,7 @@ ROWS = 12  # the last ones
 
 @contextmanager
 def live_table(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] | None]:
-    """Yields a function that takes a row, or nothing where nobody watches."""
+    """Yield a function that takes a row of the dynamics and shows it, or nothing where nobody watches."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -35,7 +35,7 @@ def live_table(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], No
 
     rows: list[list[str]] = []
 
-    def drawn() -> Table:
+    def draw() -> Table:
         table = Table(box=None, pad_edge=False)
         for head in SHOWN.values():
             table.add_column(head, justify="right")
@@ -43,13 +43,13 @@ def live_table(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], No
             table.add_row(*row)
         return table
 
-    with Live(drawn(), console=Console(stderr=True), auto_refresh=False) as live:
+    with Live(draw(), console=Console(stderr=True), auto_refresh=False) as live:
 
-        def seen(row: dict[str, Any]) -> None:
+        def show(row: dict[str, Any]) -> None:
             rows.append([_cell(row.get(name)) for name in SHOWN])
-            live.update(drawn(), refresh=True)
+            live.update(draw(), refresh=True)
 
-        yield seen
+        yield show
 
 
 def _cell(value: Any) -> str:

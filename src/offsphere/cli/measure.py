@@ -11,7 +11,7 @@ import typer
 from offsphere.base.errors import OffsphereError
 from offsphere.cli import options
 from offsphere.cli.left_out import warn_left_out
-from offsphere.cli.progress import progress_bar
+from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.data.task import TaskVectors

@@ -1,4 +1,4 @@
-"""What a training came to, as a table for people."""
+"""What the training of an encoder came to, as a table for people."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from rich.text import Text
 from offsphere.learn.encoders.outcome import Outcome
 
 
-def outcome_table(found: Outcome) -> Table:
-    """Before and after, as trained and by cosine."""
-    split = f" ({found.task['split']})" if found.task.get("split") else ""
-    title = Text(f"{found.task['name']}{split}", style="bold")
+def outcome_table(outcome: Outcome) -> Table:
+    """The value before and after, as the model was trained and by cosine."""
+    split = f" ({outcome.task['split']})" if outcome.task.get("split") else ""
+    title = Text(f"{outcome.task['name']}{split}", style="bold")
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for place, head in enumerate(["", found.metric, "95 % interval", "difference", "95 % interval", "p"]):
-        table.add_column(head, justify="left" if place == 0 else "right", no_wrap=True)
-    for row in found.rows:
+    for column, head in enumerate(["", outcome.metric, "95 % interval", "difference", "95 % interval", "p"]):
+        table.add_column(head, justify="left" if column == 0 else "right", no_wrap=True)
+    for row in outcome.rows:
         cells = [row.name, f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]
         if row.gain is not None:
             gain = row.gain

@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
+from offsphere.base.files import write_whole
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
-from offsphere.cli.progress import progress_bar
+from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
 STEPS = 200
@@ -39,7 +40,6 @@ def sweep_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Train once for each value of a parameter, measure a probe while it learns, and draw what becomes of it."""
-    from offsphere.base.files import write_whole
     from offsphere.learn.ablation.ablate_encoders import ablate_encoder
     from offsphere.learn.ablation.encoder_variants import encoder_sweep
     from offsphere.learn.encoders.recipe_file import recipe_from

@@ -11,7 +11,7 @@ import typer
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
 from offsphere.cli.live import live_table
-from offsphere.cli.progress import progress_bar
+from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
 if TYPE_CHECKING:
@@ -96,11 +96,9 @@ def train_command(
         return
     check_writable(out / "modules.json")
     _say_where_it_goes_on(out, restart=restart)
-    outcome: dict[str, Any] = {"layers": layers, "restart": restart, "push_to_hub": push_to_hub}
+    how: dict[str, Any] = {"layers": layers, "restart": restart, "push_to_hub": push_to_hub}
     with progress_bar("training") as progress, live_table(quiet=as_json) as seen:
-        trained = train(
-            learned, model, out, test=judged, recipe=chosen, progress=progress, seen=seen, **shared, **outcome
-        )
+        trained = train(learned, model, out, test=judged, recipe=chosen, progress=progress, seen=seen, **shared, **how)
     if as_json:
         typer.echo(json.dumps(trained.to_json(), indent=2))
     else:

@@ -57,6 +57,20 @@ class Store:
         folder: Where it lies.
         manifest: The model, its revision, the shape, and digests of what was encoded.
         vectors: A row for each item, as a memory map.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> from offsphere.encode.function import FunctionEncoder
+        >>> encoder = FunctionEncoder(lambda texts: [[len(text), 1.0] for text in texts], "letters")
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> task = osp.PairTask("words", np.arange(3.0), ["a", "bb", ""], ["d", "e", "f"])
+        >>> _ = osp.embed(task, encoder, folder)
+        >>> store = osp.open_store(folder / "left")
+        >>> store.ids, store.characters.tolist(), store.empty.tolist()
+        (['0', '1', '2'], [1, 2, 0], [False, False, True])
     """
 
     folder: Path

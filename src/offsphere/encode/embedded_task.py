@@ -32,16 +32,33 @@ class EmbeddedSource:
         model: What ``load_encoder`` takes. Without one, the vectors are read from files.
         vectors: The folder of the vectors. Without one: the user's cache where a model is named, else the data's own.
         ignore_missing: Whether to go on without judgments for unknown queries or documents.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with open(f"{folder}/pairs.csv", "w") as table:
+        ...         print("score,sentence1,sentence2", "1,red,blue", "5,red,red", "2,a,b", sep=chr(10), file=table)
+        ...     source = EmbeddedSource(f"{folder}/pairs.csv", "wordllama", f"{folder}/vectors")
+        ...     source.task().units, source.folder_of(source.task()).name
+        (3, 'vectors')
     """
 
     data: str
     model: str | None = None
-    vectors: Path | None = None
+    vectors: str | Path | None = None
     ignore_missing: bool = False
 
     @classmethod
     def read(cls, text: str, model: str | None = None, *, ignore_missing: bool = False) -> EmbeddedSource:
         """The source that somebody types as ``DATA=DIR``, or as ``DATA`` alone, which the model embeds if there is one.
+
+        Args:
+            text: The data, and after an equals sign the folder of its vectors.
+            model: What embeds the data where no folder is given.
+            ignore_missing: Whether to go on without judgments for unknown queries or documents.
+
+        Returns:
+            The source; nothing is read yet.
 
         Example:
             >>> EmbeddedSource.read("cisi=vectors/cisi", "wordllama").model is None
@@ -58,7 +75,15 @@ class EmbeddedSource:
         return load_encoder(self.model) if self.model is not None else None
 
     def load(self, split: str | None = None, progress: Progress | None = None) -> EmbeddedTask:
-        """Read the task of a split, and read or make its vectors."""
+        """Read the task of a split, and read or make its vectors.
+
+        Args:
+            split: Which judgments: test, dev, train, ...
+            progress: Called now and then while texts are embedded.
+
+        Returns:
+            The task and its vectors.
+        """
         task = self.task(split)
         return task, self.vectors_of(task, progress)
 
@@ -76,7 +101,7 @@ class EmbeddedSource:
     def folder_of(self, task: Task) -> Path:
         """The folder where the vectors of a task are, or will be."""
         if self.model is not None:
-            return self.vectors or default_folder(task.name, self.model)
+            return Path(self.vectors or default_folder(task.name, self.model))
         return self._read_from
 
     def made_by(self, task: Task) -> dict[str, Any]:
@@ -101,14 +126,14 @@ class EmbeddedSource:
         task = known_item_task(Path(self.data))
         if self.encoder is not None:
             return task, embed(task, self.encoder, self.folder_of(task) / KNOWN_ITEMS, progress=progress)
-        folder = (self.vectors or Path(self.data)) / KNOWN_ITEMS
+        folder = Path(self.vectors or self.data) / KNOWN_ITEMS
         if not folder.is_dir():
             raise DataError(f"{folder} is not there: name the model that made the vectors with --model, and it is made")
         return task, load_vectors(folder, task)
 
     @property
     def _read_from(self) -> Path:
-        return self.vectors or (Path(self.data).parent if Path(self.data).is_file() else Path(self.data))
+        return Path(self.vectors or (Path(self.data).parent if Path(self.data).is_file() else self.data))
 
 
 def load_embedded(
@@ -146,5 +171,4 @@ def load_embedded(
         >>> task.units, vectors.dimension
         (3, 3)
     """
-    source = EmbeddedSource(str(data), model, Path(vectors) if vectors is not None else None, ignore_missing)
-    return source.load(split, progress)
+    return EmbeddedSource(str(data), model, vectors, ignore_missing).load(split, progress)

@@ -476,6 +476,7 @@ def factorize(
 
 
 def _shrinkage(values: Array, regularization: float) -> Array:
+    """What objective 1 leaves of each singular value."""
     return np.asarray(1 / (1 + regularization / values**2))
 
 

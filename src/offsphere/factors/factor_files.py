@@ -98,6 +98,7 @@ def read_numbers(path: Path, dimensions: int) -> Array:
 
 
 def _missing(path: Path) -> DataError:
+    """The error for a file that is not there."""
     return DataError(f"{path} does not exist: give a sparse matrix (.npz, scipy.sparse.save_npz) or an array (.npy)")
 
 

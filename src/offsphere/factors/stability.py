@@ -44,7 +44,7 @@ class Stability:
     Example:
         >>> import numpy as np, offsphere as osp
         >>> factors = osp.factorize(np.random.default_rng(0).integers(0, 3, (40, 20)), k=5, objective=1)
-        >>> trust = osp.stability(factors, neighbours=5)
+        >>> trust = osp.stability(factors, neighbours=5, draws=2)
         >>> trust.determined, trust.changes[0].name, trust.changes[0].overlap, trust.worst.overlap < 0.8
         (False, 'no change', 1.0, True)
     """
@@ -89,11 +89,11 @@ class Stability:
         )
 
     def __repr__(self) -> str:
-        """The verdict."""
+        """The verdict, as a person reads it."""
         return f"Stability({self.verdict})"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for machines.
+        """The verdict and its numbers in plain values, for machines.
 
         Returns:
             The verdict, every change that was tried, and the least trusted items; ``json.dumps`` takes it.
@@ -150,7 +150,7 @@ def stability(
     Example:
         >>> import numpy as np, offsphere as osp
         >>> items = np.random.default_rng(0).normal(size=(50, 4))
-        >>> [osp.stability(items, regularized=what).determined for what in ("nothing", "factors")]
+        >>> [osp.stability(items, regularized=what, draws=2).determined for what in ("nothing", "factors")]
         [False, True]
     """
     items, named = _items_and_rescalings(factors)

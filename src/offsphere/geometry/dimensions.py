@@ -36,7 +36,7 @@ class Dimensions:
 
     @property
     def sentence(self) -> str:
-        """Whether one dimension dominates."""
+        """Whether a single dimension makes most of the mean cosine, and what is left of the cosines without it."""
         if not self.mean_cosine >= CONE_AT_LEAST:
             return f"{self.side}: the mean cosine is near zero, so no dimension makes a cone"
         first = self.cumulative_shares["1"]

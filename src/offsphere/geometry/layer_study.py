@@ -48,7 +48,7 @@ class LayerStudy:
         return cls(side, models[0], changes, agreement)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for machines."""
+        """The layers, the changes and their agreement as plain values for machines."""
         return {
             "layers": {"sentence": self.layers.sentence, "side": self.side, **plain(self.layers)},
             "changes": [{"sentence": change.sentence, **plain(change)} for change in self.changes],

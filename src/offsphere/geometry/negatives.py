@@ -136,9 +136,11 @@ def _variance(left: Sample, right: Sample, positives: Positives, mean: float) ->
 
 
 def _has_direction(sample: Sample) -> Flags:
+    """Which rows of a sample are not zero."""
     return np.asarray(sample.vectors.any(axis=1))
 
 
 def _units(sample: Sample) -> Array:
+    """The directions of a sample's rows, those without any left out."""
     rows = sample.vectors[_has_direction(sample)].astype(np.float64)
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))

@@ -136,7 +136,7 @@ def relevance(
     adjusted = drop = explained = within_adjusted = None
     if characters is not None and np.ptp(characters[known]):
         residuals = np.zeros_like(document_lengths)
-        residuals[known], explained = regressed_out(document_lengths[known], characters[known])
+        residuals[known], explained = regress_out(document_lengths[known], characters[known])
         rest = residuals[flags & known], residuals[~flags & known]
         adjusted = cohen_d(*rest, seed)
         change = cohen_d_samples(relevant, others, seed) - cohen_d_samples(*rest, seed)
@@ -179,7 +179,7 @@ def _refuse_few(name: str, relevant: Flags, document_lengths: Array) -> None:
             raise OffsphereError(f"length and relevance: {name} has {count} {kind} documents; an effect needs two")
 
 
-def regressed_out(lengths: Array, characters: NDArray[np.integer]) -> tuple[Array, float]:
+def regress_out(lengths: Array, characters: NDArray[np.integer]) -> tuple[Array, float]:
     """What text length leaves of vector length, and the share of the variance it explains.
 
     Least squares on the logarithm of the characters, its square and its cube: whatever smooth curve it follows.

@@ -58,8 +58,8 @@ class Geometry:
 
         Example:
             >>> import numpy as np, offsphere as osp
-            >>> list(osp.measure(np.eye(3, dtype=np.float32)).parts)
-            ['lengths', 'isotropy', 'dimensions', 'hubness']
+            >>> list(osp.measure(np.eye(3, dtype=np.float32), sections=["hubness", "lengths"]).parts)
+            ['lengths', 'hubness']
         """
         values = {name: getattr(self, name) for name in SECTIONS}
         return {name: part for name, part in values.items() if part is not None and part != ()}

@@ -23,7 +23,7 @@ PROBES = 1_000  # sentences of which one token is kept
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SentenceSums:
-    """Over sentences, each counting once: mean directions, and cosines of tokens with their sentence's mean."""
+    """Sums over sentences, each counting once: mean directions, and cosines of tokens with their sentence's mean."""
 
     directions: Directions  # of the sentences' mean token directions, which are no unit vectors
     intra: float  # sum over sentences of the mean cosine of their tokens with the mean of their tokens

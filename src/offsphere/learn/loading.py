@@ -51,6 +51,19 @@ def load_parts(
 
     Raises:
         DataError: Where both splits are one, or a split that was named is not there.
+
+    Example:
+        >>> import tempfile
+        >>> import numpy as np
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Path(folder, "qrels").mkdir()
+        ...     for split, name in {"train": "queries-train", "test": "queries"}.items():
+        ...         np.savez(Path(folder, f"{name}.npz"), vectors=np.eye(2, dtype=np.float32), ids=["q0", "q1"])
+        ...         _ = Path(folder, "qrels", f"{split}.tsv").write_text("q0 d0 1".replace(" ", chr(9)))
+        ...     np.savez(Path(folder, "documents.npz"), vectors=np.eye(2, dtype=np.float32), ids=["d0", "d1"])
+        ...     parts = load_parts(EmbeddedSource(folder))
+        >>> parts.train[0].split, parts.test[0].split
+        ('train', 'test')
     """
     _check_apart(source.data, split, train_split)
     test = judged[0] if judged is not None else source.task(split)

@@ -308,7 +308,7 @@ def _scan_queries(group: _Group, block: _GroupBlock, first: int, start: int) -> 
     chosen = slice(start, start + group.query_tile)
     queries, factors = group.queries[chosen], group.factors[chosen]
     tops = tuple(part[chosen] for part in group.tops)
-    sides = (queries, block.documents, group.query_lengths[chosen], block.lengths, factors)
+    sides = (_read_only(queries), _read_only(block.documents), group.query_lengths[chosen], block.lengths, factors)
     work = desk.work(len(queries), len(block.documents))
     for tile in range(0, len(block.documents), DOCUMENT_TILE):
         documents = block.documents[tile : tile + DOCUMENT_TILE]
@@ -317,6 +317,13 @@ def _scan_queries(group: _Group, block: _GroupBlock, first: int, start: int) -> 
         scan_tile(product, tile, sides, first, group.k, group.plan, block.terms, tops, work)
     rank_block(sides, first, group.k, group.plan, block.terms, tops, work)
     group.desks.append(desk)
+
+
+def _read_only(rows: Rows) -> Rows:
+    """Give a view that cannot be written to: of a memory map or not, it is one type to compiled code."""
+    view = rows.view()
+    view.flags.writeable = False
+    return view
 
 
 def _even_tile(queries: int, workers: int) -> int:

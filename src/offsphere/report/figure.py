@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-ACCENT, SECOND, MUTED = "@accent", "@second", "@muted"  # the page puts the colours of its theme in their place
+ACCENT, SECOND, MUTED = "@accent", "@second", "@muted"  # the page puts the colours of its theme there
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figure:
-    """``spec`` is Vega-Lite, as wide as its place on the page."""
+    """A chart as a Vega-Lite ``spec``, what to see in it, and the table behind it; it fills the width it is given."""
 
     name: str
     title: str
@@ -21,8 +21,8 @@ class Figure:
     rows: Sequence[Sequence[str]]
 
 
-def drawn(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """An Altair chart of these rows."""
+def chart_of(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """An empty Altair chart over some rows of data, to which marks are added."""
     import altair as alt
 
     return alt.Chart(alt.Data(values=list(rows)))  # type: ignore[no-untyped-call]
@@ -30,9 +30,9 @@ def drawn(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 def spec_of(chart: Any, height: int) -> dict[str, Any]:
     """The specification of an Altair chart that fills the width it is given."""
-    found: dict[str, Any] = chart.properties(width="container", height=height).to_dict()
-    found.pop("$schema", None)
-    return found
+    spec: dict[str, Any] = chart.properties(width="container", height=height).to_dict()
+    spec.pop("$schema", None)
+    return spec
 
 
 def interval_marks(
@@ -47,9 +47,9 @@ def interval_marks(
     )
     vertical = alt.Y(f"{name}:N", sort=[str(row[name]) for row in rows], title=None)
     across = alt.X("low:Q", title=metric).scale(zero=False)
-    base = drawn(rows)
+    base = chart_of(rows)
     return (
         base.mark_rule(strokeWidth=2).encode(x=across, x2="high:Q", y=vertical, color=colour)
         + base.mark_point(filled=True, size=70, opacity=1).encode(x="value:Q", y=vertical, color=colour)
-        + drawn([{"value": baseline}]).mark_rule(strokeDash=[4, 4], color=SECOND).encode(x="value:Q")
+        + chart_of([{"value": baseline}]).mark_rule(strokeDash=[4, 4], color=SECOND).encode(x="value:Q")
     )

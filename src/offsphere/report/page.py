@@ -13,22 +13,29 @@ from offsphere.report import learn_figures, scorer_figures, shape_figures
 from offsphere.report.figure import Figure
 
 
-def to_html(found: Audit) -> str:
-    """The whole report. All text from the data is escaped."""
-    return rendered(
+def to_html(audit: Audit) -> str:
+    """The report of an audit as one HTML file that needs nothing else; all text from the data is escaped.
+
+    Args:
+        audit: What ``offsphere.audit`` returned.
+
+    Returns:
+        The page.
+    """
+    return render(
         "page.html",
-        figures_of(found),
-        found=found,
-        task=found.table.task,
-        wrong=found.advice.about("wrong"),
-        training=found.advice.about("training"),
-        more=found.advice.about("scorer")[1:],
-        provenance=found.provenance,
+        figures_of(audit),
+        audit=audit,
+        task=audit.table.task,
+        wrong=audit.advice.about("wrong"),
+        training=audit.advice.about("training"),
+        more=audit.advice.about("scorer")[1:],
+        provenance=audit.provenance,
     )
 
 
-def rendered(name: str, figures: Sequence[Figure], **values: Any) -> str:
-    """A page with its figures, style and scripts inside."""
+def render(name: str, figures: Sequence[Figure], **values: Any) -> str:
+    """Fill a template of ours: a page with its figures, style and scripts inside."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -40,34 +47,34 @@ def rendered(name: str, figures: Sequence[Figure], **values: Any) -> str:
     )
     return environment.get_template(name).render(
         figures={figure.name: figure for figure in figures},
-        specs={figure.name: _inside_script(figure.spec) for figure in figures},
-        style=_safe(_read("page.css")),
-        script=_safe(_read("page.js")),
-        bundle=_safe(_bundle()),
-        tracks=[track[0] for track in (*learn_figures.TRACKS, *learn_figures.MORE)],
+        specs={figure.name: _json_for_script(figure.spec) for figure in figures},
+        style=_unescaped(_read("page.css")),
+        script=_unescaped(_read("page.js")),
+        bundle=_unescaped(_bundle()),
+        tracks=[track.name for track in learn_figures.TRACKS],
         **values,
     )
 
 
-def figures_of(found: Audit) -> list[Figure]:
-    """All figures that the evidence allows."""
-    made = [
-        scorer_figures.forest(found),
-        scorer_figures.sweep(found),
-        shape_figures.length_histogram(found),
-        shape_figures.text_length(found),
-        shape_figures.spectrum(found),
-        shape_figures.contributions(found),
-        shape_figures.hubs(found),
-        scorer_figures.differences(found),
+def figures_of(audit: Audit) -> list[Figure]:
+    """All figures of an audit that its evidence allows."""
+    figures = [
+        scorer_figures.forest(audit),
+        scorer_figures.exponent_curves(audit),
+        shape_figures.length_histogram(audit),
+        shape_figures.text_length(audit),
+        shape_figures.spectrum(audit),
+        shape_figures.contributions(audit),
+        shape_figures.hubs(audit),
+        scorer_figures.differences(audit),
     ]
-    if found.learned is not None:
-        made += [learn_figures.learned_forest(found.learned), *learn_figures.learned_tracks(found.learned)]
-    if found.ablation is not None:
-        made += [learn_figures.grid_forest(found.ablation), *learn_figures.grid_tracks(found.ablation)]
-    if found.training is not None:
-        made += learn_figures.training_tracks(found.training)
-    return [figure for figure in made if figure is not None]
+    if audit.learned is not None:
+        figures += [learn_figures.learned_forest(audit.learned), *learn_figures.learned_tracks(audit.learned)]
+    if audit.ablation is not None:
+        figures += [learn_figures.grid_forest(audit.ablation), *learn_figures.grid_tracks(audit.ablation)]
+    if audit.training is not None:
+        figures += learn_figures.training_tracks(audit.training)
+    return [figure for figure in figures if figure is not None]
 
 
 def _bundle() -> str:
@@ -81,14 +88,14 @@ def _bundle() -> str:
     return bundle
 
 
-def _safe(content: str) -> Any:
+def _unescaped(content: str) -> Any:
     """Our own files, which need no escaping; a closing tag inside a script would end it."""
     from markupsafe import Markup
 
     return Markup(content.replace("</script", "<\\/script"))  # noqa: S704  # ours, not the user's
 
 
-def _inside_script(spec: Mapping[str, Any]) -> Any:
+def _json_for_script(spec: Mapping[str, Any]) -> Any:
     """JSON that cannot end the script it stands in, whatever the data holds."""
     from markupsafe import Markup
 

@@ -1,4 +1,4 @@
-"""Figures of the comparison: scorers with intervals, the exponent sweep, differences query by query."""
+"""Figures of the comparison: scorers with intervals, curves over the exponent, differences query by query."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 from offsphere.audit.run import Audit
 from offsphere.comparison.table import Comparison, Row
-from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, drawn, interval_marks, spec_of
+from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, interval_marks, spec_of
 from offsphere.statistics.significance import win_tie_loss
 
 SHOWN = 10  # rows of the forest besides cosine, dot and the recommended one
 BARS = 400  # differences that are drawn; more are thinned evenly
 
 
-def forest(found: Audit) -> Figure:
-    """Values with intervals, best first."""
-    table = found.table
-    rows = _shown(found)
-    chart, count = interval_chart(table, rows, found.advice.choice.row)
+def forest(audit: Audit) -> Figure:
+    """The best scorers of an audit with their intervals, best first; cosine, dot and the recommended one always."""
+    table = audit.table
+    rows = _rows_to_show(audit)
+    chart, count = interval_chart(table, rows, audit.advice.choice.row)
     caption = (
         f"Each point is a scorer's held-out {table.metric}, its line the 95 % interval; the dashed line is "
         f"{table.baseline}. Intervals overlap even where differences are certain, since all scorers are judged on the "
@@ -49,7 +49,7 @@ def interval_chart(table: Comparison, rows: Sequence[Row], chosen: Row) -> tuple
 
 
 def comparison_cells(table: Comparison, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
-    """Heads and cells of the table behind it."""
+    """Heads and rows of the table of some compared scorers."""
     heads = ["scorer", table.metric, "95 % interval", f"less {table.baseline}", "95 % interval", "p"]
     cells = [
         [
@@ -65,63 +65,63 @@ def comparison_cells(table: Comparison, rows: Sequence[Row]) -> tuple[list[str],
     return heads, cells
 
 
-def sweep(found: Audit) -> Figure | None:
-    """The value against the exponent of the length."""
-    if not np.isfinite(found.sweeps[-1].values).any():
+def exponent_curves(audit: Audit) -> Figure | None:
+    """The value against the exponent of the length; nothing where no exponent has a value."""
+    if not np.isfinite(audit.curves[-1].values).any():
         return None
     data = [
-        {"exponent": g, "value": value, "low": low, "high": high, "vectors": one.transforms}
-        for one in found.sweeps
+        {"exponent": g, "value": value, "low": low, "high": high, "vectors": curve.transforms}
+        for curve in audit.curves
         for g, value, low, high in zip(
-            one.exponents.tolist(), one.values.tolist(), one.low.tolist(), one.high.tolist(), strict=True
+            curve.exponents.tolist(), curve.values.tolist(), curve.low.tolist(), curve.high.tolist(), strict=True
         )
         if np.isfinite(value)
     ]
-    chains = [one.transforms for one in found.sweeps]
+    chains = [curve.transforms for curve in audit.curves]
     colour = alt.Color("vectors:N", title=None, legend=alt.Legend(orient="top")).scale(
         domain=chains, range=[SECOND, ACCENT] if len(chains) > 1 else [ACCENT]
     )
-    base = drawn(data)
+    base = chart_of(data)
     across = alt.X("exponent:Q", title="exponent g of the length: 0 is dot, 1 is cosine")
     chart = base.mark_area(opacity=0.18).encode(
-        x=across, y=alt.Y("low:Q", title=found.table.metric).scale(zero=False), y2="high:Q", color=colour
+        x=across, y=alt.Y("low:Q", title=audit.table.metric).scale(zero=False), y2="high:Q", color=colour
     ) + base.mark_line(strokeWidth=2).encode(x=across, y="value:Q", color=colour)
-    marks = _marks(found)
-    points = drawn(marks)
+    marks = _marks(audit)
+    points = chart_of(marks)
     chart = (
         chart
         + points.mark_point(filled=True, size=90, opacity=1, color=MUTED).encode(x="exponent:Q", y="value:Q")
         + points.mark_text(dy=-12, color=MUTED).encode(x="exponent:Q", y="value:Q", text="name:N")
     )
-    best = found.sweeps[-1]
+    best = audit.curves[-1]
     top = int(np.nanargmax(best.values))
     caption = (
         "Left of 0 length is rewarded beyond the dot product, right of 1 it is punished beyond cosine. A curve that is "
         f"highest at 1 says that length is noise. Here it peaks at g = {best.exponents[top]:g} ({best.transforms} "
-        f"vectors, {found.table.metric} {best.values[top]:.4f}); the band is the 95 % interval at each exponent. These "
+        f"vectors, {audit.table.metric} {best.values[top]:.4f}); the band is the 95 % interval at each exponent. These "
         "values are of all queries, not held out: the curve explains, the table above decides."
     )
-    heads = ["exponent", *(f"{one.transforms}: {found.table.metric}" for one in found.sweeps)]
+    heads = ["exponent", *(f"{curve.transforms}: {audit.table.metric}" for curve in audit.curves)]
     rows = [
-        [f"{g:g}", *(f"{one.values[place]:.4f}" for one in found.sweeps)]
-        for place, g in enumerate(found.sweeps[0].exponents.tolist())
+        [f"{g:g}", *(f"{curve.values[row]:.4f}" for curve in audit.curves)]
+        for row, g in enumerate(audit.curves[0].exponents.tolist())
     ]
     return Figure("sweep", "How much length?", caption, spec_of(chart, 260), heads, rows)
 
 
-def differences(found: Audit) -> Figure | None:
-    """Query by query, sorted."""
-    if found.differences is None or len(found.differences) < 2:  # noqa: PLR2004
+def differences(audit: Audit) -> Figure | None:
+    """What the recommended scorer gains query by query, sorted; nothing where queries have no values of their own."""
+    if audit.differences is None or len(audit.differences) < 2:  # noqa: PLR2004
         return None
-    ranked = np.sort(found.differences)[::-1]
+    ranked = np.sort(audit.differences)[::-1]
     chosen = np.unique(np.linspace(0, len(ranked) - 1, min(BARS, len(ranked))).round().astype(int))
-    first, second = found.compared
+    first, second = audit.compared
     data = [
-        {"query": int(place), "difference": float(ranked[place]), "better": first if ranked[place] > 0 else second}
-        for place in chosen
+        {"query": int(query), "difference": float(ranked[query]), "better": first if ranked[query] > 0 else second}
+        for query in chosen
     ]
     chart = (
-        drawn(data)
+        chart_of(data)
         .mark_area(interpolate="step", opacity=0.9)
         .encode(
             x=alt.X("query:Q", title="queries, sorted").scale(domain=[0, max(len(ranked) - 1, 1)], nice=False),
@@ -129,24 +129,24 @@ def differences(found: Audit) -> Figure | None:
             color=alt.value(ACCENT),
         )
     )
-    tally = win_tie_loss(found.differences)
+    tally = win_tie_loss(audit.differences)
     caption = (
-        f"{first} against {second}, query by query ({found.table.metric}): better on {tally.win:,}, equal on "
+        f"{first} against {second}, query by query ({audit.table.metric}): better on {tally.win:,}, equal on "
         f"{tally.tie:,}, worse on {tally.loss:,}. A gain that rests on a few queries shows as a thin spike at the left."
     )
     shares = (0, 5, 25, 50, 75, 95, 100)
     heads = ["share of queries", "difference at most"]
-    rows = [[f"{share} %", f"{np.quantile(found.differences, share / 100):+.4f}"] for share in shares]
+    rows = [[f"{share} %", f"{np.quantile(audit.differences, share / 100):+.4f}"] for share in shares]
     return Figure("differences", "Query by query", caption, spec_of(chart, 220), heads, rows)
 
 
-def _shown(found: Audit) -> Sequence[Row]:
-    table = found.table
-    always = {id(found.advice.choice.row), id(table[table.baseline])}
+def _rows_to_show(audit: Audit) -> Sequence[Row]:
+    table = audit.table
+    recommended, baseline = audit.advice.choice.row, table[table.baseline]
     return [
         row
-        for place, row in enumerate(table.rows)
-        if place < SHOWN or id(row) in always or "dot" in (row.name, *row.same_ranking_as)
+        for rank, row in enumerate(table.rows)
+        if rank < SHOWN or row is recommended or row is baseline or "dot" in (row.name, *row.same_ranking_as)
     ]
 
 
@@ -154,16 +154,16 @@ def _kind(row: Row, chosen: Row, baseline: Row) -> str:
     return "recommended" if row is chosen else baseline.name if row is baseline else "other"
 
 
-def _marks(found: Audit) -> list[dict[str, object]]:
-    """The dot product, cosine and, where it is one of the curve, the recommended scorer."""
-    raw, last = found.sweeps[0], found.sweeps[-1]
+def _marks(audit: Audit) -> list[dict[str, object]]:
+    """Points on the curves: the dot product, cosine and, where it lies on one, the recommended scorer."""
+    raw, last = audit.curves[0], audit.curves[-1]
     marks: list[dict[str, object]] = []
     for name, g in (("dot", 0.0), ("cosine", 1.0)):
-        place = int(np.flatnonzero(raw.exponents == g)[0])
-        marks.append({"name": name, "exponent": g, "value": float(raw.values[place])})
-    scorer = found.advice.scorer
+        (row,) = np.flatnonzero(raw.exponents == g)
+        marks.append({"name": name, "exponent": g, "value": float(raw.values[row])})
+    scorer = audit.advice.scorer
     exponent = scorer.similarity.parameters.get("document")
-    places = np.flatnonzero(last.exponents == exponent)
-    if len(places) and scorer.is_plain and (scorer.transforms or exponent not in (0.0, 1.0)):
-        marks.append({"name": "recommended", "exponent": exponent, "value": float(last.values[places[0]])})
+    rows = np.flatnonzero(last.exponents == exponent)
+    if len(rows) and scorer.is_plain and (scorer.transforms or exponent not in (0.0, 1.0)):
+        marks.append({"name": "recommended", "exponent": exponent, "value": float(last.values[rows[0]])})
     return [mark for mark in marks if np.isfinite(mark["value"])]  # type: ignore[call-overload]

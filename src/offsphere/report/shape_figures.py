@@ -8,22 +8,22 @@ import altair as alt
 import numpy as np
 
 from offsphere.audit.run import Audit
-from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, drawn, spec_of
+from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, spec_of
 
 BINS = 40
 COMPONENTS = 120  # of the spectrum that are drawn
 DIMENSIONS = 20  # that are drawn
 
 
-def length_histogram(found: Audit) -> Figure | None:
-    """Relevant documents against the others; or the two sides of pairs."""
-    sides = found.shape.lengths
-    if found.relevant_lengths is not None:
-        edges = np.histogram_bin_edges(np.concatenate(found.relevant_lengths), BINS)
-        groups = zip(("relevant", "other"), found.relevant_lengths, strict=True)
+def length_histogram(audit: Audit) -> Figure | None:
+    """Lengths of relevant documents against those of all others; of pairs, the lengths of both sides."""
+    sides = audit.shape.lengths
+    if audit.relevant_lengths is not None:
+        edges = np.histogram_bin_edges(np.concatenate(audit.relevant_lengths), BINS)
+        groups = zip(("relevant", "other"), audit.relevant_lengths, strict=True)
         counted = {name: (np.histogram(values, edges)[0], edges) for name, values in groups}
-        measured = found.shape.relevance
-        note = f" Cohen's d = {measured.d}." if measured is not None else ""
+        relevance = audit.shape.relevance
+        note = f" Cohen's d = {relevance.d}." if relevance is not None else ""
         caption = (
             "Lengths of documents that are relevant to some query, and of all others, each group as shares of itself. "
             f"If length carried relevance, the two would stand apart.{note}"
@@ -42,7 +42,7 @@ def length_histogram(found: Audit) -> Figure | None:
     ]
     data = [{"from": low, "to": high, "share": share, "group": name} for name, low, high, _, share in cells]
     chart = (
-        drawn(data)
+        chart_of(data)
         .mark_bar(opacity=0.55, binSpacing=0)
         .encode(
             x=alt.X("from:Q", bin="binned", title="length of the vector"),
@@ -60,21 +60,21 @@ def length_histogram(found: Audit) -> Figure | None:
     return Figure("lengths", "Lengths", caption, spec_of(chart, 240), heads, rows)
 
 
-def text_length(found: Audit) -> Figure | None:
+def text_length(audit: Audit) -> Figure | None:
     """Vector length against text length, as counts in a grid."""
-    if found.text_lengths is None or not found.shape.lengths or found.shape.lengths[-1].with_characters is None:
+    if audit.text_lengths is None or not audit.shape.lengths or audit.shape.lengths[-1].with_characters is None:
         return None
-    side = found.shape.lengths[-1]
+    side = audit.shape.lengths[-1]
     assert side.with_characters is not None
-    characters, own = np.maximum(found.text_lengths[:, 0], 1), found.text_lengths[:, 1]
-    counts, across, up = np.histogram2d(np.log10(characters), own, bins=(36, 28))
+    characters, lengths = np.maximum(audit.text_lengths[:, 0], 1), audit.text_lengths[:, 1]
+    counts, across, up = np.histogram2d(np.log10(characters), lengths, bins=(36, 28))
     right = 10**across
     data = [
         {"x": right[i], "x2": right[i + 1], "y": up[j], "y2": up[j + 1], "count": int(counts[i, j])}
         for i, j in zip(*np.nonzero(counts), strict=True)
     ]
     chart = (
-        drawn(data)
+        chart_of(data)
         .mark_rect()
         .encode(
             x=alt.X("x:Q", title="characters of the text", bin="binned").scale(type="log"),
@@ -92,21 +92,21 @@ def text_length(found: Audit) -> Figure | None:
     bands = np.quantile(characters, np.linspace(0, 1, 11))
     heads, rows = ["characters from", "to", "median length of the vector"], []
     for low, high in pairwise(bands):
-        inside = own[(characters >= low) & (characters <= high)]
+        inside = lengths[(characters >= low) & (characters <= high)]
         rows.append([f"{low:,.0f}", f"{high:,.0f}", f"{np.median(inside):.3g}" if len(inside) else ""])
     return Figure("text-length", "Length and text length", caption, spec_of(chart, 260), heads, rows)
 
 
-def spectrum(found: Audit) -> Figure | None:
+def spectrum(audit: Audit) -> Figure | None:
     """Shares of the variance, component by component."""
-    if not found.shape.isotropy:
+    if not audit.shape.isotropy:
         return None
-    side = found.shape.isotropy[-1]
+    side = audit.shape.isotropy[-1]
     shares = side.spectrum / max(side.spectrum.sum(), 1e-300)
-    kept = [(place + 1, float(share)) for place, share in enumerate(shares[:COMPONENTS]) if share > 0]
-    data = [{"component": place, "share": share} for place, share in kept]
+    kept = [(component, float(share)) for component, share in enumerate(shares[:COMPONENTS], 1) if share > 0]
+    data = [{"component": component, "share": share} for component, share in kept]
     chart = (
-        drawn(data)
+        chart_of(data)
         .mark_line(point=alt.OverlayMarkDef(size=14), strokeWidth=1.5)
         .encode(
             x=alt.X("component:Q", title="principal component"),
@@ -119,20 +119,20 @@ def spectrum(found: Audit) -> Figure | None:
         f"(effective rank); IsoScore {side.isoscore:.3f}, mean cosine of two {side.side}s {side.mean_cosine:.3f}. A "
         "steep start means that a few directions carry most of the variance, which whitening evens out."
     )
-    rows = [[str(place), f"{share:.3%}"] for place, share in kept[:20]]
+    rows = [[str(component), f"{share:.3%}"] for component, share in kept[:20]]
     return Figure("spectrum", "Spectrum", caption, spec_of(chart, 220), ["component", "share of the variance"], rows)
 
 
-def contributions(found: Audit) -> Figure | None:
+def contributions(audit: Audit) -> Figure | None:
     """What the first dimensions add to the mean cosine."""
-    if not found.shape.dimensions:
+    if not audit.shape.dimensions:
         return None
-    side = found.shape.dimensions[-1]
+    side = audit.shape.dimensions[-1]
     shares = side.contributions[:DIMENSIONS]
-    names = [str(place) for place in side.order[:DIMENSIONS].tolist()]
+    names = [str(dimension) for dimension in side.order[:DIMENSIONS].tolist()]
     data = [{"dimension": name, "part": float(part)} for name, part in zip(names, shares, strict=True)]
     chart = (
-        drawn(data)
+        chart_of(data)
         .mark_bar()
         .encode(
             x=alt.X("dimension:N", sort=names, title="dimension, largest first"),
@@ -152,23 +152,23 @@ def contributions(found: Audit) -> Figure | None:
     return Figure("dimensions", "Dimensions", caption, spec_of(chart, 220), heads, rows)
 
 
-def hubs(found: Audit) -> Figure | None:
-    """How many documents are in how many lists."""
-    if not found.shape.hubness:
+def hubs(audit: Audit) -> Figure | None:
+    """How many documents are among the nearest of how many queries."""
+    if not audit.shape.hubness:
         return None
     data = [
         {"lists": lists, "documents": int(count), "scorer": row.scorer}
-        for row in found.shape.hubness
+        for row in audit.shape.hubness
         for lists, count in enumerate(row.documents_in_lists.tolist())
         if count
     ]
-    names = [row.scorer for row in found.shape.hubness]
+    names = [row.scorer for row in audit.shape.hubness]
     colours = dict(zip(("cosine", "dot"), (SECOND, MUTED), strict=True))
     chart = (
-        drawn(data)
+        chart_of(data)
         .mark_point(filled=True, size=40, opacity=0.8)
         .encode(
-            x=alt.X("lists:Q", title=f"lists of the {found.shape.hubness[0].k} nearest that a document is in").scale(
+            x=alt.X("lists:Q", title=f"lists of the {audit.shape.hubness[0].k} nearest that a document is in").scale(
                 type="symlog"
             ),
             y=alt.Y("documents:Q", title="documents").scale(type="log"),
@@ -177,7 +177,7 @@ def hubs(found: Audit) -> Figure | None:
             ),
         )
     )
-    first = found.shape.hubness[0]
+    first = audit.shape.hubness[0]
     caption = (
         f"How many documents are among the {first.k} nearest of how many queries. The further right a point, the worse "
         f"the hub; the point at 0 is what is never found: {first.antihub_share:.0%} under {first.scorer}, by chance "
@@ -192,6 +192,6 @@ def hubs(found: Audit) -> Figure | None:
             f"{row.antihub_share:.1%}",
             ", ".join(f"{hub.id} ({hub.occurrences})" for hub in row.worst[:5]),
         ]
-        for row in found.shape.hubness
+        for row in audit.shape.hubness
     ]
     return Figure("hubs", "Hubs", caption, spec_of(chart, 240), heads, rows)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from offsphere.learn.ablation.ablation import Ablation
 from offsphere.report import learn_figures
-from offsphere.report.page import rendered
+from offsphere.report.page import render
 
 
-def sweep_to_html(found: Ablation, title: str) -> str:
-    """One file that needs nothing else."""
-    figures = [learn_figures.grid_forest(found), *learn_figures.grid_tracks(found)]
-    return rendered("sweep.html", figures, found=found, title=title)
+def sweep_to_html(ablation: Ablation, title: str) -> str:
+    """The sweep as one HTML file that needs nothing else: every value with its interval, and the dynamics of each."""
+    figures = [learn_figures.grid_forest(ablation), *learn_figures.grid_tracks(ablation)]
+    return render("sweep.html", figures, ablation=ablation, title=title)

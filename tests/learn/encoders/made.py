@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import torch
 from sentence_transformers import SentenceTransformer
 
-from tests.processes import environment_with
+from tests.processes import PATIENCE, ROOT, environment_with, run_warm
 
-ROOT = Path(__file__).parents[3]
+IMPORTS = ("datasets", "sentence_transformers", "offsphere.learn.encoders.train_encoder", "pyarrow.parquet")
 
 
 def load(folder):
@@ -27,15 +26,20 @@ def load_static():
     return SentenceTransformer(modules=[StaticEmbedding(tokenizer(), embedding_dim=16)], device="cpu")
 
 
-def run_script(code, *arguments, ok=True):
-    """Another process with one thread; its error is shown where it should have ended well."""
+def run_script(code, *arguments, ok=True, cold=False):
+    """Another process with one thread; its error is shown where it should have ended well.
+
+    A ``cold`` one is started anew: it imports everything itself, and its hashes have a seed of their own.
+    """
     settings = {**environment_with(ROOT), "OMP_NUM_THREADS": "1"}
-    found = subprocess.run(  # what it writes is looked at when it fails
-        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, env=settings, check=False
-    )
+    if cold:
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        result = subprocess.run(command, capture_output=True, text=True, env=settings, timeout=PATIENCE, check=False)
+    else:
+        result = run_warm(code, *arguments, imports=IMPORTS, env=settings)
     if ok:
-        assert found.returncode == 0, found.stderr[-3000:]
-    return found
+        assert result.returncode == 0, result.stderr[-3000:]
+    return result
 
 
 TRAIN = """
@@ -68,4 +72,4 @@ LAUNCH = "import sys; from torch.distributed.run import main; main(sys.argv[1:])
 
 def run_in_two(script, *arguments):
     """A script under torchrun."""
-    run_script(LAUNCH, "--standalone", "--nproc_per_node", "2", script, *arguments)
+    run_script(LAUNCH, "--standalone", "--nproc_per_node", "2", script, *arguments, cold=True)

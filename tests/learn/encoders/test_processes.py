@@ -11,7 +11,9 @@ from safetensors.torch import load_file
 from tests.learn.encoders.made import TRAIN, run_in_two, run_script
 
 GATHERED = """
+import json
 import sys
+from pathlib import Path
 import torch
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
@@ -21,55 +23,65 @@ from offsphere.learn.encoders.contrastive import ContrastiveLoss
 from offsphere.learn.objective.regularizers import VRNS
 from tests.learn.encoders.test_contrastive import DOCUMENTS, NEGATIVES, QUERIES
 
-folder, out, mini_batch, momentum, normalize, loss = sys.argv[1:7]
+folder, out, cases = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
 torch.set_num_threads(1)
-model = SentenceTransformer(folder, device="cpu").double()
 many = distributed.is_torchelastic_launched()
 if many:
     distributed.init_process_group("gloo")
 rank, world = (distributed.get_rank(), distributed.get_world_size()) if many else (0, 1)
-made = ContrastiveLoss(
-    model, normalize, loss, regularizers=[VRNS(50, 2.0)], mini_batch=int(mini_batch) or None,
-    momentum=float(momentum) or None, queue=10,
-).double().train()
-model.eval()
-if many:
-    made.model = DistributedDataParallel(model, find_unused_parameters=True)
 size = len(QUERIES) // world
 rows = slice(rank * size, (rank + 1) * size)
-values = []
-for step in range(2):
-    made.zero_grad()
-    columns = [{**model.preprocess(texts[rows])} for texts in (QUERIES, DOCUMENTS, NEGATIVES)]
-    value = made(columns, None)
-    value.backward()
-    values.append(value.detach())
-total = torch.stack(values)
-if many:
-    distributed.all_reduce(total)
-    total /= world
-if rank == 0:
-    own = {name.replace("model.module.", "model."): part.grad for name, part in made.named_parameters()}
-    save_file({**{name: part for name, part in own.items() if part is not None}, "value": total}, out)
+for name, (normalize, family, options) in cases.items():
+    model = SentenceTransformer(folder, device="cpu").double()
+    loss = ContrastiveLoss(model, normalize, family, regularizers=[VRNS(50, 2.0)], queue=10, **options)
+    loss.double().train()
+    model.eval()
+    if many:
+        loss.model = DistributedDataParallel(model, find_unused_parameters=True)
+    values = []
+    for step in range(2):
+        loss.zero_grad()
+        columns = [{**model.preprocess(texts[rows])} for texts in (QUERIES, DOCUMENTS, NEGATIVES)]
+        value = loss(columns, None)
+        value.backward()
+        values.append(value.detach())
+    total = torch.stack(values)
+    if many:
+        distributed.all_reduce(total)
+        total /= world
+    if rank == 0:
+        gradients = {name.replace("model.module.", "model."): part.grad for name, part in loss.named_parameters()}
+        known = {name: gradient for name, gradient in gradients.items() if gradient is not None}
+        save_file({**known, "value": total}, out / name)
 if many:
     distributed.destroy_process_group()
 """
+CASES = {
+    "plain": ["learn", "clip", {}],
+    "cached": ["query", "simclr", {"mini_batch": 2}],
+    "momentum": ["both", "infonce", {"momentum": 0.9}],
+}
 
 
-@pytest.mark.parametrize(
-    "options",
-    [["0", "0", "learn", "clip"], ["2", "0", "query", "simclr"], ["0", "0.9", "both", "infonce"]],
-    ids=["plain", "cached", "momentum"],
-)
-def test_two_processes_are_one_with_the_joined_batch(transformer_folder, tmp_path, options):
-    script = tmp_path / "gathered.py"
+@pytest.fixture(scope="module")
+def gathered(transformer_folder, tmp_path_factory):
+    """Loss and gradients of every case in one process, and in two: all cases at once, since processes start slowly."""
+    folder = tmp_path_factory.mktemp("gathered")
+    script = folder / "gathered.py"
     script.write_text(GATHERED)
-    run_script(GATHERED, transformer_folder, tmp_path / "one", *options)
-    run_in_two(script, transformer_folder, tmp_path / "two", *options)
-    one, two = load_file(tmp_path / "one"), load_file(tmp_path / "two")
+    for name in ("one", "two"):
+        (folder / name).mkdir()
+    run_script(GATHERED, transformer_folder, folder / "one", json.dumps(CASES))
+    run_in_two(script, transformer_folder, folder / "two", json.dumps(CASES))
+    return folder
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_two_processes_are_one_with_the_joined_batch(gathered, name):
+    one, two = load_file(gathered / "one" / name), load_file(gathered / "two" / name)
     assert set(one) == set(two)
-    for name, value in one.items():
-        torch.testing.assert_close(two[name], value, atol=1e-9, rtol=1e-7, msg=name)
+    for part, value in one.items():
+        torch.testing.assert_close(two[part], value, atol=1e-9, rtol=1e-7, msg=part)
 
 
 def test_train_itself_runs_in_two_processes(transformer_folder, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import pytest
 import torch
@@ -14,16 +15,28 @@ from offsphere.learn.encoders import train_encoder
 from tests.learn.encoders.made import TRAIN, load, load_static, run_script
 
 
+@pytest.fixture(scope="module")
+def whole(dropout_folder, tmp_path_factory):
+    """The folder of a training that nothing stopped, by its recipe; each is run once, in a process started anew."""
+
+    @cache
+    def trained(recipe):
+        folder = tmp_path_factory.mktemp(recipe) / "whole"
+        run_script(TRAIN, dropout_folder, folder, 0, 0, recipe, cold=True)
+        return folder
+
+    return trained
+
+
 @pytest.mark.parametrize("recipe", ["magnitude", "moco"])
-def test_a_killed_training_goes_on_and_ends_in_the_same_weights(recipe, dropout_folder, tmp_path):
+def test_a_killed_training_goes_on_and_ends_in_the_same_weights(recipe, whole, dropout_folder, tmp_path):
     """With dropout, learned exponents, a queue: everything that could be lost."""
     options = [0, recipe]
-    run_script(TRAIN, dropout_folder, tmp_path / "whole", 0, *options)
     killed = run_script(TRAIN, dropout_folder, tmp_path / "killed", 11, *options, ok=False)
     assert killed.returncode == -9
     assert (tmp_path / "killed" / "checkpoints" / "checkpoint-8" / "offsphere.json").is_file()
     run_script(TRAIN, dropout_folder, tmp_path / "killed", 0, *options)
-    assert_same_training(tmp_path / "whole", tmp_path / "killed")
+    assert_same_training(whole(recipe), tmp_path / "killed")
 
 
 def assert_same_training(one, other):
@@ -41,14 +54,13 @@ def assert_same_training(one, other):
     assert not (other / "checkpoints").exists()
 
 
-def test_a_disk_that_is_full_keeps_the_checkpoint_before(dropout_folder, tmp_path):
-    run_script(TRAIN, dropout_folder, tmp_path / "whole", 0, 0)
+def test_a_disk_that_is_full_keeps_the_checkpoint_before(whole, dropout_folder, tmp_path):
     full = run_script(TRAIN, dropout_folder, tmp_path / "full", 0, 10, ok=False)
     assert full.returncode == 1
     assert "checkpoint-8 is whole" in full.stderr
     assert "goes on from there" in full.stderr
     run_script(TRAIN, dropout_folder, tmp_path / "full", 0, 0)
-    assert_same_training(tmp_path / "whole", tmp_path / "full")
+    assert_same_training(whole("magnitude"), tmp_path / "full")
 
 
 @pytest.mark.parametrize("stop", ["worn out", "last step"])

@@ -12,10 +12,11 @@ from offsphere.base.errors import OffsphereError
 from offsphere.learn.data.task_sources import TextSource
 from offsphere.learn.data.training_pairs import TrainingPairs
 from offsphere.learn.encoders.encoder_dynamics import TextProbe, raw_vectors
-from offsphere.learn.encoders.encoder_recipe import RECIPES, EncoderRecipe
+from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learn.encoders.encoder_setup import EncoderSetup, text_data
 from offsphere.learn.encoders.fit import fit
 from offsphere.learn.encoders.judging import Judge, encoded
+from offsphere.learn.encoders.named_recipes import RECIPES
 from offsphere.learn.encoders.prepare import prepare
 from offsphere.learn.encoders.training_dataset import training_dataset
 from offsphere.scoring.scorer import Scorer

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+import offsphere as osp
 from offsphere.base.errors import OffsphereError
-from offsphere.learn.objective import contrastive_options as contrast
+from offsphere.learn.objective import losses
 from offsphere.learn.objective.batch import Batch, FalseNegatives
-from offsphere.learn.objective.losses import LOSSES
+from offsphere.learn.objective.losses import LOSSES, loss_of
 from offsphere.learn.objective.objective import Objective
 from offsphere.learn.objective.regularizers import VRNS, LengthTarget, LengthVariance, Uniformity, config_of
 from tests.learn import oracles
@@ -275,8 +277,13 @@ def test_an_anchor_whose_negatives_are_all_masked_gives_nothing_and_no_nan():
         assert torch.isfinite(queries.grad).all(), name
 
 
-def test_a_recipe_knows_all_losses():
-    assert set(contrast.LOSSES) == set(LOSSES)
+def test_every_file_that_holds_a_loss_is_named():
+    """A loss is its file and its name in the list, nothing else."""
+    for name in LOSSES:
+        assert loss_of(name).name == name
+        assert osp.Recipe(loss=name).loss == name
+    folder = Path(losses.__file__).parent
+    assert {path.stem for path in folder.glob("*.py") if "\nLOSS = " in path.read_text()} == set(LOSSES)
 
 
 def test_a_loss_says_what_it_is():

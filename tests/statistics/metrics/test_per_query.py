@@ -36,10 +36,10 @@ def test_metrics_are_trec_evals_with_ties_and_graded_gains(seed, k, documents, l
     wanted = {f"{measure}.{k}" for measure in MEASURES.values()}
     expected = pytrec_eval.RelevanceEvaluator({q: row for q, row in qrels.items() if row}, wanted).evaluate(run)
     for label, measure in MEASURES.items():
-        found = parse_metric(f"{label}@{k}").function(gains, ideal, k)
+        values = parse_metric(f"{label}@{k}").function(gains, ideal, k)
         for q in range(queries):
             if qrels[f"q{q}"]:
-                assert found[q] == pytest.approx(expected[f"q{q}"][f"{measure}_{k}"], abs=1e-9), (label, q)
+                assert values[q] == pytest.approx(expected[f"q{q}"][f"{measure}_{k}"], abs=1e-9), (label, q)
 
 
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 20))
@@ -49,11 +49,11 @@ def test_mrr_is_trec_evals_reciprocal_rank_of_the_cut_run(seed, k):
     rows, columns = np.nonzero(np.ones_like(grades))
     judgments = Judgments.of(rows, columns, grades.ravel().astype(float), 5, 30)
     ranked = np.argsort(-rng.random((5, 30)), axis=1)[:, :k]
-    found = parse_metric(f"mrr@{k}").function(judgments.gains(ranked), judgments.ideal(), k)
+    values = parse_metric(f"mrr@{k}").function(judgments.gains(ranked), judgments.ideal(), k)
     qrels = {str(q): {f"d{d}": int(grades[q, d]) for d in range(30)} for q in range(5)}
     run = {str(q): {f"d{d}": 1.0 / (1 + rank) for rank, d in enumerate(ranked[q])} for q in range(5)}
     expected = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)
-    assert np.allclose(found, [expected[str(q)]["recip_rank"] for q in range(5)])
+    assert np.allclose(values, [expected[str(q)]["recip_rank"] for q in range(5)])
 
 
 def test_a_list_shorter_than_k_counts_as_if_filled_with_nothing():

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
 from typing import Any
 
-from offsphere.base.errors import UnknownNameError
 from offsphere.base.progress import Progress
 from offsphere.data.task import EmbeddedTask, Task, TaskVectors
 from offsphere.learn.adapters.adapter_recipe import Recipe
@@ -40,12 +38,7 @@ def adapt(
     learned from. With several ``seeds`` the one with the best held-out value is kept. The result is a transform;
     ``adapter.scorer`` is what was trained.
     """
-    known = [field.name for field in fields(Recipe)]
-    for name in options:
-        if name not in known:
-            raise UnknownNameError("option", name, known)
-    if normalize is not None:
-        options["normalize"] = normalize
+    chosen = (recipe or Recipe()).changed(normalize, options)
     setup = AdapterSetup.of(
         (task, vectors),
         also=also,
@@ -55,4 +48,4 @@ def adapt(
         seed=seed,
         repeat=repeat,
     )
-    return setup.adapt(replace(recipe or Recipe(), **options), range(seed, seed + seeds), progress)
+    return setup.adapt(chosen, range(seed, seed + seeds), progress)

@@ -82,7 +82,7 @@ class TaskSource(Protocol[Contents]):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)  # without slots, since some of its values are computed once
 class VectorSource:
     """A task by its vectors."""
 

@@ -28,7 +28,7 @@ FEWEST = 8  # units to learn from and stop by
 Source = TypeVar("Source", bound=TaskSource[Any])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # without slots, which a generic class cannot have when it is frozen
 class TrainingData(Generic[Source]):
     """A source to learn from by rows, and the sources that decide when to stop and what it was worth."""
 

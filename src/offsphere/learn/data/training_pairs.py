@@ -15,7 +15,7 @@ from offsphere.data.items import Item
 from offsphere.learn.data.task_sources import Contents, NumberedSides, TaskSource
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # without slots, which a generic class cannot have when it is frozen
 class TrainingPairs(Generic[Contents]):
     """Pairs as rows into the sources, and all that is known to be relevant."""
 

@@ -20,7 +20,7 @@ from offsphere.learn.encoders.momentum import Momentum
 from offsphere.learn.encoders.text_keys import BatchKeys
 from offsphere.learn.objective.batch import Batch
 from offsphere.learn.objective.exponents import Normalize
-from offsphere.learn.objective.losses import Loss
+from offsphere.learn.objective.losses.loss import Loss
 from offsphere.learn.objective.objective import Objective, Span
 from offsphere.scoring.transforms import Side
 

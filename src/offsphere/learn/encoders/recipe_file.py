@@ -10,7 +10,7 @@ from typing import Any
 
 from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
-from offsphere.learn.encoders.train_encoder import recipe_with
+from offsphere.learn.encoders.named_recipes import recipe_with
 from offsphere.learn.objective.contrastive_options import read_field, read_options
 from offsphere.learn.objective.exponents import read_normalize
 

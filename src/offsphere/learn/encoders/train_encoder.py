@@ -7,11 +7,11 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from offsphere.base.errors import OffsphereError, ParameterError, UnknownNameError
+from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.base.files import write_whole
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
@@ -19,10 +19,11 @@ from offsphere.data.task import Task
 from offsphere.learn.encoders.callbacks import cannot_write, last_checkpoint, not_written
 from offsphere.learn.encoders.card import add_to_card, length_report
 from offsphere.learn.encoders.encoder_dynamics import Row, TextProbe
-from offsphere.learn.encoders.encoder_recipe import EncoderRecipe, recipe_of
+from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learn.encoders.encoder_setup import EncoderSetup, text_data
 from offsphere.learn.encoders.fit import Fit, fit
 from offsphere.learn.encoders.judging import Judge
+from offsphere.learn.encoders.named_recipes import recipe_with
 from offsphere.learn.encoders.outcome import Outcome, outcome_of
 from offsphere.learn.encoders.prepare import settle
 from offsphere.learn.objective.exponents import Normalize, written_normalize
@@ -51,20 +52,6 @@ class TrainedEncoder:
         outcome = plain(self.outcome) if self.outcome is not None else None
         said = self.outcome.conclusion if self.outcome is not None else None
         return {"plan": self.plan, "training": self.record.to_json(), "outcome": outcome, "conclusion": said}
-
-
-def recipe_with(
-    recipe: EncoderRecipe | str | None, normalize: Normalize | None = None, **options: Any
-) -> EncoderRecipe:
-    """A recipe by name or as it is, with some fields changed."""
-    known = [field.name for field in fields(EncoderRecipe)]
-    for name in options:
-        if name not in known:
-            raise UnknownNameError("option", name, known)
-    if normalize is not None:
-        options["normalize"] = normalize
-    base = recipe_of(recipe) if isinstance(recipe, str) else recipe or EncoderRecipe()
-    return replace(base, **options)
 
 
 def train(

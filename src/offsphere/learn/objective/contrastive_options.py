@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.learn.objective.exponents import Exponents, Normalize, read_normalize, written_normalize
+from offsphere.learn.objective.losses import LOSSES
+from offsphere.learn.objective.option_fields import READ, option_fields
 
-LOSSES = ("infonce", "clip", "simclr", "dcl", "dhel", "siglip", "spectral")
 SCALES = ("fixed", "learn", "calibrated")
 WEIGHTS = ("vrns", "length_variance", "uniformity", "weight_decay", "grad_scale")  # may be zero
-KINDS: Mapping[str, tuple[type, ...]] = MappingProxyType(
-    {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
-)
 POSITIVE = ("rate", "own_rate", "cut")
+
+
+def read_length_target(text: str) -> tuple[float, float]:
+    """A length and the weight of its penalty, joined by a comma; the weight is one where there is none."""
+    length, _, weight = text.partition(",")
+    return float(length), float(weight or 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +32,9 @@ class ContrastiveOptions:
         {"batch": 2, "patience": 1, "hard_negatives": 0, "dynamics_every": 0, "epochs": 0}
     )
 
-    normalize: Normalize = "both"  # the output: the vector that is scored
-    normalize_input: Normalize = "none"  # the input: what enters the adapter, or the token vectors of an encoder
+    normalize: Normalize = field(default="both", metadata={READ: read_normalize})  # the output, which is scored
+    # the input: what enters the adapter, or the token vectors of an encoder
+    normalize_input: Normalize = field(default="none", metadata={READ: read_normalize})
     loss: str = "infonce"
     within: bool | None = None  # within-view negatives; as the loss has them
     both_directions: bool | None = None  # documents as anchors too; as the loss has it
@@ -37,7 +42,8 @@ class ContrastiveOptions:
     scale: str | None = None  # fixed, learn, or calibrated to the lengths of the first batches; as the loss has it
     margin: float | None = None  # negatives that score that far above their positive do not count
     vrns: float = 0.0  # weights of what is added to the loss
-    length_target: tuple[float, float] | None = None  # (length, weight)
+    # the length that vectors are drawn to, and the weight of it
+    length_target: tuple[float, float] | None = field(default=None, metadata={READ: read_length_target})
     length_variance: float = 0.0
     uniformity: float = 0.0
     grad_scale: float = 0.0  # power of the length by which gradients are multiplied
@@ -53,22 +59,16 @@ class ContrastiveOptions:
 
     def __post_init__(self) -> None:
         """Reject what cannot be trained."""
-        self._check_types()
+        for option in option_fields(type(self)).values():
+            value = getattr(self, option.name)
+            if not option.fits(value):
+                raise ParameterError(f"{option.name} = {value!r}: expected {option.written}")
         Exponents.of(self.normalize)
         Exponents.of(self.normalize_input)
         for kind, name, known in (("loss", self.loss, LOSSES), ("scale", self.scale, SCALES)):
             if name is not None and name not in known:
                 raise UnknownNameError(kind, name, list(known))
         self._check_numbers()
-
-    def _check_types(self) -> None:
-        for field in fields(self):
-            value, kind = getattr(self, field.name), str(field.type)
-            wanted = KINDS.get(kind.partition(" ")[0])
-            if wanted is None or (value is None and "None" in kind):
-                continue
-            if not isinstance(value, wanted) or (isinstance(value, bool) and "bool" not in kind):
-                raise ParameterError(f"{field.name} = {value!r}: expected {kind}")
 
     def _check_numbers(self) -> None:
         for name, least in self.AT_LEAST.items():
@@ -87,6 +87,15 @@ class ContrastiveOptions:
         """Of the output."""
         return Exponents.of(self.normalize)
 
+    def changed(self, normalize: Normalize | None, options: Mapping[str, Any]) -> Self:
+        """With some fields changed, by name; ``normalize`` where it is given."""
+        known = list(option_fields(type(self)))
+        for name in options:
+            if name not in known:
+                raise UnknownNameError("option", name, known)
+        changes = dict(options) if normalize is None else {**options, "normalize": normalize}
+        return replace(self, **changes)
+
     def config(self) -> dict[str, Any]:
         """Plain values."""
         names = {name: written_normalize(getattr(self, name)) for name in ("normalize", "normalize_input")}
@@ -95,17 +104,18 @@ class ContrastiveOptions:
 
 def read_options(texts: Sequence[str] | None, kind: type[ContrastiveOptions]) -> dict[str, Any]:
     """Fields of a recipe as somebody types them: ``NAME=VALUE``, several values joined by commas."""
-    known = {field.name: str(field.type) for field in fields(kind)}
-    found: dict[str, Any] = {}
+    known = option_fields(kind)
+    options: dict[str, Any] = {}
     for text in texts or []:
         name, _, value = text.partition("=")
         if name not in known:
             raise UnknownNameError("option", name, list(known))
         try:
-            found[name] = _read(name, value, known[name])
+            options[name] = known[name].read(value)
         except (ValueError, KeyError, OverflowError) as error:
-            raise ParameterError(f"{name} = {value!r}: expected {known[name]}, written as NAME=VALUE") from error
-    return found
+            expected = known[name].written
+            raise ParameterError(f"{name} = {value!r}: expected {expected}, written as NAME=VALUE") from error
+    return options
 
 
 def read_field(name: str, value: Any, kind: type[ContrastiveOptions]) -> Any:
@@ -113,19 +123,3 @@ def read_field(name: str, value: Any, kind: type[ContrastiveOptions]) -> Any:
     if isinstance(value, str):
         return read_options([f"{name}={value}"], kind)[name]
     return tuple(value) if isinstance(value, list) else value
-
-
-def _read(name: str, value: str, kind: str) -> Any:
-    """One value by the type of its field."""
-    if value == "none" and "None" in kind:
-        return None
-    if name == "length_target":
-        length, _, weight = value.partition(",")
-        return float(length), float(weight or 1)
-    if kind == "Normalize":
-        return read_normalize(value)
-    if "tuple" in kind:
-        return tuple(int(part) if "int" in kind else part for part in value.split(","))
-    if "bool" in kind:
-        return {"true": True, "false": False}[value]
-    return int(float(value)) if "int" in kind else float(value) if "float" in kind else value

@@ -19,7 +19,8 @@ from offsphere.learn.objective.batch import Batch, FalseNegatives
 from offsphere.learn.objective.contrastive_options import ContrastiveOptions
 from offsphere.learn.objective.exponents import Normalize, written_normalize
 from offsphere.learn.objective.gradient_control import grad_scale
-from offsphere.learn.objective.losses import Loss, loss_of
+from offsphere.learn.objective.losses import loss_of
+from offsphere.learn.objective.losses.loss import Loss
 from offsphere.learn.objective.normalization import Normalization
 from offsphere.learn.objective.regularizers import (
     VRNS,

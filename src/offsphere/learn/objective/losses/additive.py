@@ -11,7 +11,6 @@ from math import inf
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,28 +18,28 @@ class Additive:
     """One point of the family. ``summed`` multiplies the mean over negatives by how many an anchor has."""
 
     name: str
-    across: float
-    within: float
+    paper: str
     phi: Callable[[Tensor], Tensor]
     psi: Callable[[Tensor], Tensor]
-    summed: bool
-    scale: float  # to start from
-    bias: float | None
-    paper: str
+    across: float = 1
+    within: float = 0
+    summed: bool = False
+    scale: float = 1.0  # to start from
+    bias: float | None = None
 
     def __call__(self, scores: Tensor, targets: Tensor, within: Tensor | None) -> Tensor:
-        """The mean over anchors; shapes and minus infinity as in the InfoNCE family."""
+        """The mean over anchors of scores as ``Loss`` describes them."""
         column = targets[:, None]
-        found = -self.phi(scores.gather(1, column)).mean()
+        total = -self.phi(scores.gather(1, column)).mean()
         if self.across:
             others = scores.scatter(1, column, torch.full_like(scores[:, :1], -inf))
-            found = found + self.across * self._mean(others)
+            total = total + self.across * self._mean(others)
         if within is not None:
-            found = found + self.within * self._mean(within)
-        return found
+            total = total + self.within * self._mean(within)
+        return total
 
     def _mean(self, scores: Tensor) -> Tensor:
-        """Of psi over what counts; zero where nothing does."""
+        """The mean of psi over what counts; zero where nothing does."""
         counts = scores > -inf
         values = self.psi(scores.masked_fill(~counts, 0.0)).masked_fill(~counts, 0.0)
         return values.sum() / (len(scores) if self.summed else counts.sum().clamp_min(1))
@@ -59,36 +58,3 @@ class Additive:
     def start(self) -> tuple[float, float | None]:
         """The scale to start from, and the bias where there is one."""
         return self.scale, self.bias
-
-
-def _itself(scores: Tensor) -> Tensor:
-    return scores
-
-
-def _softplus(scores: Tensor) -> Tensor:
-    """``log(1 + e^s)``, exactly: torch's own becomes a straight line at 20."""
-    return -functional.logsigmoid(-scores)
-
-
-SIGLIP = Additive(
-    "siglip",
-    across=1,
-    within=0,
-    phi=functional.logsigmoid,
-    psi=_softplus,
-    summed=True,
-    scale=10.0,
-    bias=-10.0,
-    paper="Zhai et al. 2023, arXiv:2303.15343",
-)
-SPECTRAL = Additive(
-    "spectral",
-    across=1,
-    within=0,
-    phi=_itself,
-    psi=torch.square,
-    summed=False,
-    scale=1.0,
-    bias=None,
-    paper="HaoChen et al. 2021, arXiv:2106.04156; weights as in Lee et al. 2025",
-)

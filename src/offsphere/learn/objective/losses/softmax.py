@@ -22,19 +22,17 @@ class Softmax:
     """One point of the family: its weights, and whether documents are anchors too."""
 
     name: str
-    across: float
-    within: float
-    positive: bool  # whether the positive stands in the denominator
-    both_directions: bool
-    temperature: float  # to start from
     paper: str
+    across: float = 1
+    within: float = 0
+    positive: bool = True  # whether the positive stands in the denominator
+    both_directions: bool = True
+    temperature: float = TEMPERATURE  # to start from
 
     def __call__(self, scores: Tensor, targets: Tensor, within: Tensor | None) -> Tensor:
-        """The mean over anchors.
+        """The mean over anchors of scores as ``Loss`` describes them.
 
-        ``scores`` (anchors, candidates) hold the positive of anchor i in column ``targets[i]``, ``within`` (anchors,
-        others) those of its own side; minus infinity marks what does not count. An anchor without any negative gives
-        nothing where the positive does not stand in the denominator.
+        An anchor without any negative gives nothing where the positive does not stand in the denominator.
         """
         if self.across == 1 and self.positive and within is None:  # nothing else than a cross-entropy, which is faster
             return functional.cross_entropy(scores, targets)
@@ -70,14 +68,3 @@ class Softmax:
     def start(self) -> tuple[float, float | None]:
         """The scale to start from, and the bias where there is one."""
         return 1 / self.temperature, None
-
-
-def _point(name: str, weights: tuple[float, float], paper: str, *, positive: bool = True, both: bool = True) -> Softmax:
-    return Softmax(name, *weights, positive, both, TEMPERATURE, paper)
-
-
-INFONCE = _point("infonce", (1, 0), "van den Oord et al. 2018, arXiv:1807.03748", both=False)
-CLIP = _point("clip", (1, 0), "Radford et al. 2021, arXiv:2103.00020")
-SIMCLR = _point("simclr", (1, 1), "Chen et al. 2020, arXiv:2002.05709")
-DCL = _point("dcl", (1, 1), "Yeh et al. 2022, arXiv:2110.06848", positive=False)
-DHEL = _point("dhel", (0, 1), "Koromilas et al. 2024, arXiv:2405.18045", positive=False)

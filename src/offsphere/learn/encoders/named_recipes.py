@@ -1,0 +1,145 @@
+"""Recipes that have a name: how well-known encoders were trained, and what each does with length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from offsphere.base.errors import UnknownNameError
+from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
+from offsphere.learn.objective.exponents import Normalize
+
+
+class NamedRecipe(NamedTuple):
+    """A recipe with a name: where it is from, what is its own, and what it does with length."""
+
+    recipe: EncoderRecipe
+    paper: str
+    says: str
+    length: str
+
+    @property
+    def negatives(self) -> str:
+        """Where negatives come from."""
+        recipe = self.recipe
+        parts = ["batch"]
+        parts += [f"queue of {recipe.queue:,}"] if recipe.momentum is not None else []
+        parts += [f"{recipe.hard_negatives} mined"] if recipe.hard_negatives else []
+        return ", ".join(parts)
+
+    @property
+    def temperature(self) -> str:
+        """As it is printed."""
+        found = f"{self.recipe.temperature:g}"
+        return f"{found}, learned" if self.recipe.scale == "learn" else found
+
+
+def _named(paper: str, says: str, length: str, **options: Any) -> NamedRecipe:
+    return NamedRecipe(EncoderRecipe(**options), paper, says, length)
+
+
+THROWN = "thrown away on both sides"
+
+RECIPES: Mapping[str, NamedRecipe] = MappingProxyType(
+    {
+        "simcse": _named(
+            "Gao et al. 2021, arXiv:2104.08821",
+            "the same text twice, told apart by dropout alone",
+            THROWN,
+            views="same",
+            temperature=0.05,
+            batch=64,
+        ),
+        "simclr": _named(
+            "Chen et al. 2020, arXiv:2002.05709",
+            "two augmented views of a text, negatives from both views (NT-Xent)",
+            THROWN,
+            views="augmented",
+            loss="simclr",
+            temperature=0.1,
+            batch=64,
+        ),
+        "moco": _named(
+            "He et al. 2020, arXiv:1911.05722",
+            "two augmented views, one by a slow copy of the model, whose former vectors are negatives",
+            THROWN,
+            views="augmented",
+            temperature=0.07,
+            momentum=0.999,
+            queue=4_096,
+        ),
+        "dpr": _named(
+            "Karpukhin et al. 2020, arXiv:2004.04906",
+            "raw dot product, in-batch and hard negatives; one encoder for both sides here, two there",
+            "kept on both sides; documents may use it",
+            normalize="none",
+            temperature=1.0,
+            scale="fixed",
+            hard_negatives=1,
+        ),
+        "contriever": _named(
+            "Izacard et al. 2021, arXiv:2112.09118",
+            "two random crops of a text, a slow copy with a long queue; the scale is calibrated here, fixed there",
+            "kept on both sides; documents may use it",
+            views="crops",
+            normalize="none",
+            temperature=0.05,
+            momentum=0.9995,
+            queue=32_768,
+        ),
+        "e5": _named(
+            "Wang et al. 2022, arXiv:2212.03533",
+            "prompts for each side, a low temperature, both directions",
+            THROWN,
+            loss="clip",
+            temperature=0.01,
+            prompts=("query: ", "passage: "),
+        ),
+        "gte": _named(
+            "Li et al. 2023, arXiv:2308.03281",
+            "a low temperature, both directions, negatives of the own side too; no prompts, as in the paper; one "
+            "denominator a direction here, one for all there",
+            THROWN,
+            loss="simclr",
+            temperature=0.01,
+        ),
+        "clip": _named(
+            "Radford et al. 2021, arXiv:2103.00020",
+            "both directions, the scale is learned",
+            THROWN,
+            loss="clip",
+            temperature=0.07,
+            scale="learn",
+        ),
+        "magnitude": _named(
+            "Feng & Watanabe 2026, arXiv:2602.09229; calibrated scale and own rate are ours",
+            "one side normalised, the scale calibrated to the lengths; learned exponents (--normalize learn) have "
+            "a rate of their own",
+            "kept on the document, which is ranked by it",
+            normalize="query",
+            temperature=0.05,
+            scale="calibrated",
+            own_rate=1e-2,
+        ),
+        "pace": _named(
+            "PACE 2026",
+            "cosine for the first half, then the dot product",
+            "thrown away first, then kept on both sides",
+            normalize="none",
+            temperature=0.05,
+            scale="calibrated",
+            first_cosine=0.5,
+        ),
+    }
+)
+
+
+def recipe_with(
+    recipe: EncoderRecipe | str | None, normalize: Normalize | None = None, **options: Any
+) -> EncoderRecipe:
+    """A recipe by name or as it is, with some fields changed."""
+    if isinstance(recipe, str) and recipe not in RECIPES:
+        raise UnknownNameError("recipe", recipe, list(RECIPES))
+    base = RECIPES[recipe].recipe if isinstance(recipe, str) else recipe or EncoderRecipe()
+    return base.changed(normalize, options)

@@ -1,0 +1,123 @@
+"""The house can be read from the street: names, docstrings and imports keep to the rules of CONTRIBUTING."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import offsphere
+
+HOME = Path(offsphere.__file__).parent
+FILES = sorted(HOME.rglob("*.py"))
+TREES = {path: ast.parse(path.read_text()) for path in FILES}
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+SHORTEST = 4  # words of a docstring
+# packages that take so long to import that one waits for them
+HEAVY = {
+    "accelerate",
+    "altair",
+    "datasets",
+    "faiss",
+    "jinja2",
+    "lancedb",
+    "numba",
+    "pyarrow",
+    "qdrant_client",
+    "rich",
+    "safetensors",
+    "scipy",
+    "sentence_transformers",
+    "tokenizers",
+    "torch",
+    "transformers",
+    "vl_convert",
+}
+
+
+def module_of(path):
+    parts = path.relative_to(HOME.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(path): path for path in FILES}
+
+
+def imported_by(node):
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        inner = [f"{node.module}.{alias.name}" for alias in node.names]
+        return [name if name in MODULES else node.module for name in inner]
+    return []
+
+
+def at_the_top(tree):
+    """Nodes that run when a module is imported: not those inside functions, nor those for type checkers."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        yield node
+        yield from at_the_top(node)
+
+
+@cache
+def packages_of(module):
+    """All packages of others that are loaded when a module of ours is."""
+    reached, waiting, packages = set(), [module], set()
+    while waiting:
+        name = waiting.pop()
+        if name not in MODULES:
+            packages.add(name.partition(".")[0])
+        elif name not in reached:
+            reached.add(name)
+            if name.count(".") > 1:  # the package around it, too; the front door loads nothing
+                waiting.append(name.rpartition(".")[0])
+            waiting += [other for node in at_the_top(TREES[MODULES[name]]) for other in imported_by(node)]
+    return packages
+
+
+def inside_functions(path):
+    for function in ast.walk(TREES[path]):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            for node in ast.walk(function):
+                yield from ((node.lineno, name) for name in imported_by(node) if name.startswith("offsphere"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_of)
+def test_an_import_inside_a_function_keeps_something_heavy_out_of_start_up(path):
+    """One that only dodges a cycle would hide that two modules are tied together."""
+    heavy = HEAVY | {"numpy"} if path.is_relative_to(HOME / "cli") else HEAVY
+    assert [(line, name) for line, name in inside_functions(path) if not packages_of(name) & heavy] == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_of)
+def test_every_docstring_can_be_read_alone(path):
+    texts = [ast.get_docstring(node) for node in ast.walk(TREES[path]) if isinstance(node, DOCUMENTED)]
+    assert [text for text in texts if text is not None and len(text.split()) < SHORTEST] == []
+
+
+def test_file_names_are_unique():
+    names = Counter(path.name for path in FILES)
+    assert [name for name, count in names.items() if count > 1 and name != "__init__.py"] == []
+
+
+@pytest.mark.parametrize("name", offsphere.__all__)
+def test_every_public_name_shows_an_example(name):
+    assert ">>>" in inspect.getdoc(getattr(offsphere, name))
+
+
+@pytest.mark.parametrize("name", [name for name in offsphere.__all__ if name[0].islower()])
+def test_every_public_function_says_what_it_takes_and_gives(name):
+    function = getattr(offsphere, name)
+    text = inspect.getdoc(function)
+    assert "Args:" in text or not inspect.signature(function).parameters
+    assert "Returns:" in text or inspect.signature(function).return_annotation in ("None", None)
+    for parameter in inspect.signature(function).parameters:
+        assert parameter in text
