@@ -48,3 +48,12 @@ def test_numbers_are_finite():
     for text, problem in (("high", "is not a number"), ("nan", "is not finite"), (None, "is not a number")):
         with pytest.raises(DataError, match=f"here: grade {text!r} {problem}"):
             number(text, "here", "grade")
+
+
+def test_a_row_has_as_many_fields_as_the_header(tmp_path):
+    (tmp_path / "table.tsv").write_text("A\t B \n1\t2\n\n3\n")
+    header, rows = table_rows(tmp_path / "table.tsv")
+    assert header == ["a", "b"]
+    assert next(rows) == (2, ["1", "2"])
+    with pytest.raises(DataError, match=r"table\.tsv:4: 1 fields, the header has 2"):
+        next(rows)

@@ -40,7 +40,7 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def table_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
-    """The header of a TSV or CSV file and its rows with their line numbers.
+    """The header of a TSV or CSV file in lower case, and its rows, each of as many fields, with their line numbers.
 
     A CSV file may quote its fields; in a TSV file a quotation mark is a character like any other.
     """
@@ -48,7 +48,15 @@ def table_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     first = next(rows, None)
     if first is None:
         raise DataError(f"{path} is empty")
-    return [name.strip() for name in first[1]], rows
+    header = [name.strip().lower() for name in first[1]]
+    return header, _of_width(path, rows, len(header))
+
+
+def _of_width(path: Path, rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[tuple[int, list[str]]]:
+    for line_number, row in rows:
+        if len(row) != width:
+            raise DataError(f"{path}:{line_number}: {len(row)} fields, the header has {width}")
+        yield line_number, row
 
 
 def _tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:

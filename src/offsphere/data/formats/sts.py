@@ -27,12 +27,9 @@ def load_sts(source: Source) -> PairTask:
         tables = _tables(path)
         path = tables[choose_split(path, tables, source.split)]
     header, rows = table_rows(path)
-    header = [name.lower() for name in header]
     positions = [header.index(column) for column in COLUMNS]
     gold, left, right = [], [], []
     for line_number, row in rows:
-        if len(row) != len(header):
-            raise DataError(f"{path}:{line_number}: {len(row)} fields, the header has {len(header)}")
         score, first, second = (row[position] for position in positions)
         gold.append(number(score, f"{path}:{line_number}", "score"))
         left.append(first)
@@ -52,7 +49,7 @@ def _has_columns(path: Path) -> bool:
         header, _ = table_rows(path)
     except DataError:
         return False
-    return set(COLUMNS) <= {name.lower() for name in header}
+    return set(COLUMNS) <= set(header)
 
 
 FORMAT = Format("an STS table (score, sentence1, sentence2)", is_sts, load_sts)

@@ -104,11 +104,8 @@ def _entries(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
             yield line_number, {name.lower(): value for name, value in entry.items()}
         return
     header, rows = table_rows(path)
-    names = [name.lower() for name in header]
     for line_number, row in rows:
-        if len(row) != len(names):
-            raise DataError(f"{path}:{line_number}: {len(row)} fields, the header has {len(names)}")
-        yield line_number, dict(zip(names, row, strict=True))
+        yield line_number, dict(zip(header, row, strict=True))
 
 
 def _texts(entry: Mapping[str, Any], where: str) -> tuple[str, str, list[str]]:
