@@ -28,7 +28,7 @@ types: $(VENV)/.tested
 	$(BIN)/mypy
 
 unit: $(VENV)/.tested
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-slow: $(VENV)/.tested
 	$(BIN)/python -m pytest -m slow

@@ -42,16 +42,13 @@ def not_worse(differences):
 
 
 @pytest.mark.parametrize("name", ["scifact", "cranfield", "cisi"])
-def test_what_is_recommended_is_not_worse_than_cosine_on_unseen_queries(name, real_data, tmp_path):
-    task = osp.load_task(real_data / name)
-    vectors = osp.embed(task, "wordllama", tmp_path / "vectors")
-    differences = held_out_differences(task, vectors)
+def test_what_is_recommended_is_not_worse_than_cosine_on_unseen_queries(name, embedded):
+    differences = held_out_differences(*embedded(name))
     assert not_worse(differences), (name, differences.mean())
 
 
-def test_what_is_recommended_is_not_worse_than_cosine_on_unseen_pairs(real_data, tmp_path):
-    task = osp.load_task(real_data / "stsb")
-    vectors = osp.embed(task, "wordllama", tmp_path / "vectors")
+def test_what_is_recommended_is_not_worse_than_cosine_on_unseen_pairs(embedded):
+    task, vectors = embedded("stsb")
     folds = assign_folds(len(task.gold), OUTER, seed=1)
     for fold in range(OUTER):
         known, unseen = folds != fold, folds == fold
@@ -79,11 +76,10 @@ def test_what_is_recommended_for_a_transformer_is_not_worse_on_unseen_queries(re
 
 
 @pytest.mark.parametrize("name", ["scifact", "cranfield", "cisi"])
-def test_an_audit_of_real_data_is_whole_and_is_json(name, real_data, tmp_path):
+def test_an_audit_of_real_data_is_whole_and_is_json(name, embedded):
     from offsphere.report import to_html
 
-    task = osp.load_task(real_data / name)
-    vectors = osp.embed(task, "wordllama", tmp_path / "vectors")
+    task, vectors = embedded(name)
     audit = osp.audit(task, vectors, cache=False, model={"model": "wordllama"})
     assert len(audit.advice.verdict) == 3
     assert audit.curves[0].exponents[0] == -1
@@ -114,11 +110,10 @@ def test_pairs_that_all_score_alike_are_audited_and_refused_in_words():
     assert 'id="sweep"' not in to_html(audit)
 
 
-def test_the_audit_of_a_pair_task(real_data, tmp_path):
+def test_the_audit_of_a_pair_task(embedded):
     from offsphere.report import to_html
 
-    task = osp.load_task(real_data / "stsb")
-    audit = osp.audit(task, osp.embed(task, "wordllama", tmp_path / "vectors"), cache=False)
+    audit = osp.audit(*embedded("stsb"), cache=False)
     assert audit.advice.symmetric
     assert "could be exchanged" in audit.advice.verdict[2]
     assert "1,379 pairs" in to_html(audit)
@@ -126,7 +121,7 @@ def test_the_audit_of_a_pair_task(real_data, tmp_path):
 
 def test_a_second_audit_searches_nothing_again_and_says_the_same(tmp_path, monkeypatch):
     from offsphere.data import ranking_evaluator
-    from offsphere.geometry import measurement
+    from offsphere.geometry import evidence
     from tests.audit.test_advice import planted
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -134,7 +129,7 @@ def test_a_second_audit_searches_nothing_again_and_says_the_same(tmp_path, monke
     first = osp.audit(task, vectors)
     searches = []
     original = ranking_evaluator.search_in_turns
-    for module in (ranking_evaluator, measurement):
+    for module in (ranking_evaluator, evidence):
         monkeypatch.setattr(
             module, "search_in_turns", lambda *rest, **more: searches.append(1) or original(*rest, **more)
         )

@@ -24,16 +24,13 @@ class Demo(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory):
+def demo(shared_folder):
     """One run of the demo, whichever of the test processes asks first."""
-    base = tmp_path_factory.getbasetemp()
-    # processes of one test run have their folders side by side; without such processes the folder is the run's own
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    finished = shared / "demo.json"
-    with FileLock(shared / "demo.lock"):
+    finished = shared_folder / "demo.json"
+    with FileLock(shared_folder / "demo.lock"):
         if not finished.is_file():
-            out = shared / "demo"
-            result = run("demo", "--out", out, env={**os.environ, "XDG_CACHE_HOME": str(shared / "demo-cache")})
+            out = shared_folder / "demo"
+            result = run("demo", "--out", out, env={**os.environ, "XDG_CACHE_HOME": str(shared_folder / "demo-cache")})
             finished.write_text(json.dumps([str(out), result.returncode, result.stdout, result.stderr]))
     out, *result = json.loads(finished.read_text())
     return Demo(Path(out), *result)

@@ -40,12 +40,10 @@ def test_bands_hold_the_cosines_of_their_own_documents():
     assert np.isclose(bias.bands[0].with_all, (units[order] @ everything.T).mean(), atol=1e-6)
 
 
-def test_length_follows_text_in_the_static_model(real_data, tmp_path):
+def test_length_follows_text_in_the_static_model(embedded):
     """What papers.md and we found before: vectors of a mean of tokens get shorter with the text."""
-    from offsphere import embed, load_task
-
-    task = load_task(real_data / "cranfield")
-    shape = measure(embed(task, "wordllama", tmp_path / "vectors"), task, ["lengths", "frequency"])
+    task, vectors = embedded("cranfield")
+    shape = measure(vectors, task, ["lengths", "frequency"])
     document = shape.lengths[1]
     assert document.counted == "tokens"
     assert document.with_characters.spearman.high < -0.3

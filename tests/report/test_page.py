@@ -12,6 +12,7 @@ from offsphere.data.ranking_task import ItemList, Judgment
 from offsphere.learn.ablation.variants import grid
 from offsphere.learn.adapters.learn import learn
 from offsphere.report import to_html, to_markdown
+from tests.processes import PATIENCE
 
 SCRIPT = "<script>alert(1)</script> & more </script>"
 CHROMIUM = next(
@@ -65,9 +66,16 @@ def browser():
     if CHROMIUM is None:
         pytest.skip("there is no chromium here: apt-get install chromium")
     with playwright.sync_playwright() as driver:
-        launched = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        launched = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE * 1_000)
         yield launched
         launched.close()
+
+
+def new_page(browser, **options):
+    """A page that waits for what it is asked for, however busy the machine is."""
+    page = browser.new_page(**options)
+    page.set_default_timeout(PATIENCE * 1_000)
+    return page
 
 
 MARKS = """[...document.querySelectorAll('.chart')].map(chart => [chart.dataset.figure, chart.querySelectorAll(
@@ -79,7 +87,7 @@ DRAWN = "document.querySelectorAll('.chart svg').length == document.querySelecto
 @pytest.mark.parametrize("width", [390, 1_400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_draws_everything_and_asks_nobody(browser, page_file, width, scheme):
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = new_page(browser, viewport={"width": width, "height": 900}, color_scheme=scheme)
     requests, messages, alerts = [], [], []
     page.on("request", lambda request: requests.append(request.url))
     page.on("console", lambda message: messages.append((message.type, message.text)))
@@ -103,7 +111,7 @@ def test_it_draws_everything_and_asks_nobody(browser, page_file, width, scheme):
 
 
 def test_texts_from_the_data_are_shown_as_text(browser, page_file):
-    page = browser.new_page()
+    page = new_page(browser)
     page.goto(page_file.as_uri())
     page.wait_for_function(DRAWN)
     assert "<script>alert(1)</script> & more </script>" in page.locator(".example").first.inner_text()
@@ -151,7 +159,7 @@ def test_the_page_of_factors_shows_its_pictures_and_asks_nobody(browser, tmp_pat
 
     path = tmp_path / "factors.html"
     path.write_text(factors_to_html(experiment(osp.simulate(500, 120, most_items=40, seed=0), 20)), "utf-8")
-    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page = new_page(browser, viewport={"width": 390, "height": 900})
     requests, messages = [], []
     page.on("request", lambda request: requests.append(request.url))
     page.on("console", lambda message: messages.append(message.text))
@@ -178,7 +186,7 @@ def test_the_page_of_a_sweep_draws_its_tracks_and_asks_nobody(browser, audit, tm
     rows = [row._replace(name=names[row.name]) for row in sweep.rows]
     path = tmp_path / "sweep.html"
     path.write_text(sweep_to_html(replace(sweep, rows=rows, dynamics=dynamics), "Sweep <b>over</b>"), "utf-8")
-    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    page = new_page(browser, viewport={"width": 1000, "height": 900})
     requests, messages = [], []
     page.on("request", lambda request: requests.append(request.url))
     page.on("console", lambda message: messages.append(message.text))

@@ -369,12 +369,10 @@ def test_the_adapter_keeps_its_gradients_out_of_the_way(hidden_map):
     assert not any(isinstance(array, torch.Tensor) for array in adapter.arrays().values())
 
 
-def test_scifact_reaches_what_a_prototype_did(real_data, tmp_path):
+def test_scifact_reaches_what_a_prototype_did(embedded):
     """The static model's cosine adapter: at least .72 on the test claims, which decide nothing; MiniLM has .645."""
-    train, test = (osp.load_task(real_data / "scifact", split) for split in ("train", "test"))
-    vectors = osp.embed(train, "wordllama", tmp_path)
-    adapter = osp.adapt(train, vectors)
-    table = osp.compare(test, osp.embed(test, "wordllama", tmp_path), [adapter.scorer])
+    adapter = osp.adapt(*embedded("scifact", "train"))
+    table = osp.compare(*embedded("scifact"), [adapter.scorer])
     row = table[adapter.scorer.name]
     assert row.value >= 0.72
     assert row.better
