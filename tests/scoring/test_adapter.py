@@ -53,7 +53,9 @@ def test_without_torch_it_scores_as_in_training(name):
     with torch.no_grad():
         mapped, head = module(torch.from_numpy(q), "query")
         other, its_head = module(torch.from_numpy(d), "document")
-        trained = objective.scored(mapped, "query", head) @ objective.scored(other, "document", its_head).T
+        trained = (
+            objective.scored_vectors(mapped, "query", head) @ objective.scored_vectors(other, "document", its_head).T
+        )
     scorer = module.adapter(objective).scorer
     found = osp.search(q, d, [scorer], k=9)[0]
     expected = np.take_along_axis(trained.numpy(), found.documents, axis=1)

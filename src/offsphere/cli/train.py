@@ -110,7 +110,7 @@ def train_command(
 def _say_where_it_goes_on(out: Path, *, restart: bool) -> None:
     """Name the checkpoint that a killed training goes on from, if there is one."""
     from offsphere.learn.encoders.callbacks import last_checkpoint, step_of
-    from offsphere.learn.encoders.train_encoder import CHECKPOINTS
+    from offsphere.learn.encoders.training_folder import CHECKPOINTS
 
     checkpoint = last_checkpoint(out / CHECKPOINTS) if not restart else None
     if checkpoint is not None:
