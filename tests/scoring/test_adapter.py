@@ -53,8 +53,8 @@ def test_without_torch_it_scores_as_in_training(name):
     with torch.no_grad():
         query_rows, query_head = module(torch.from_numpy(q), "query")
         document_rows, document_head = module(torch.from_numpy(d), "document")
-        queries = objective.scored(query_rows, "query", query_head)
-        trained = queries @ objective.scored(document_rows, "document", document_head).T
+        queries = objective.scored_vectors(query_rows, "query", query_head)
+        trained = queries @ objective.scored_vectors(document_rows, "document", document_head).T
     scorer = module.adapter(objective).scorer
     top = osp.search(q, d, [scorer], k=9)[0]
     expected = np.take_along_axis(trained.numpy(), top.documents, axis=1)

@@ -14,6 +14,7 @@ from offsphere.cli import options
 from offsphere.cli.learning_parts import load_with_warnings, vectors_option
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
+from offsphere.learn.objective.losses import LOSSES
 
 if TYPE_CHECKING:
     from offsphere.learn.adapters.learn import Learned
@@ -33,7 +34,7 @@ def adapt_command(
     ] = "auto",
     rank: Annotated[int | None, typer.Option(help="Rank of what is added to the identity. [full]")] = None,
     magnitude: Annotated[str | None, typer.Option(help="A learned length on top: multiplied or added.")] = None,
-    loss: Annotated[str, typer.Option(help="infonce, clip, simclr, dcl, dhel, siglip or spectral.")] = "infonce",
+    loss: Annotated[str, typer.Option(help=f"{', '.join(LOSSES[:-1])} or {LOSSES[-1]}.")] = "infonce",
     temperature: Annotated[float | None, typer.Option(help="One over the scale. [0.05 for most losses]")] = None,
     scale: Annotated[
         str | None, typer.Option(help="fixed, learn, or calibrated to the lengths. [learn for siglip, else calibrated]")

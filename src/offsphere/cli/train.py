@@ -13,6 +13,7 @@ from offsphere.cli import options
 from offsphere.cli.live import live_table
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
+from offsphere.learn.objective.losses import LOSSES
 
 if TYPE_CHECKING:
     from offsphere.learn.encoders.train_encoder import TrainedEncoder
@@ -28,7 +29,7 @@ def train_command(
         str | None, typer.Option(help="Output: both (cosine), none (dot), query, document, half, learn, or 1,0.5.")
     ] = None,
     normalize_input: Annotated[str | None, typer.Option(help="The same for the token vectors.")] = None,
-    loss: Annotated[str | None, typer.Option(help="infonce, clip, simclr, dcl, dhel, siglip, spectral.")] = None,
+    loss: Annotated[str | None, typer.Option(help=f"{', '.join(LOSSES)}.")] = None,
     temperature: Annotated[float | None, typer.Option(help="One over the scale of scores.")] = None,
     batch: Annotated[int | None, typer.Option(help="Pairs in a batch. [32]")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the data. [1]")] = None,
@@ -108,7 +109,7 @@ def train_command(
 def _say_where_it_goes_on(out: Path, *, restart: bool) -> None:
     """Name the checkpoint that a killed training goes on from, if there is one."""
     from offsphere.learn.encoders.callbacks import last_checkpoint, step_of
-    from offsphere.learn.encoders.train_encoder import CHECKPOINTS
+    from offsphere.learn.encoders.training_folder import CHECKPOINTS
 
     checkpoint = last_checkpoint(out / CHECKPOINTS) if not restart else None
     if checkpoint is not None:

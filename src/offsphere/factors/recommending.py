@@ -30,21 +30,34 @@ THIRDS = ("few", "some", "many")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HeldOut:
-    """Interactions to learn from, and a task: some users, and the interactions that were taken from them."""
+class HeldOutInteractions:
+    """Interactions to learn from, and a task of those that were taken from some users.
+
+    Args:
+        train: The interactions that are left, users by items.
+        task: The users as queries, the items as documents, what was taken from a user as relevant to him.
+        users: The row of each of the task's users.
+    """
 
     train: sparse.csr_array
     task: RankingTask
     users: Index  # the row of each of the task's users
 
     def vectors(self, factors: Factors) -> RankingVectors:
-        """Users and items of a model as the vectors of the task."""
+        """Give the users and items of a model as the vectors of the task.
+
+        Args:
+            factors: A model that was fitted on ``train``.
+
+        Returns:
+            The vectors of users and items, in the order of the task.
+        """
         users = factors.users(self.train[self.users]).astype(np.float32)
         return RankingVectors.of(self.task, users, factors.items.astype(np.float32))
 
 
 class Group(NamedTuple):
-    """Some users, and what the length of item vectors is worth to them."""
+    """A group of users, and what the length of item vectors is worth to them."""
 
     name: str
     users: int
@@ -66,18 +79,18 @@ class Recommendations:
 
     @property
     def sentences(self) -> list[str]:
-        """The conclusion, what length is, and for whom it helps."""
+        """The conclusion, whether length is popularity, and for whom it helps."""
         follows = f"with a rank correlation of {self.length_and_popularity:+.2f}"
-        found = [self.table.conclusion, f"The length of an item's vector follows its popularity {follows}."]
+        sentences = [self.table.conclusion, f"The length of an item's vector follows its popularity {follows}."]
         for group in self.groups:
-            certain = "helps" if group.difference > 0 else "hurts"
-            what = certain if group.p < ALPHA else "makes no certain difference for"
+            effect = "helps" if group.difference > 0 else "hurts"
+            verb = effect if group.p < ALPHA else "makes no certain difference for"
             around = f"{group.difference:+.4f} [{group.low:+.4f}, {group.high:+.4f}], p = {group.p:.2g}"
-            found.append(f"Length {what} {group.name} ({group.users:,} users): dot less cosine {around}.")
-        return found
+            sentences.append(f"Length {verb} {group.name} ({group.users:,} users): dot less cosine {around}.")
+        return sentences
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for machines."""
+        """Give everything as plain values, for JSON."""
         return {
             "comparison": self.table.to_json(),
             "groups": plain(list(self.groups)),
@@ -86,8 +99,30 @@ class Recommendations:
         }
 
 
-def hold_out(interactions: Any, share: float = SHARE, seed: int = 0, most_users: int = 5_000) -> HeldOut:
-    """Take a share of their interactions from users who have at least five; at most so many users are asked."""
+def hold_out(interactions: Any, share: float = SHARE, seed: int = 0, most_users: int = 5_000) -> HeldOutInteractions:
+    """Take a share of their interactions from users who have at least five, to judge by.
+
+    Args:
+        interactions: Users by items, a matrix or a sparse matrix.
+        share: The share of a user's interactions that is taken.
+        seed: Of the choice.
+        most_users: From how many users something is taken at most.
+
+    Returns:
+        The interactions that are left to learn from, and the task of those that were taken.
+
+    Raises:
+        ParameterError: If the share is not between 0 and 1, or there is no user to ask.
+        DataError: If no user has enough interactions.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> interactions = (np.random.default_rng(0).random((30, 12)) < 0.5).astype(float)
+        >>> held = osp.hold_out(interactions)
+        >>> int(interactions.sum()), held.train.nnz, held.task.units
+        (162, 139, 22)
+    """
     if not 0 < share < 1 or most_users < 1:
         raise ParameterError(f"share = {share}, most_users = {most_users}: a share between 0 and 1, at least one user")
     matrix = interaction_matrix(interactions)
@@ -104,27 +139,47 @@ def hold_out(interactions: Any, share: float = SHARE, seed: int = 0, most_users:
     rows = np.repeat(np.arange(matrix.shape[0]), counts)
     kept = ~taken
     train = sparse.csr_array((matrix.data[kept], (rows[kept], matrix.indices[kept])), shape=matrix.shape)
-    place = np.full(matrix.shape[0], -1)
-    place[users] = np.arange(len(users))
-    held, seen = taken, kept & (place[rows] >= 0)
+    query = np.full(matrix.shape[0], -1)  # of each user; none for those who are not asked
+    query[users] = np.arange(len(users))
+    left = kept & (query[rows] >= 0)
     sizes = (len(users), matrix.shape[1])
     judgments, excluded = (
-        Judgments.of(place[rows[flags]], matrix.indices[flags].astype(np.int64), np.ones(int(flags.sum())), *sizes)
-        for flags in (held, seen)
+        Judgments.of(query[rows[flags]], matrix.indices[flags].astype(np.int64), np.ones(int(flags.sum())), *sizes)
+        for flags in (taken, left)
     )
     ids, items = [f"user {user}" for user in users.tolist()], [f"item {item}" for item in range(matrix.shape[1])]
-    return HeldOut(train, RankingTask("interactions", ids, items, judgments, excluded=excluded), users)
+    return HeldOutInteractions(train, RankingTask("interactions", ids, items, judgments, excluded=excluded), users)
 
 
 def recommend(
     factors: Factors,
-    held: HeldOut,
+    held: HeldOutInteractions,
     scorers: Sequence[Scorer | str] = SCORERS,
     *,
     metric: str = "ndcg@10",
     seed: int = 0,
 ) -> Recommendations:
-    """Compare scorers on held-out interactions; what a user has already is never recommended."""
+    """Compare scorers on held-out interactions; what a user has already is never recommended.
+
+    Args:
+        factors: A model that was fitted on ``held.train``.
+        held: Interactions that were held out.
+        scorers: What to compare with cosine, by name or as scorers; the dot product is always compared.
+        metric: By which they are compared.
+        seed: Of the resampling.
+
+    Returns:
+        The comparison, what length is worth to groups of users, and how it follows popularity.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> interactions = (np.random.default_rng(0).random((60, 12)) < 0.5).astype(float)
+        >>> held = osp.hold_out(interactions)
+        >>> judged = osp.recommend(osp.factorize(held.train, 4), held)
+        >>> sorted(row.name for row in judged.table.rows)
+        ['cosine', 'dot', 'half']
+    """
     named = [scorer if isinstance(scorer, str) else scorer.name for scorer in scorers]
     asked = scorers if "dot" in named else ["dot", *scorers]  # the groups are about it
     table = compare(held.task, held.vectors(factors), asked, metric=metric, seed=seed)
@@ -135,7 +190,7 @@ def recommend(
 
 
 class CosineFactors(NamedTuple):
-    """Factors, and an adapter of theirs that was trained with cosine."""
+    """Factors, and an adapter for them that was trained with cosine."""
 
     factors: Factors
     adapter: Adapter
@@ -144,38 +199,65 @@ class CosineFactors(NamedTuple):
 def train_with_cosine(
     interactions: Any, factors: Factors, *, most_users: int = 5_000, seed: int = 0, **options: Any
 ) -> CosineFactors:
-    """A remedy: an adapter that is trained with the cosine one wants to use, on factors like these.
+    """Train an adapter with the cosine one wants to use, as a remedy where the cosine of factors is an accident.
 
     The factors are fitted again without some interactions of some users, so that these can be learned from and judged
     by: users are made of most of their interactions, the others are relevant, and no item they have is a negative.
-    ``options`` are those of ``adapt``. The adapter belongs to the factors that come with it.
+
+    Args:
+        interactions: Users by items, a matrix or a sparse matrix.
+        factors: A model of them.
+        most_users: From how many users interactions are taken at most.
+        seed: Of what is taken and of the training.
+        options: Further options of ``adapt``.
+
+    Returns:
+        The factors that were fitted again, and the adapter, which belongs to them.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> interactions = (np.random.default_rng(0).random((60, 12)) < 0.5).astype(float)
+        >>> remedy = osp.train_with_cosine(interactions, osp.factorize(interactions, 4), epochs=2)
+        >>> remedy.adapter.scorer.name, remedy.factors.items.shape
+        ('adapter(untied) + cosine', (12, 4))
     """
     from offsphere.learn.adapters.adapt_vectors import adapt
 
-    held = hold_out(interactions, seed=seed, most_users=most_users)
-    again = factors.refit(held.train)
-    return CosineFactors(again, adapt(held.task, held.vectors(again), normalize="both", seed=seed, **options))
+    held_out = hold_out(interactions, seed=seed, most_users=most_users)
+    again = factors.refit(held_out.train)
+    return CosineFactors(again, adapt(held_out.task, held_out.vectors(again), normalize="both", seed=seed, **options))
 
 
-def _groups(held: HeldOut, table: Comparison, popularity: Index, seed: int) -> list[Group]:
+def _groups(held_out: HeldOutInteractions, table: Comparison, popularity: Index, seed: int) -> list[Group]:
     """Users by how many items they have, and by how popular what they want is: thirds, equal users together."""
     cosine, dot = table["cosine"].values, table["dot"].values
     if cosine is None or dot is None:
         return []
-    judgments = held.task.judgments
-    activity = np.diff(held.train.indptr)[held.users].astype(np.float64)
-    wanted = np.bincount(judgments.queries, popularity[judgments.documents], len(held.users))
-    taste = wanted / np.maximum(judgments.relevant, 1)
+    judgments = held_out.task.judgments
+    activity = np.diff(held_out.train.indptr)[held_out.users].astype(np.float64)
+    popularity_wanted = np.bincount(judgments.queries, popularity[judgments.documents], len(held_out.users))
+    taste = popularity_wanted / np.maximum(judgments.relevant, 1)
     parts: list[tuple[str, Flags]] = []
     for label, values in (("users with {} items", activity), ("users who want what {} others have", taste)):
         third = np.searchsorted(np.quantile(values, (1 / 3, 2 / 3)), values)
         if len(np.unique(third)) == len(THIRDS):
-            parts += [(label.format(name), third == place) for place, name in enumerate(THIRDS)]
+            parts += [(label.format(name), third == number) for number, name in enumerate(THIRDS)]
     gained = [(dot - cosine)[chosen] for _, chosen in parts]
     p = holm(np.array([randomization_test(values[:, None], seed=seed)[0] for values in gained]))
-    found = []
-    for (name, chosen), values, own in zip(parts, gained, p.tolist(), strict=True):
+    groups = []
+    for (name, chosen), values, corrected in zip(parts, gained, p.tolist(), strict=True):
         low, high = interval(bootstrap_means(values[:, None], RESAMPLES, seed))
-        means = (float(cosine[chosen].mean()), float(dot[chosen].mean()), float(values.mean()))
-        found.append(Group(name, int(chosen.sum()), *means, float(low[0]), float(high[0]), own))
-    return found
+        groups.append(
+            Group(
+                name=name,
+                users=int(chosen.sum()),
+                cosine=float(cosine[chosen].mean()),
+                dot=float(dot[chosen].mean()),
+                difference=float(values.mean()),
+                low=float(low[0]),
+                high=float(high[0]),
+                p=corrected,
+            )
+        )
+    return groups

@@ -97,6 +97,7 @@ def load_named_task(text: str, *, ignore_missing: bool = False) -> Task:
 
 
 def _check_apart(data: str, split: str | None, train_split: str | None) -> None:
+    """Refuse to learn from the split that is judged by."""
     if split == (train_split or TRAIN):
         raise DataError(f"{data}: one cannot learn from {split!r} and judge by it: choose another --split")
 

@@ -16,7 +16,7 @@ from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
 from offsphere.base.plain import plain
 
-Row = Mapping[str, float]
+DynamicsRow = dict[str, Any]  # one measurement of a probe: the step, and values by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Training:
     counts: Mapping[str, int]  # training pairs, queries, held-out queries, masked negatives, ...
     runs: Sequence[Run]
     chosen: int  # number of the run whose adapter this is
-    dynamics: Sequence[Row] = field(default=())
+    dynamics: Sequence[DynamicsRow] = field(default=())
     notes: Sequence[str] = field(default=())
     said: Sequence[str] = field(default=())  # of an encoder: where it is from, and what it came to
     learned: Index = field(default_factory=lambda: np.zeros(0, np.int64))  # contents that were seen

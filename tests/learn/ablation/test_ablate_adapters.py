@@ -146,7 +146,7 @@ def test_queries_for_new_documents_have_a_column_of_their_own(found):
     names = [task["name"] for task in result.tasks]
     assert names == ["task", "task, new documents"]
     train, test = (part.embedded for part in divide(VectorSource(*hidden(seed=0)), 0)[:2])
-    new = ~AdapterSetup.of(train, judged=[test]).data.seen(VectorSource(*test))
+    new = ~AdapterSetup.of(train, judged=[test]).data.seen_units(VectorSource(*test))
     assert result.tasks[1]["queries"] == new.sum()
     cosine = osp.compare(*test, ["dot"])["cosine"].values
     assert result.untouched[1] == pytest.approx(cosine[new].mean())

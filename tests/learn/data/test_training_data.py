@@ -95,7 +95,7 @@ def test_texts_and_vectors_of_one_task_are_put_apart_alike(new_documents):
     assert texts.rows.tolist() == vectors.rows.tolist()
     assert texts.held_out.task.query_ids == vectors.held_out.task.query_ids
     assert texts.metric == vectors.metric == "ndcg@10"
-    assert texts.seen(test[0]).tolist() == vectors.seen(test[1]).tolist()
+    assert texts.seen_units(test[0]).tolist() == vectors.seen_units(test[1]).tolist()
     pairs = [data.pairs() for data in (texts, vectors)]
     assert pairs[0].queries.tolist() == pairs[1].queries.tolist()
     assert pairs[0].documents.tolist() == pairs[1].documents.tolist()
@@ -114,7 +114,7 @@ def test_which_queries_ask_for_documents_that_were_learned_from():
     data = TrainingData.of(source.only(half), held_out=VectorSource(*hidden(seed=1)))
     learned = set(task.judgments.documents[half].tolist())
     expected = [int(document) in learned for document in task.judgments.documents]
-    assert data.seen(source).tolist() == expected
+    assert data.seen_units(source).tolist() == expected
 
 
 def test_a_copy_of_a_query_that_was_put_aside_is_learned_from_only_where_one_says_so():

@@ -171,7 +171,7 @@ def test_a_prepared_model_scores_as_it_is_trained(transformer, normalize, tmp_pa
         loss.objective.normalization.raw.data = torch.tensor([0.7, -0.4])
     transformer.train()
     raw = [transformer(part)["sentence_embedding"] for part in features(transformer, QUERIES, DOCUMENTS)]
-    sides = loss.objective.sides(loss._batch([[raw[0]], [raw[1]]], context(transformer))[0])
+    sides = loss.objective.scored_sides(loss._batch([[raw[0]], [raw[1]]], context(transformer))[0])
     transformer.eval()
     queries, documents = transformer.encode_query(QUERIES), transformer.encode_document(DOCUMENTS)
     np.testing.assert_allclose(queries, sides.queries.detach(), atol=2e-4)

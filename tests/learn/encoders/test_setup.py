@@ -8,10 +8,10 @@ import torch
 
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
-from offsphere.learn.data.text_views import augmented, cropped, view_pairs
+from offsphere.learn.data.text_views import augment, crop, view_pairs
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learn.encoders.encoder_setup import EncoderSetup, text_data
-from offsphere.learn.encoders.judging import encoded
+from offsphere.learn.encoders.judging import encode_task
 from offsphere.learn.encoders.prepare import prepare, settle
 from offsphere.learn.encoders.trainable import forget
 from offsphere.learn.encoders.training_dataset import training_dataset
@@ -22,7 +22,7 @@ from tests.learn.encoders.made import load
 def test_hard_negatives_are_judged_ones_then_what_the_model_ranks_high(words, transformer):
     recipe = EncoderRecipe(hard_negatives=2, batch=16)
     setup = EncoderSetup.of(transformer, text_data(words), recipe, 0).with_negatives()
-    vectors = encoded(setup.model, words)
+    vectors = encode_task(setup.model, words)
     pairs = setup.pairs
     for query, document, negatives in zip(pairs.queries, pairs.documents, pairs.negatives, strict=True):
         ranked = np.argsort(-(vectors.queries[query] @ vectors.documents.T))[:33]
@@ -65,11 +65,11 @@ def test_views_are_made_of_the_words_of_the_text():
     rng = np.random.default_rng(0)
     text = " ".join(f"w{number}" for number in range(40))
     for _ in range(50):
-        assert set(augmented(text, rng).split()) <= set(text.split())
-        crop = [int(word[1:]) for word in cropped(text, rng).split()]
-        assert crop == sorted(crop)
-        assert max(crop) - min(crop) < 20
-    assert cropped("", rng) == ""
+        assert set(augment(text, rng).split()) <= set(text.split())
+        numbers = [int(word[1:]) for word in crop(text, rng).split()]
+        assert numbers == sorted(numbers)
+        assert max(numbers) - min(numbers) < 20
+    assert crop("", rng) == ""
     one, other = (view_pairs([text] * 3, "crops", 2, seed) for seed in (0, 0))
     assert one.sources[0].queries == other.sources[0].queries
     assert len(one) == 2  # the same text once, in both epochs

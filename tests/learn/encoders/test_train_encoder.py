@@ -15,7 +15,7 @@ from offsphere.learn.encoders.encoder_dynamics import TextProbe, raw_vectors
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learn.encoders.encoder_setup import EncoderSetup, text_data
 from offsphere.learn.encoders.fit import fit
-from offsphere.learn.encoders.judging import Judge, encoded
+from offsphere.learn.encoders.judging import Judge, encode_task
 from offsphere.learn.encoders.named_recipes import RECIPES
 from offsphere.learn.encoders.prepare import prepare
 from offsphere.learn.encoders.training_dataset import training_dataset
@@ -53,11 +53,11 @@ def test_a_saved_model_ranks_and_scores_as_in_training(normalize, words, transfo
         raw_vectors(found.model, side, name)
         for side, name in ((test.query_texts, "query"), (test.document_texts, "document"))
     ]
-    trained = loss.objective.scored(raw[0], "query") @ loss.objective.scored(raw[1], "document").T
+    trained = loss.objective.scored_vectors(raw[0], "query") @ loss.objective.scored_vectors(raw[1], "document").T
     np.testing.assert_allclose(loaded.similarity(queries, documents), trained.detach(), rtol=1e-4, atol=1e-5)
     order = np.argsort(-trained.detach().numpy(), axis=1, kind="stable")[:, :10]
     np.testing.assert_array_equal(np.argsort(-(queries @ documents.T), axis=1, kind="stable")[:, :10], order)
-    measured = osp.compare(test, encoded(loaded, test), [Scorer(Polar(0, 0))])
+    measured = osp.compare(test, encode_task(loaded, test), [Scorer(Polar(0, 0))])
     assert found.outcome.rows[1].value == pytest.approx(measured["dot"].value)
 
 
@@ -162,7 +162,7 @@ def test_the_card_says_how_to_score_and_what_lengths_are_like(words, transformer
 def test_a_judge_measures_as_compare_does(words, transformer):
     prepare(transformer, "query")
     one, other = Judge(words, "ndcg@10").values(transformer)
-    table = osp.compare(words, encoded(transformer, words), [Scorer(Polar(0, 0))], metric="ndcg@10")
+    table = osp.compare(words, encode_task(transformer, words), [Scorer(Polar(0, 0))], metric="ndcg@10")
     assert one == pytest.approx(table["dot"].value)
     assert other == pytest.approx(table["cosine"].value)
 

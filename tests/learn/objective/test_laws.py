@@ -25,7 +25,7 @@ def test_a_ranking_depends_on_the_document_exponent_alone(one, other):
     orders = []
     for normalize in (one, other):
         scored = Objective(normalize)
-        orders.append((scored.scored(q, "query") @ scored.scored(d, "document").T).argsort(dim=1))
+        orders.append((scored.scored_vectors(q, "query") @ scored.scored_vectors(d, "document").T).argsort(dim=1))
     assert torch.equal(*orders)
 
 

@@ -177,15 +177,17 @@ def test_parts_of_a_batch_against_all_of_its_candidates_give_the_whole_loss(name
     loss = objective("both", name, temperature=0.5, both_directions=False)
     batch = batch_of(q, d, negatives, frozenset({(0, 3), (5, 9)}))
     whole = loss(batch)
-    sides = loss.sides(batch)
+    sides = loss.scored_sides(batch)
     candidates = torch.cat([sides.documents, sides.hard])
     across = torch.cat([batch.ignored.pairs, batch.ignored.hard + torch.tensor([[0], [8]])], dim=1)
     within = torch.cat([batch.ignored.pairs, batch.ignored.pairs.flip(0)], dim=1)
     parts = []
     for rows in torch.arange(8).split(4):
-        here = [places[:, (places[0] >= rows[0]) & (places[0] <= rows[-1])] for places in (across, within)]
-        here = [places - torch.tensor([[int(rows[0])], [0]]) for places in here]
-        parts.append(loss.contrast(sides.queries[rows], candidates, sides.queries, rows, *here))
+        own = [entries[:, (entries[0] >= rows[0]) & (entries[0] <= rows[-1])] for entries in (across, within)]
+        ignored = [entries - torch.tensor([[int(rows[0])], [0]]) for entries in own]
+        parts.append(
+            loss.contrast(sides.queries[rows], candidates, sides.queries, rows, across=ignored[0], within=ignored[1])
+        )
     assert float((sum(parts) / 2).detach()) == pytest.approx(float(whole.detach()), rel=1e-9)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
-from offsphere.base.arrays import Array
 from offsphere.base.cache import Memo
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
@@ -15,20 +15,19 @@ from offsphere.comparison.compare_scorers import metric_for
 from offsphere.data.evaluator import Evaluator
 from offsphere.data.task import EmbeddedTask
 from offsphere.learn.ablation.ablation import Ablation
-from offsphere.learn.ablation.claims import findings_of
-from offsphere.learn.ablation.variant_runs import VariantRun, adapters_of, all_runs
-from offsphere.learn.ablation.variant_values import Column, VariantValues, columns_of
+from offsphere.learn.ablation.assemble import assemble_ablation
+from offsphere.learn.ablation.variant_runs import FitOne, VariantFit, all_runs
+from offsphere.learn.ablation.variant_values import columns_of
 from offsphere.learn.ablation.variants import Trial, Variant, budget_of, grid
 from offsphere.learn.adapters.adapter_recipe import Recipe
 from offsphere.learn.adapters.adapter_setup import AdapterSetup
 from offsphere.learn.data.task_sources import VectorSource
 from offsphere.learn.data.training_data import divide
+from offsphere.learn.objective.contrastive_options import ContrastiveOptions
+from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
-from offsphere.statistics.difference import Difference
 from offsphere.statistics.metrics import parse_metric
-
-FEW = 100  # steps
 
 
 def ablate(
@@ -48,12 +47,49 @@ def ablate(
     keep: Path | None = None,
     progress: Progress | None = None,
 ) -> Ablation:
-    """Train every variant, each with the temperature and rate that suit it best on held-out queries.
+    """Train every variant of an adapter, each with the temperature and rate that suit it best on held-out queries.
 
     All variants see the same pairs in the same order, seed by seed, and choose among equally many settings. Nothing
-    about the test queries decides anything. ``also`` are tasks out of the domain, judged but never learned from;
-    ``known`` are further pairs to learn from. What is finished is kept in the folder ``keep``, and a killed run goes on
-    from there.
+    about the test queries decides anything, and none of them is learned from.
+
+    Args:
+        train: A task with its vectors, to learn from.
+        test: A task with its vectors, to judge by; without it a share of the training queries is kept for that.
+        also: Tasks out of the domain, judged by but never learned from.
+        known: Further tasks to learn from.
+        recipe: What all variants of the grid have in common; the defaults of ``Recipe`` without.
+        variants: What to train; the grid of normalisations without.
+        budget: The temperatures and rates among which every variant of the grid chooses.
+        full: Whether the grid crosses all of its switches: 136 variants instead of 35.
+        metric: By which variants are tuned, stopped and judged; the usual one of the task without.
+        seeds: How many trainings each variant has.
+        seed: The first of them.
+        new_documents: Whether queries to stop by share no relevant document with those that are learned from.
+        keep: A folder for what is finished: a killed run goes on from there.
+        progress: Called after every training with how far it is.
+
+    Returns:
+        All variants in one table, and which claims of the papers hold here.
+
+    Raises:
+        OffsphereError: If there is too little to learn from, or tasks and metric do not fit; torch must be installed.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> rng = np.random.default_rng(0)
+        >>> documents = rng.standard_normal((90, 4)).astype(np.float32)
+        >>> judged = {f"q{row}": {f"d{row}": 1.0} for row in range(90)}
+        >>> task = osp.RankingTask.from_judgments(judged, [f"d{row}" for row in range(90)])
+        >>> vectors = osp.RankingVectors.of(task, documents[:, ::-1].copy(), documents)
+        >>> recipe = osp.Recipe(batch=32, epochs=20, hard_negatives=0)
+        >>> variants = [
+        ...     osp.Variant("cosine", recipe, [(0.05, 0.03)]),
+        ...     osp.Variant("slow", recipe, [(0.05, 0.0001)]),
+        ... ]
+        >>> ablation = osp.ablate((task, vectors), variants=variants, seeds=1)
+        >>> [(row.name, row.rate) for row in ablation.ranked]
+        [('cosine', 0.03), ('slow', 0.0001)]
     """
     if seeds < 1:
         raise ParameterError(f"seeds = {seeds}: give at least one")
@@ -69,9 +105,9 @@ def ablate(
     )
     pairs = train[0].symmetric
     chosen = variants or grid(recipe or Recipe(), budget or budget_of(), full=full, pairs=pairs)
-    fit = adapters_of(setup, evaluators)
+    fit = fit_adapters(setup, evaluators)
     runs = all_runs(Memo(keep), setup.data.digest(), fit, chosen, range(seed, seed + seeds), progress)
-    return put_together(
+    return assemble_ablation(
         chosen,
         runs,
         columns_of(setup.data, evaluators),
@@ -84,62 +120,31 @@ def ablate(
     )
 
 
-def put_together(
-    chosen: Sequence[Variant],
-    runs: Sequence[VariantRun],
-    columns: Sequence[Column],
-    cosine: Sequence[Array],
-    *,
-    metric: str,
-    pairs: bool,
-    seed: int,
-    counts: Mapping[str, int],
-    notes: Sequence[str],
-    trained: str = "adapter",
-) -> Ablation:
-    """All runs in one table; ``cosine`` holds the measurements before any training, task by task."""
-    values = VariantValues(columns, runs, seed)
-    names = [variant.name for variant in chosen]
-    seeds = len(runs[0].held_out)
+def fit_adapters(setup: AdapterSetup, evaluators: Sequence[Evaluator]) -> FitOne:
+    """What trains an adapter for a recipe and a seed; ``evaluators`` measure it on the tasks it is judged by."""
 
-    def contrast(one: str, other: str, task: int) -> Difference:
-        return values.contrast(names.index(one), names.index(other), task)
+    def fit(recipe: ContrastiveOptions, seed: int) -> VariantFit:
+        adapter = setup.adapt(cast("Recipe", recipe), [seed])
+        record = adapter.record
+        assert record is not None
+        return VariantFit(
+            record.run.best,
+            _output_exponents(adapter),
+            lambda: [evaluator.values([adapter.scorer])[0] for evaluator in evaluators],
+            record.dynamics,
+            record.notes,
+        )
 
-    titles = [str(column.task["name"]) for column in columns]
-    return Ablation(
-        [column.task for column in columns],
-        metric,
-        [values.row(place, variant) for place, variant in enumerate(chosen)],
-        [column.value(cosine[column.number][column.rows if column.rows is not None else ...]) for column in columns],
-        seeds,
-        max(len(variant.budget) for variant in chosen),
-        findings_of(names, titles, contrast, pairs=pairs),
-        counts,
-        [{"variant": variant.name, **row} for variant, run in zip(chosen, runs, strict=True) for row in run.dynamics],
-        [*notes, *_noted(chosen, runs), *_too_little(runs, seeds)],
-        trained,
+    return fit
+
+
+def _output_exponents(adapter: Adapter) -> tuple[float, float]:
+    """The exponents of the output as learned; where a head has divided already, those it divided by."""
+    query, document = (
+        side.head.output if side.head is not None else adapter.similarity.parameters[name]
+        for side, name in ((adapter.query, "query"), (adapter.document, "document"))
     )
-
-
-def _too_little(runs: Sequence[VariantRun], seeds: int) -> list[str]:
-    """What a claim should not be judged by."""
-    steps = max((run.dynamics[-1]["step"] for run in runs if run.dynamics), default=0.0)
-    found = []
-    if steps < FEW:
-        found.append(f"no variant was trained for more than {steps:.0f} steps: too few to judge claims by")
-    if seeds == 1:
-        found.append("one seed shows no spread: train several before you believe a claim")
-    return found
-
-
-def _noted(variants: Sequence[Variant], runs: Sequence[VariantRun]) -> list[str]:
-    """Every note once, with the variants it is about."""
-    about: dict[str, list[str]] = {}
-    for variant, run in zip(variants, runs, strict=True):
-        for note in run.notes:
-            about.setdefault(note, []).append(variant.name)
-    everywhere = len(variants)
-    return [note if len(names) == everywhere else f"{'; '.join(names)}: {note}" for note, names in about.items()]
+    return query, document
 
 
 def _evaluator(judged: EmbeddedTask, metric: str, train: EmbeddedTask) -> Evaluator:

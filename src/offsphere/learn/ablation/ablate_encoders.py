@@ -13,14 +13,14 @@ from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
 from offsphere.data.evaluator import Evaluator
 from offsphere.data.task import Task
-from offsphere.learn.ablation.ablate_adapters import put_together
 from offsphere.learn.ablation.ablation import Ablation
+from offsphere.learn.ablation.assemble import assemble_ablation
 from offsphere.learn.ablation.encoder_variants import RATES, TEMPERATURES, encoder_grid
-from offsphere.learn.ablation.variant_runs import VariantFit, all_runs
+from offsphere.learn.ablation.variant_runs import FitOne, VariantFit, all_runs
 from offsphere.learn.ablation.variant_values import columns_of
 from offsphere.learn.ablation.variants import Trial, Variant, budget_of
 from offsphere.learn.data.task_sources import TextSource
-from offsphere.learn.data.training_data import divide
+from offsphere.learn.data.training_data import TrainingData, divide
 from offsphere.learn.encoders.encoder_dynamics import TextProbe
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learn.encoders.encoder_setup import EncoderSetup, pairs_for, set_reading, text_data
@@ -50,10 +50,40 @@ def ablate_encoder(
     keep: Path | None = None,
     progress: Progress | None = None,
 ) -> Ablation:
-    """Train every variant, each with the temperature and rate that suit it best on held-out queries.
+    """Train every variant of an encoder, each with the temperature and rate that suit it best on held-out queries.
 
-    As ``ablate`` does for adapters: the same pairs in the same order, equally many settings, and nothing about the test
-    queries decides anything. What is finished is kept in the folder ``keep``, and a killed run goes on from there.
+    All variants see the same pairs in the same order, seed by seed, and choose among equally many settings. Nothing
+    about the test queries decides anything, and none of them is learned from.
+
+    Args:
+        task: A task with texts, to learn from.
+        model: The name of the model that every training starts from.
+        test: A task with texts, to judge by; without it a share of the training queries is kept for that.
+        also: Tasks out of the domain, judged by but never learned from.
+        held_out: What training stops by, which is not learned from; queries put aside from the task without.
+        recipe: What all variants of the grid have in common; the defaults of ``EncoderRecipe`` without.
+        variants: What to train; the grid of normalisations without.
+        budget: The temperatures and rates among which every variant of the grid chooses.
+        full: Whether the grid crosses all of its switches: 48 variants instead of 9.
+        metric: By which variants are tuned, stopped and judged; the usual one of the held-out data without.
+        seeds: How many trainings each variant has.
+        seed: The first of them.
+        new_documents: Whether queries to stop by share no relevant document with those that are learned from.
+        keep: A folder for what is finished: a killed run goes on from there.
+        progress: Called after every training with how far it is.
+
+    Returns:
+        All variants in one table, and which claims of the papers hold here.
+
+    Raises:
+        OffsphereError: If there is too little to learn from, tasks and metric do not fit, or the model cannot be
+            loaded; sentence-transformers must be installed.
+
+    Example:
+        >>> import offsphere as osp
+        >>> grid = osp.encoder_grid(osp.EncoderRecipe(steps=100), [(0.05, 5e-5)])  # what is trained unless one says
+        >>> [variant.name for variant in grid][:6]
+        ['cosine', 'dot', 'query', 'document', 'half', 'learn']
     """
     if seeds < 1:
         raise ParameterError(f"seeds = {seeds}: give at least one")
@@ -62,38 +92,19 @@ def ablate_encoder(
         division = divide(TextSource(task), seed, by_document=new_documents)
         task, test = division.train.task, division.test.task
         notes.append(division.note)
-    for other in (test, *also):
-        if other.unit != test.unit:
-            raise DataError(f"{other.name} is not a task of the kind of {test.name}: their metrics differ")
-    data = text_data(
-        task,
-        held_out=held_out,
-        judged=[test, *also],
-        new_documents=new_documents,
-        metric=metric,
-        seed=seed,
-    )
+    judged = [test, *also]
+    for part in judged:
+        if part.unit != test.unit:
+            raise DataError(f"{part.name} is not a task of the kind of {test.name}: their metrics differ")
+    data = text_data(task, held_out=held_out, judged=judged, new_documents=new_documents, metric=metric, seed=seed)
     base = recipe or EncoderRecipe()
     chosen = list(variants or encoder_grid(base, budget or budget_of(TEMPERATURES, RATES), full=full))
-    judges = [Judge(one, data.metric) for one in (test, *also)]
-    probe = TextProbe.of(data.held_out.task, seed)
-
-    def train_one(options: ContrastiveOptions, number: int) -> VariantFit:
-        setup = EncoderSetup.of(model, data, cast("EncoderRecipe", options), number).with_negatives()
-        found = fit(setup.model, setup.recipe, setup.pairs, setup.judge, number, probe=probe)
-        exponents = found.loss.objective.normalization.exponents
-        return VariantFit(
-            found.run.best,
-            (exponents.query, exponents.document),
-            lambda: [judge.measured(setup.model)[1][0] for judge in judges],
-            found.dynamics,
-            [*setup.notes, *_minded(found.run)],
-        )
-
+    judges = [Judge(part, data.metric) for part in judged]
     digest = digest_of([model.encode(), weights_digest(model), data.digest().encode()])
-    evaluators, before = _untouched(Memo(keep), digest, model, base, seed, judges)
-    runs = all_runs(Memo(keep), digest, train_one, chosen, range(seed, seed + seeds), progress)
-    return put_together(
+    evaluators, before = _measure_untouched(Memo(keep), digest, model, base, seed, judges)
+    fit_one = fit_encoders(model, data, judges, seed)
+    runs = all_runs(Memo(keep), digest, fit_one, chosen, range(seed, seed + seeds), progress)
+    return assemble_ablation(
         chosen,
         runs,
         columns_of(data, evaluators),
@@ -107,19 +118,41 @@ def ablate_encoder(
     )
 
 
-def _minded(run: Run) -> list[str]:
-    """What to mind about a training."""
-    found = [run.stopped] if run.broke else []
+def fit_encoders(model: str, data: TrainingData[TextSource], judges: Sequence[Judge], probe_seed: int) -> FitOne:
+    """What trains an encoder for a recipe and a seed; ``judges`` measure it on the tasks it is judged by."""
+    probe = TextProbe.of(data.held_out.task, probe_seed)
+
+    def fit_one(recipe: ContrastiveOptions, seed: int) -> VariantFit:
+        setup = EncoderSetup.of(model, data, cast("EncoderRecipe", recipe), seed).with_negatives()
+        trained = fit(setup.model, setup.recipe, setup.pairs, setup.judge, seed, probe=probe)
+        exponents = trained.loss.objective.normalization.exponents
+        return VariantFit(
+            trained.run.best,
+            (exponents.query, exponents.document),
+            lambda: [judge.measure(setup.model)[1][0] for judge in judges],
+            trained.dynamics,
+            [*setup.notes, *_notes_of_run(trained.run)],
+        )
+
+    return fit_one
+
+
+def _notes_of_run(run: Run) -> list[str]:
+    """What to mind about how a training went."""
+    notes = [run.stopped] if run.broke else []
     if run.best_step == 0:
-        found.append("no step was better on held-out data than the start, so its value is that of the untouched model")
-    return found
+        notes.append("no step was better on held-out data than the start, so its value is that of the untouched model")
+    return notes
 
 
-def _untouched(
+def _measure_untouched(
     memo: Memo, data: str, model: str, recipe: EncoderRecipe, seed: int, judges: Sequence[Judge]
 ) -> tuple[list[Evaluator], list[Array]]:
-    """What measures each task, and the measurements of the model before any training, by cosine; it reads alike."""
-    measuring: list[Evaluator] = []
+    """Measure the model by cosine before any training, where it reads texts as the recipe has it.
+
+    Gives what measures each task, and the measurements; ``data`` is a digest of what these depend on too.
+    """
+    evaluators: list[Evaluator] = []
 
     def make() -> dict[str, Array]:
         loaded = load_model(model)
@@ -127,15 +160,15 @@ def _untouched(
             forget(loaded, seed, recipe.cut)
         set_reading(loaded, recipe)
         prepare(loaded, "both")
-        found = {}
-        for place, judge in enumerate(judges):
-            how, (_, cosine) = judge.measured(loaded)
-            measuring.append(how)
-            found[str(place)] = cosine
-        return found
+        arrays = {}
+        for number, judge in enumerate(judges):
+            evaluator, (_, cosine) = judge.measure(loaded)
+            evaluators.append(evaluator)
+            arrays[str(number)] = cosine
+        return arrays
 
     scratch = seed if recipe.from_scratch else None
-    reads = str((recipe.max_tokens, recipe.prompts, recipe.pooling, scratch)).encode()
-    found = memo.arrays(f"before-{digest_of([data.encode(), reads])}", make)
-    evaluations = measuring or [judge.without_vectors() for judge in judges]
-    return evaluations, [cast("Array", found[str(place)]) for place in range(len(judges))]
+    reading = str((recipe.max_tokens, recipe.prompts, recipe.pooling, scratch)).encode()
+    arrays = memo.arrays(f"before-{digest_of([data.encode(), reading])}", make)
+    measured = [cast("Array", arrays[str(number)]) for number in range(len(judges))]
+    return evaluators or [judge.without_vectors() for judge in judges], measured

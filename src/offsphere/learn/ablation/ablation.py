@@ -1,4 +1,4 @@
-"""What an ablation found: a row a variant, on every task it was judged by, and what of the papers holds here."""
+"""The result of an ablation: a row a variant on every task it was judged by, and what of the papers holds here."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class VariantResult(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Whether the difference is certain."""
+        """Whether the variant is certainly better or worse than the baseline, or as good as equal."""
         if self.p is None or not self.p < ALPHA:
             return "equal"
         return "better" if self.difference > 0 else "worse"
 
 
 class VariantRow(NamedTuple):
-    """A variant: what was chosen for it, and its results by task."""
+    """One variant: what was chosen for it on held-out queries, and its results by task."""
 
     name: str
     temperature: float
@@ -60,10 +60,38 @@ class PaperFinding(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ablation:
-    """All variants, judged by several tasks.
+    """All variants of a training, judged by several tasks.
 
-    The first is the one that was trained for; then come, where there are such, its queries whose relevant documents
-    were not learned from, and tasks out of the domain.
+    The first task is the one that was trained for; then come, where there are such, its queries whose relevant
+    documents were not learned from, and tasks out of the domain.
+
+    Args:
+        tasks: Names and counts of the tasks.
+        metric: By which everything is measured.
+        rows: A row for each variant, in the order of the grid, the baseline first.
+        untouched: What cosine is worth on each task without any training.
+        seeds: How many trainings each variant had.
+        trials: Among how many temperatures and rates each variant chose.
+        findings: Claims of papers, and whether they hold here.
+        counts: How much there was to learn from and to stop by.
+        dynamics: What a probe looked like while each variant was trained with its first seed.
+        notes: What one must know to read the values.
+        trained: What was trained, adapter or encoder.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> documents = np.random.default_rng(0).standard_normal((60, 4)).astype(np.float32)
+        >>> judged = {f"q{row}": {f"d{row}": 1.0} for row in range(60)}
+        >>> task = osp.RankingTask.from_judgments(judged, [f"d{row}" for row in range(60)])
+        >>> vectors = osp.RankingVectors.of(task, documents[:, ::-1].copy(), documents)
+        >>> recipe = osp.Recipe(batch=16, epochs=1, hard_negatives=0)
+        >>> variants = [osp.Variant(name, recipe, [(0.05, 0.01)]) for name in ("first", "again")]
+        >>> ablation = osp.ablate((task, vectors), variants=variants, seeds=1)
+        >>> ablation.rows[1].name, ablation.rows[1].results[0].verdict
+        ('again', 'equal')
+        >>> ablation.notes[-1]
+        'one seed shows no spread: train several before you believe a claim'
     """
 
     tasks: Sequence[Mapping[str, Any]]
@@ -79,26 +107,26 @@ class Ablation:
     trained: str = "adapter"  # or encoder
 
     def __repr__(self) -> str:
-        """The first row."""
+        """How many variants there are, and which comes first."""
         first = self.ranked[0]
         return f"Ablation({len(self.rows)} variants, first {first.name}: {self.metric} {first.results[0].value:.4f})"
 
     @property
     def ranked(self) -> list[VariantRow]:
-        """Best on the first task first."""
+        """The rows, best on the first task first."""
         return sorted(self.rows, key=lambda row: -row.results[0].value)
 
     @property
     def conclusion(self) -> str:
-        """One plain sentence."""
+        """Which variant comes first and by how much, in one plain sentence."""
         first, base = self.ranked[0], self.rows[0]
         if first is base:
             return f"Nothing is above {base.name} ({self.metric} {base.results[0].value:.4f})."
         result = first.results[0]
         gain = f"{result.difference:+.4f} [{result.difference_low:+.4f}, {result.difference_high:+.4f}]"
-        said = f"{first.name} comes first with {self.metric} {result.value:.4f}, {gain} against {base.name}"
+        lead = f"{first.name} comes first with {self.metric} {result.value:.4f}, {gain} against {base.name}"
         sure = "" if result.verdict == "better" else ", which may be luck"
-        return f"{said} (p = {result.p:.2g}, corrected for {len(self.rows) - 1} variants{sure})."
+        return f"{lead} (p = {result.p:.2g}, corrected for {len(self.rows) - 1} variants{sure})."
 
     @property
     def footnotes(self) -> list[str]:
@@ -131,31 +159,45 @@ class Ablation:
         return [f"a variant is named by its output, its input and what is added{added}"]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, without the dynamics."""
+        """Give everything but the dynamics as plain values, for JSON."""
         names = ("tasks", "metric", "rows", "untouched", "seeds", "trials", "findings", "counts", "notes", "trained")
         return {name: plain(getattr(self, name)) for name in names} | {"conclusion": self.conclusion}
 
     def save(self, folder: Path) -> None:
-        """``ablation.json``, and the dynamics as ``dynamics.parquet``."""
+        """Write ``ablation.json``, and the dynamics as ``dynamics.parquet``.
+
+        Args:
+            folder: Where to; it is made where it does not exist.
+        """
         write_whole(folder / "dynamics.parquet", parquet_of(self.dynamics))
         write_whole(folder / "ablation.json", json.dumps(self.to_json(), indent=2, allow_nan=False).encode())
 
     @classmethod
     def load(cls, folder: Path) -> Ablation:
-        """What was saved."""
+        """Read what was saved.
+
+        Args:
+            folder: Where it was saved.
+
+        Returns:
+            The ablation.
+
+        Raises:
+            DataError: If the folder holds none, or its files are broken.
+        """
         from pyarrow import parquet
 
         path = folder / "ablation.json"
         try:
-            found = json.loads(path.read_bytes())
-            found.pop("conclusion")
+            values = json.loads(path.read_bytes())
+            values.pop("conclusion")
             rows = [
                 VariantRow(**{**row, "results": [VariantResult(**result) for result in row["results"]]})
-                for row in found.pop("rows")
+                for row in values.pop("rows")
             ]
-            claims = [PaperFinding(**claim) for claim in found.pop("findings")]
+            claims = [PaperFinding(**claim) for claim in values.pop("findings")]
             dynamics = parquet.read_table(folder / "dynamics.parquet").to_pylist()
-            return cls(**found, rows=rows, findings=claims, dynamics=dynamics)
+            return cls(**values, rows=rows, findings=claims, dynamics=dynamics)
         except FileNotFoundError as error:
             raise DataError(
                 f"{folder} holds no ablation: make one with offsphere ablate DATA --out {folder}"

@@ -1,4 +1,4 @@
-"""Claims of the papers, held against an ablation. Each is a difference of two variants with a corrected p."""
+"""Claims of the papers, tested by an ablation. Each is a difference of two variants with a corrected p."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Claim(NamedTuple):
 
     text: str
     paper: str
-    one: str
-    other: str
+    variant: str
+    baseline: str
     kind: ClaimKind = "above"
     beyond: bool = False  # on new documents and out of the domain
     pairs: bool | None = None  # of pair tasks only, of rankings only, or of both
@@ -58,31 +58,38 @@ CLAIMS: Sequence[Claim] = (
 def findings_of(
     names: Sequence[str],
     tasks: Sequence[str],
-    contrast: Callable[[str, str, int], Difference],
+    difference: Callable[[str, str, int], Difference],
     *,
     pairs: bool,
 ) -> list[PaperFinding]:
-    """What each claim that can be tested here comes to; ``contrast`` gives two variants' difference on a task.
+    """What each claim that can be tested here comes to.
 
-    Each p is corrected for all claims that are tested.
+    Args:
+        names: The variants there are.
+        tasks: The tasks they are judged by.
+        difference: Gives the difference of two variants, by name, on the task of a number.
+        pairs: Whether the tasks are pairs, of which other claims are made than of rankings.
+
+    Returns:
+        A finding for each claim and task, each p corrected for all of them.
     """
     tested = [
-        (claim, place, contrast(claim.one, claim.other, place))
+        (claim, task, difference(claim.variant, claim.baseline, task))
         for claim in CLAIMS
-        if claim.one in names and claim.other in names and claim.pairs in (None, pairs)
-        for place in (range(1, len(tasks)) if claim.beyond else [0])
+        if claim.variant in names and claim.baseline in names and claim.pairs in (None, pairs)
+        for task in (range(1, len(tasks)) if claim.beyond else [0])
     ]
     corrected = holm(np.array([result.p for _, _, result in tested]))
-    found = []
-    for (claim, place, result), p in zip(tested, corrected.tolist(), strict=True):
+    findings = []
+    for (claim, task, result), p in zip(tested, corrected.tolist(), strict=True):
         shown = f"{result.difference:+.4f} [{result.low:+.4f}, {result.high:+.4f}], p = {p:.2g}"
-        evidence = f"{claim.one} less {claim.other} on {tasks[place]}: {shown}"
-        found.append(PaperFinding(claim.text, claim.paper, verdict(claim.kind, result.difference, p), evidence))
-    return found
+        evidence = f"{claim.variant} less {claim.baseline} on {tasks[task]}: {shown}"
+        findings.append(PaperFinding(claim.text, claim.paper, verdict(claim.kind, result.difference, p), evidence))
+    return findings
 
 
 def verdict(kind: ClaimKind, difference: float, p: float) -> str:
-    """holds, does not hold, or, where the difference may be luck, not decided."""
+    """Whether a claim holds, does not hold, or, where the difference may be luck, is not decided."""
     if not p < ALPHA:
         return "not decided"
     right = {"above": difference > 0, "not above": difference < 0, "other": True}[kind]

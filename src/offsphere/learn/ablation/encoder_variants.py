@@ -20,9 +20,23 @@ SWEPT = {
 
 
 def encoder_grid(base: EncoderRecipe, budget: Sequence[Trial], *, full: bool = False) -> list[Variant]:
-    """Every output as it comes; cosine and dot with normalised token vectors, and cosine with VRNS.
+    """The grid over an encoder's training: every output, two with normalised token vectors, and cosine with VRNS.
 
-    ``full`` crosses outputs, inputs and VRNS. The first is the baseline: cosine, raw input, nothing added.
+    Args:
+        base: What all variants have in common.
+        budget: The temperatures and rates among which each variant chooses.
+        full: Whether outputs, inputs and VRNS are all crossed: 48 variants instead of 9.
+
+    Returns:
+        The variants; the first is the baseline: cosine, raw input, nothing added.
+
+    Example:
+        >>> import offsphere as osp
+        >>> variants = osp.encoder_grid(osp.EncoderRecipe(), [(0.05, 5e-5)])
+        >>> [variant.name for variant in variants][-3:]
+        ['cosine, input both', 'dot, input both', 'cosine, vrns']
+        >>> len(osp.encoder_grid(osp.EncoderRecipe(), [(0.05, 5e-5)], full=True))
+        48
     """
     plain = [_variant(base, budget, output) for output in OUTPUTS]
     if not full:
@@ -34,7 +48,7 @@ def encoder_grid(base: EncoderRecipe, budget: Sequence[Trial], *, full: bool = F
 
 
 def only(variants: Sequence[Variant], names: Sequence[str]) -> list[Variant]:
-    """Some of them by name, in the order of the grid."""
+    """Those variants of a grid that are named, in the order of the grid."""
     known = [variant.name for variant in variants]
     for name in names:
         if name not in known:
@@ -43,11 +57,31 @@ def only(variants: Sequence[Variant], names: Sequence[str]) -> list[Variant]:
 
 
 def encoder_sweep(base: EncoderRecipe, parameter: str, values: Sequence[str] = ()) -> list[Variant]:
-    """One parameter over its values, nothing else tuned."""
+    """Variants that differ in one parameter, for ``ablate_encoder``; nothing else is tuned.
+
+    Args:
+        base: What all variants have in common.
+        parameter: temperature, batch or pooling.
+        values: The values as one would type them; the usual ones without.
+
+    Returns:
+        A variant for each value; the first is the baseline.
+
+    Raises:
+        UnknownNameError: If the parameter is another one.
+        ParameterError: If a value means nothing.
+
+    Example:
+        >>> import offsphere as osp
+        >>> [variant.name for variant in osp.encoder_sweep(osp.EncoderRecipe(), "batch")]
+        ['batch 16', 'batch 64', 'batch 256']
+        >>> osp.encoder_sweep(osp.EncoderRecipe(), "temperature", ["0.1"])[0].budget
+        [(0.1, 2e-05)]
+    """
     if parameter not in SWEPT:
         raise UnknownNameError("sweep", parameter, list(SWEPT))
     temperature = base.temperature or TEMPERATURES[0]
-    found = []
+    variants = []
     for value in values or SWEPT[parameter]:
         try:
             if parameter == "temperature":
@@ -58,13 +92,14 @@ def encoder_sweep(base: EncoderRecipe, parameter: str, values: Sequence[str] = (
                 recipe, trial = replace(base, pooling=value), (temperature, base.rate)
         except ValueError as error:
             raise ParameterError(f"{parameter} = {value!r} is not a number") from error
-        found.append(Variant(f"{parameter} {value}", recipe, [trial]))
-    return found
+        variants.append(Variant(f"{parameter} {value}", recipe, [trial]))
+    return variants
 
 
 def _variant(
     base: EncoderRecipe, budget: Sequence[Trial], output: str, entering: str = "none", vrns: float = 0.0
 ) -> Variant:
+    """A variant of the grid, named by its output, its input and what is added."""
     recipe = replace(base, normalize=OUTPUTS[output], normalize_input=entering, vrns=vrns)
     parts = [output, *([f"input {entering}"] if entering != "none" else []), *(["vrns"] if vrns else [])]
     return Variant(", ".join(parts), recipe, budget)

@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 from offsphere.base.arrays import Array
 from offsphere.base.cache import Memo
 from offsphere.base.digests import digest_of
+from offsphere.base.progress import Progress
 from offsphere.base.version import code_version
-from offsphere.data.evaluator import Evaluator
 from offsphere.learn.ablation.variants import Variant
-from offsphere.learn.adapters.adapter_recipe import Recipe
-from offsphere.learn.adapters.adapter_setup import AdapterSetup
 from offsphere.learn.objective.contrastive_options import ContrastiveOptions
-from offsphere.scoring.adapter import Adapter
+from offsphere.scoring.record import DynamicsRow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,17 +30,17 @@ class VariantRun:
     measured: Sequence[Array]  # one a task: (seeds, units, ...)
     exponents: Array  # (seeds, 2)
     seconds: float
-    dynamics: Sequence[dict[str, float]]
+    dynamics: Sequence[DynamicsRow]
     notes: Sequence[str]  # what went wrong, or is to be minded
 
 
 class VariantFit(NamedTuple):
-    """One training of a variant, adapter or encoder."""
+    """One training of a variant, of an adapter or of an encoder."""
 
     held_out: float
     exponents: tuple[float, float]
     measured: Callable[[], Sequence[Array]]  # on every task it is judged by; asked only of the best trial
-    dynamics: Sequence[Mapping[str, Any]]
+    dynamics: Sequence[DynamicsRow]
     notes: Sequence[str]
 
 
@@ -55,10 +53,10 @@ def all_runs(
     fit: FitOne,
     variants: Sequence[Variant],
     seeds: Sequence[int],
-    progress: Callable[[int, int, str], None] | None,
+    progress: Progress | None,
 ) -> list[VariantRun]:
     """Every variant's run; ``progress`` counts trainings."""
-    found = []
+    runs = []
     total, done = sum(len(variant.budget) + len(seeds) - 1 for variant in variants), 0
     for variant in variants:
 
@@ -66,108 +64,86 @@ def all_runs(
             if progress is not None:
                 progress(before + trainings, total, variant.name)
 
-        found.append(kept_run(memo, data, fit, variant, seeds, show))
+        runs.append(kept_run(memo, data, fit, variant, seeds, show))
         done += len(variant.budget) + len(seeds) - 1
-    return found
+    return runs
 
 
 def kept_run(
     memo: Memo, data: str, fit: FitOne, variant: Variant, seeds: Sequence[int], show: Callable[[int], None]
 ) -> VariantRun:
-    """A variant's run, from the folder where it was finished before; ``data`` says what else it depends on."""
-    said = json.dumps([variant.recipe.config(), list(variant.budget), list(seeds)], default=str)
-    name = f"variant-{digest_of([data.encode(), said.encode(), code_version()])}"
-
-    def make() -> dict[str, NDArray[Any]]:
-        run = _trained(fit, variant, seeds, show)
-        columns = [name for name in (run.dynamics[0] if run.dynamics else {}) if name != "layer"]
-        rows = [row for row in run.dynamics if row.get("layer") is None]
-        return {
-            "trials": run.trials,
-            "held_out": run.held_out,
-            "exponents": run.exponents,
-            "seconds": np.array([run.seconds]),
-            "columns": np.array(columns, dtype=str),
-            "notes": np.array(run.notes, dtype=str),
-            "dynamics": np.array([[row[name] for name in columns] for row in rows], np.float64),
-            **{f"measured-{place}": part for place, part in enumerate(run.measured)},
-        }
-
-    found = memo.arrays(name, make)
-    numbers = cast("dict[str, Array]", found)
-    rows = [dict(zip(found["columns"].tolist(), row, strict=True)) for row in numbers["dynamics"].tolist()]
-    places = [place for place in numbers if place.startswith("measured-")]
-    return VariantRun(
-        numbers["trials"],
-        numbers["held_out"],
-        [numbers[f"measured-{place}"] for place in range(len(places))],
-        numbers["exponents"],
-        float(numbers["seconds"][0]),
-        rows,
-        found["notes"].tolist(),
-    )
+    """A variant's run, from the folder where it was finished before; ``data`` is a digest of what it depends on too."""
+    settings = json.dumps([variant.recipe.config(), list(variant.budget), list(seeds)], default=str)
+    name = f"variant-{digest_of([data.encode(), settings.encode(), code_version()])}"
+    return _run_of_arrays(memo.arrays(name, lambda: _arrays_of_run(train_variant(fit, variant, seeds, show))))
 
 
-def _trained(fit: FitOne, variant: Variant, seeds: Sequence[int], show: Callable[[int], None]) -> VariantRun:
+def train_variant(fit: FitOne, variant: Variant, seeds: Sequence[int], show: Callable[[int], None]) -> VariantRun:
     """Choose temperature and rate on held-out queries with the first seed, then train with every seed."""
     started = time.monotonic()
     trials, best = [], -1
     notes: list[str] = []
-    chosen: list[VariantFit] = []
-    for place, (temperature, rate) in enumerate(variant.budget):
-        tried = fit(replace(variant.recipe, temperature=temperature, rate=rate), seeds[0])
-        trials.append([temperature, rate, tried.held_out])
-        notes += tried.notes
+    kept: list[VariantFit] = []
+    for number, (temperature, rate) in enumerate(variant.budget):
+        trial = fit(replace(variant.recipe, temperature=temperature, rate=rate), seeds[0])
+        trials.append([temperature, rate, trial.held_out])
+        notes += trial.notes
         if best_trial(np.array(trials)) != best:
-            best, chosen = place, [tried]  # one that is not the best is not kept: an encoder is large
-        show(place + 1)
+            best, kept = number, [trial]  # one that is not the best is not kept: an encoder is large
+        show(number + 1)
     temperature, rate = variant.budget[best]
-    measured = [chosen[0].measured()]
-    exponents, held_out = [chosen[0].exponents], [chosen[0].held_out]
-    for place, seed in enumerate(seeds[1:]):
-        other = fit(replace(variant.recipe, temperature=temperature, rate=rate), seed)
-        measured.append(other.measured())
-        exponents.append(other.exponents)
-        held_out.append(other.held_out)
-        notes += other.notes
-        show(len(variant.budget) + place + 1)
+    measured = [kept[0].measured()]
+    exponents, held_out = [kept[0].exponents], [kept[0].held_out]
+    for number, seed in enumerate(seeds[1:]):
+        again = fit(replace(variant.recipe, temperature=temperature, rate=rate), seed)
+        measured.append(again.measured())
+        exponents.append(again.exponents)
+        held_out.append(again.held_out)
+        notes += again.notes
+        show(len(variant.budget) + number + 1)
     return VariantRun(
-        np.array(trials),
-        np.array(held_out),
-        [np.stack(parts) for parts in zip(*measured, strict=True)],
-        np.array(exponents),
-        time.monotonic() - started,
-        [dict(row) for row in chosen[0].dynamics],
-        list(dict.fromkeys(notes)),
+        trials=np.array(trials),
+        held_out=np.array(held_out),
+        measured=[np.stack(parts) for parts in zip(*measured, strict=True)],
+        exponents=np.array(exponents),
+        seconds=time.monotonic() - started,
+        dynamics=[dict(row) for row in kept[0].dynamics],
+        notes=list(dict.fromkeys(notes)),
     )
 
 
-def adapters_of(setup: AdapterSetup, evaluators: Sequence[Evaluator]) -> FitOne:
-    """Trainings of adapters on frozen vectors."""
-
-    def fit(recipe: ContrastiveOptions, seed: int) -> VariantFit:
-        adapter = setup.adapt(cast("Recipe", recipe), [seed])
-        record = adapter.record
-        assert record is not None
-        return VariantFit(
-            record.run.best,
-            _exponents(adapter),
-            lambda: [evaluator.values([adapter.scorer])[0] for evaluator in evaluators],
-            record.dynamics,
-            record.notes,
-        )
-
-    return fit
-
-
 def best_trial(trials: Array) -> int:
-    """The place of the highest held-out value; one that is no number is below all."""
+    """The number of the trial with the highest held-out value; one that is no number is below all."""
     return int(np.argmax(np.nan_to_num(trials[:, 2], nan=-np.inf)))
 
 
-def _exponents(adapter: Adapter) -> tuple[float, float]:
-    """Of the output, as learned; where a head has divided already, those it divided by."""
-    found = []
-    for side, name in ((adapter.query, "query"), (adapter.document, "document")):
-        found.append(side.head.output if side.head is not None else adapter.similarity.parameters[name])
-    return found[0], found[1]
+def _arrays_of_run(run: VariantRun) -> dict[str, NDArray[Any]]:
+    """A run as arrays, to be kept in a file; of the dynamics only the rows that are not of single layers."""
+    columns = [name for name in (run.dynamics[0] if run.dynamics else {}) if name != "layer"]
+    rows = [row for row in run.dynamics if row.get("layer") is None]
+    return {
+        "trials": run.trials,
+        "held_out": run.held_out,
+        "exponents": run.exponents,
+        "seconds": np.array([run.seconds]),
+        "columns": np.array(columns, dtype=str),
+        "notes": np.array(run.notes, dtype=str),
+        "dynamics": np.array([[row[name] for name in columns] for row in rows], np.float64),
+        **{f"measured-{number}": part for number, part in enumerate(run.measured)},
+    }
+
+
+def _run_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> VariantRun:
+    """A run from the arrays it was kept as."""
+    numbers = cast("Mapping[str, Array]", arrays)
+    rows = [dict(zip(arrays["columns"].tolist(), row, strict=True)) for row in numbers["dynamics"].tolist()]
+    tasks = sum(name.startswith("measured-") for name in numbers)
+    return VariantRun(
+        trials=numbers["trials"],
+        held_out=numbers["held_out"],
+        measured=[numbers[f"measured-{number}"] for number in range(tasks)],
+        exponents=numbers["exponents"],
+        seconds=float(numbers["seconds"][0]),
+        dynamics=rows,
+        notes=arrays["notes"].tolist(),
+    )

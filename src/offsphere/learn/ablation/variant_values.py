@@ -21,20 +21,24 @@ from offsphere.statistics.significance import bootstrap, holm, interval, randomi
 
 
 class Column(NamedTuple):
-    """What variants are judged by: a task, or some queries of it."""
+    """What variants are judged by: a task, or some of its queries."""
 
     task: Mapping[str, Any]
     evaluation: Evaluation
     number: int  # of the task among those that were measured
     rows: Index | None = None  # of its queries; all without
 
-    def measured(self, run: VariantRun) -> Array:
-        """The measurements of a variant, seed by seed."""
-        found = run.measured[self.number]
-        return found if self.rows is None else found[:, self.rows]
+    def select(self, measured: Array) -> Array:
+        """Of one measurement of the task, what belongs to this column."""
+        return measured if self.rows is None else measured[self.rows]
+
+    def measurements(self, run: VariantRun) -> Array:
+        """The measurements of a variant, seed by seed: (seeds, units, ...)."""
+        measured = run.measured[self.number]
+        return measured if self.rows is None else measured[:, self.rows]
 
     def value(self, measured: Array) -> float:
-        """Of one measurement."""
+        """The value of one measurement over all units of the column."""
         return float(self.evaluation.evaluate(measured, np.ones((1, self.evaluation.units)))[0])
 
 
@@ -50,7 +54,7 @@ def columns_of(data: TrainingData[Source], evaluators: Sequence[Evaluator]) -> l
     ]
     first = data.judged[0]
     if first.task.relevant_to_any() is not None and data.source.task.relevant_to_any() is not None:
-        new = np.flatnonzero(~data.seen(first))
+        new = np.flatnonzero(~data.seen_units(first))
         if FEWEST_NEW <= len(new) < first.task.units:
             part = first.task.only(new).summary()
             part["name"] = f"{first.task.name}, new documents"
@@ -59,70 +63,78 @@ def columns_of(data: TrainingData[Source], evaluators: Sequence[Evaluator]) -> l
 
 
 class VariantValues:
-    """What the runs are worth in each column."""
+    """Values, intervals and tests of every variant in every column."""
 
     def __init__(self, columns: Sequence[Column], runs: Sequence[VariantRun], seed: int) -> None:
         self.columns, self.runs, self.seed = columns, runs, seed
         self.values = [[self._by_seed(column, run) for run in runs] for column in columns]
-        self.samples = [self._resampled(column) for column in columns]  # (resamples, variants)
-        self.p = [self._tested(place) for place in range(len(columns))]
+        self.samples = [self._resample(column) for column in columns]  # (resamples, variants)
+        self.p = [self._test(number) for number in range(len(columns))]
 
-    def row(self, place: int, variant: Variant) -> VariantRow:
-        """What one variant came to."""
-        run = self.runs[place]
+    def row(self, number: int, variant: Variant) -> VariantRow:
+        """What one variant came to; ``number`` is that of its run."""
+        run = self.runs[number]
         temperature, rate, _ = run.trials[best_trial(run.trials)].tolist()
-        results = [self._result(column, place) for column in range(len(self.columns))]
-        last = run.dynamics[-1]["negative_variance"] if run.dynamics else float("nan")
         query, document = run.exponents.mean(axis=0).tolist()
-        held_out = float(run.held_out.mean())
-        exponents = (query, document)
         return VariantRow(
-            variant.name, temperature, rate, held_out, results, run.seconds, exponents, last, variant.same
+            name=variant.name,
+            temperature=temperature,
+            rate=rate,
+            held_out=float(run.held_out.mean()),
+            results=[self._result(column, number) for column in range(len(self.columns))],
+            seconds=run.seconds,
+            exponents=(query, document),
+            negative_variance=run.dynamics[-1]["negative_variance"] if run.dynamics else float("nan"),
+            same=variant.same,
         )
 
-    def contrast(self, one: int, other: int, task: int) -> Difference:
-        """One variant less another."""
-        around = interval(self.samples[task][:, one] - self.samples[task][:, other])
-        difference = float(self.values[task][one].mean() - self.values[task][other].mean())
-        p = randomization_test((self._units(task, one) - self._units(task, other))[:, None], seed=self.seed)
+    def difference(self, variant: int, baseline: int, column: int) -> Difference:
+        """One variant less another in a column, all given by number."""
+        around = interval(self.samples[column][:, variant] - self.samples[column][:, baseline])
+        difference = float(self.values[column][variant].mean() - self.values[column][baseline].mean())
+        apart = self._units(column, variant) - self._units(column, baseline)
+        p = randomization_test(apart[:, None], seed=self.seed)
         return Difference(difference, float(around.low), float(around.high), float(p[0]))
 
-    def _result(self, task: int, place: int) -> VariantResult:
-        own, samples = self.values[task][place], self.samples[task]
-        around, gained = interval(samples[:, place]), interval(samples[:, place] - samples[:, 0])
+    def _result(self, column: int, number: int) -> VariantResult:
+        """A variant in one column, and how it differs from the first variant there."""
+        by_seed, samples = self.values[column][number], self.samples[column]
+        around, gained = interval(samples[:, number]), interval(samples[:, number] - samples[:, 0])
         return VariantResult(
-            float(own.mean()),
-            float(around.low),
-            float(around.high),
-            float(own.std(ddof=1)) if len(own) > 1 else 0.0,
-            float(own.mean() - self.values[task][0].mean()),
-            float(gained.low),
-            float(gained.high),
-            float(self.p[task][place - 1]) if place else None,
+            value=float(by_seed.mean()),
+            low=float(around.low),
+            high=float(around.high),
+            spread=float(by_seed.std(ddof=1)) if len(by_seed) > 1 else 0.0,
+            difference=float(by_seed.mean() - self.values[column][0].mean()),
+            difference_low=float(gained.low),
+            difference_high=float(gained.high),
+            p=float(self.p[column][number - 1]) if number else None,
         )
 
     def _by_seed(self, column: Column, run: VariantRun) -> Array:
-        return np.array([column.value(measured) for measured in column.measured(run)])
+        """The value of a variant in a column with each seed."""
+        return np.array([column.value(measured) for measured in column.measurements(run)])
 
-    def _resampled(self, column: Column) -> Array:
+    def _resample(self, column: Column) -> Array:
         """Each variant's mean over seeds in each resample of the queries."""
         evaluation = column.evaluation
         seeds = len(self.runs[0].held_out)
-        flat = [measured for run in self.runs for measured in column.measured(run)]
-        found = bootstrap(
+        flat = [measured for run in self.runs for measured in column.measurements(run)]
+        samples = bootstrap(
             lambda weights: evaluation.evaluate_all(flat, weights), evaluation.units, RESAMPLES, self.seed
         )
-        return np.asarray(found.reshape(len(found), len(self.runs), seeds).mean(axis=2))
+        return np.asarray(samples.reshape(len(samples), len(self.runs), seeds).mean(axis=2))
 
-    def _units(self, task: int, place: int) -> Array:
-        """What each query adds to the value, seeds averaged."""
-        column = self.columns[task]
-        parts = [column.evaluation.contributions(measured) for measured in column.measured(self.runs[place])]
+    def _units(self, column: int, number: int) -> Array:
+        """What each query adds to the value of a variant in a column, seeds averaged."""
+        judged = self.columns[column]
+        parts = [judged.evaluation.contributions(measured) for measured in judged.measurements(self.runs[number])]
         return np.asarray(np.mean(cast("list[Array]", parts), axis=0))
 
-    def _tested(self, task: int) -> Array:
+    def _test(self, column: int) -> Array:
+        """The corrected p of every variant but the first against the first."""
         if len(self.runs) < 2:  # noqa: PLR2004
             return np.zeros(0)
-        base = self._units(task, 0)
-        apart = np.stack([self._units(task, place) - base for place in range(1, len(self.runs))], axis=1)
+        base = self._units(column, 0)
+        apart = np.stack([self._units(column, number) - base for number in range(1, len(self.runs))], axis=1)
         return holm(randomization_test(apart, seed=self.seed))

@@ -1,4 +1,4 @@
-"""Variants of a recipe to hold against each other: the grid of normalisations, and sweeps over one parameter."""
+"""Variants of an adapter's training: the grid of normalisations, and sweeps over one parameter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,20 @@ Trial = tuple[float, float]  # temperature, rate
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A recipe, what it is called, and between which temperatures and rates it may choose."""
+    """One way to train among several that are compared.
+
+    Args:
+        name: What the variant is called in tables.
+        recipe: How it is trained, an adapter (``Recipe``) or an encoder (``EncoderRecipe``).
+        budget: The temperatures and rates among which it chooses on held-out queries.
+        same: Names of others that train alike, to the last digit, and are not trained for that.
+
+    Example:
+        >>> import offsphere as osp
+        >>> variant = osp.Variant("query", osp.Recipe(normalize="query"), [(0.05, 0.001), (0.05, 0.003)])
+        >>> variant.recipe.exponents
+        Exponents(query=1.0, document=0.0, learned=False)
+    """
 
     name: str
     recipe: ContrastiveOptions
@@ -38,35 +51,35 @@ class Variant:
 
 
 def budget_of(temperatures: Sequence[float] = TEMPERATURES, rates: Sequence[float] = RATES) -> list[Trial]:
-    """Each temperature with each rate."""
+    """The trials of a variant: each temperature with each rate."""
     return list(product(temperatures, rates))
 
 
 def grid(base: Recipe, budget: Sequence[Trial], *, full: bool = False, pairs: bool = False) -> list[Variant]:
-    """Every output with every input; and every output with the sides tied, with VRNS, and with a magnitude head.
+    """The grid: every output with every input, and every output with sides tied, with VRNS and with a magnitude head.
 
     ``full`` crosses all five switches. The first is the baseline: cosine, raw input, a map for each side (for pairs one
     for both, unless the recipe says otherwise), nothing added. Variants that must train alike are one.
     """
     base = base.resolved(pairs=pairs)
-    other = "untied" if base.sides == "tied" else "tied"
-    found = [_variant(base, budget, output, entering) for output in OUTPUTS for entering in INPUTS]
+    switched = "untied" if base.sides == "tied" else "tied"
+    variants = [_variant(base, budget, output, entering) for output in OUTPUTS for entering in INPUTS]
     if full:
-        for sides, vrns, head in product((base.sides, other), (0.0, VRNS_WEIGHT), (None, "multiplied")):
+        for sides, vrns, head in product((base.sides, switched), (0.0, VRNS_WEIGHT), (None, "multiplied")):
             if (sides, vrns, head) != (base.sides, 0.0, None):
-                found += [
+                variants += [
                     _variant(base, budget, output, entering, sides=sides, vrns=vrns, magnitude=head)
                     for output in OUTPUTS
                     for entering in INPUTS
                 ]
     else:
-        for switch in ({"sides": other}, {"vrns": VRNS_WEIGHT}, {"magnitude": "multiplied"}):
-            found += [_variant(base, budget, output, **switch) for output in OUTPUTS]
-    return _merged(found)
+        for switch in ({"sides": switched}, {"vrns": VRNS_WEIGHT}, {"magnitude": "multiplied"}):
+            variants += [_variant(base, budget, output, **switch) for output in OUTPUTS]
+    return _merge_alike(variants)
 
 
-def _merged(variants: Sequence[Variant]) -> list[Variant]:
-    """One for all that must train alike.
+def _merge_alike(variants: Sequence[Variant]) -> list[Variant]:
+    """Merge variants that must train alike into one.
 
     Under a normalised output the map of a side gives the same scores for x and for any multiple of it, whatever the
     map: loss and gradients do not see the length of that side's input at all.
@@ -85,7 +98,23 @@ def _merged(variants: Sequence[Variant]) -> list[Variant]:
 
 
 def sweep(base: Recipe, parameter: str) -> list[Variant]:
-    """One parameter over its values, nothing else tuned: temperature in powers of two, or batch."""
+    """Variants that differ in one parameter, for ``ablate``; nothing else is tuned.
+
+    Args:
+        base: What all variants have in common.
+        parameter: temperature, in powers of two, or batch.
+
+    Returns:
+        A variant for each value; the first is the baseline.
+
+    Raises:
+        UnknownNameError: If the parameter is another one.
+
+    Example:
+        >>> import offsphere as osp
+        >>> [variant.name for variant in osp.sweep(osp.Recipe(), "batch")]
+        ['batch 16', 'batch 64', 'batch 256', 'batch 1024']
+    """
     trial = [(base.temperature or TEMPERATURES[1], base.rate)]
     if parameter == "temperature":
         return [Variant(f"temperature {value:g}", base, [(value, base.rate)]) for value in SWEPT_TEMPERATURES]
@@ -95,6 +124,7 @@ def sweep(base: Recipe, parameter: str) -> list[Variant]:
 
 
 def _variant(base: Recipe, budget: Sequence[Trial], output: str, entering: str = "none", **switches: Any) -> Variant:
+    """A variant of the grid, named by its output, its input and what is added."""
     recipe = replace(base, normalize=OUTPUTS[output], normalize_input=entering, **switches)
     parts = [output]
     parts += [f"input {entering}"] if entering != "none" else []

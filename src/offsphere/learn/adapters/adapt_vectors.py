@@ -31,14 +31,44 @@ def adapt(
 ) -> Adapter:
     """Train an adapter on a task's vectors as they are: whoever made them, nothing is encoded again.
 
-    ``options`` are fields of a ``Recipe`` (sides, rank, magnitude, normalize_input, loss, temperature, vrns, ...) and
-    override those of a ``recipe`` that is given. ``also`` are other tasks with vectors to learn from, such as the
-    titles and texts of the corpus. Training stops by the value on ``held_out``, without it on queries put aside from
-    the task, as they come; with ``new_documents`` on queries whose relevant documents are relevant to none that is
-    learned from. With several ``seeds`` the one with the best held-out value is kept. The result is a transform;
-    ``adapter.scorer`` is what was trained.
+    Args:
+        task: What to learn from.
+        vectors: The vectors of the task.
+        normalize: The output, which is scored: both (cosine), none (dot), query, document, half, learn, or a pair of
+            exponents; as the recipe has it without.
+        recipe: How to train; the defaults of ``Recipe`` without.
+        also: Further tasks with vectors to learn from, such as the titles and texts of the corpus.
+        held_out: What training stops by, which is not learned from; queries put aside from the task without.
+        new_documents: Whether queries that are put aside share no relevant document with those that are learned from.
+        metric: By which held-out queries are measured; the usual one of the task without.
+        seed: Of what is put aside, of the batches and of the start.
+        seeds: How many trainings there are, from that seed on; the one with the best held-out value is kept.
+        repeat: How often the task's own pairs come for each pair of ``also``; about as many of both without.
+        progress: Called now and then with how far it is.
+        options: Fields of a ``Recipe`` (sides, rank, magnitude, loss, temperature, ...), which override the recipe.
+
+    Returns:
+        The adapter, which is a transform; ``adapter.scorer`` is what was trained, ``adapter.record`` how it went.
+
+    Raises:
+        OffsphereError: If there is too little to learn from, or an option means nothing; torch must be installed.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> rng = np.random.default_rng(0)
+        >>> documents = rng.standard_normal((60, 4)).astype(np.float32)
+        >>> queries = documents[:, ::-1] + 0.1 * rng.standard_normal((60, 4))  # coordinates in another order
+        >>> judged = {f"q{row}": {f"d{row}": 1.0} for row in range(60)}
+        >>> task = osp.RankingTask.from_judgments(judged, [f"d{row}" for row in range(60)])
+        >>> vectors = osp.RankingVectors.of(task, queries.astype(np.float32), documents)
+        >>> adapter = osp.adapt(task, vectors, batch=32, rate=0.03, epochs=100)
+        >>> adapter.scorer.name
+        'adapter(untied) + cosine'
+        >>> adapter.record.run.best > adapter.record.run.start + 0.5
+        True
     """
-    chosen = (recipe or Recipe()).changed(normalize, options)
+    chosen = (recipe or Recipe()).with_options(options, normalize)
     setup = AdapterSetup.of(
         (task, vectors),
         also=also,

@@ -25,7 +25,7 @@ DIGITS = 4  # of learned exponents: what is printed is what is used
 class SideModule(nn.Module):
     """``x -> start x + x change``: the change starts at zero, and weight decay pulls back to the original.
 
-    With a rank the change is a product of two thin matrices. The head gives ``h`` of a magnitude head.
+    With a rank the change is a product of two thin matrices. A magnitude head gives each vector a length of its own.
     """
 
     thin: Tensor | None
@@ -44,20 +44,20 @@ class SideModule(nn.Module):
         self.register_parameter("weights", head)  # of the direction, the log length, and one
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """The mapped vectors."""
+        """Map vectors of this side."""
         inner = vectors if self.thin is None else vectors @ self.thin
         return torch.addmm(vectors, inner, self.change, beta=self.start)
 
     def head(self, given: Tensor) -> Tensor | None:
-        """What the magnitude head says of the vectors as they were given."""
+        """What the magnitude head gives for vectors as they came in; nothing where there is no head."""
         if self.weights is None:
             return None
         lengths = given.norm(dim=-1).clamp_min(LEAST)
-        found: Tensor = powered(given, 1.0) @ self.weights[:-2] + self.weights[-2] * lengths.log() + self.weights[-1]
-        return found
+        values: Tensor = powered(given, 1.0) @ self.weights[:-2] + self.weights[-2] * lengths.log() + self.weights[-1]
+        return values
 
     def matrix(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """The map as one matrix."""
+        """The map as one matrix, (dimension, dimension)."""
         change = self.change.detach().double().cpu()
         if self.thin is not None:
             change = self.thin.detach().double().cpu() @ change
@@ -77,19 +77,19 @@ class AdapterModule(nn.Module):
         self.maps = nn.ModuleDict({name: SideModule(dimension, recipe, generator) for name in names})
 
     def side(self, side: Side) -> SideModule | None:
-        """The map of a side, where it has one."""
+        """The map of a side; nothing where the side has none."""
         name = "both" if "both" in self.maps else str(side)
         return cast("SideModule", self.maps[name]) if name in self.maps else None
 
     def forward(self, vectors: Tensor, side: Side) -> tuple[Tensor, Tensor | None]:
-        """The mapped vectors, before the output is normalised, and what their head says."""
+        """Map vectors of a side, before the output is normalised, and say what their head gives."""
         part = self.side(side)
         if part is None:  # nothing enters anything: the vectors stay as they are
             return vectors, None
         return part(self.input(vectors, side)), part.head(vectors)
 
     def parameter_groups(self) -> Iterator[dict[str, Any]]:
-        """Maps with weight decay; heads without; exponents of the input at their own rate."""
+        """Groups for the optimiser: maps with weight decay, heads without, exponents of the input at their own rate."""
         recipe = self.recipe
         parts = [cast("SideModule", part) for part in self.maps.values()]
         maps = [p for part in parts for p in (part.change, part.thin) if p is not None]
@@ -101,7 +101,7 @@ class AdapterModule(nn.Module):
             yield {"params": [self.input.raw], "lr": recipe.own_rate, "weight_decay": 0.0}
 
     def adapter(self, objective: Objective) -> Adapter:
-        """What was learned, without torch."""
+        """What was learned so far, as an adapter that needs no torch."""
         exponents, entering = objective.normalization.exponents, self.input.exponents
         sides, output = {}, {}
         for side in SIDES:

@@ -67,7 +67,7 @@ class AdapterSetup:
             new_documents=new_documents,
             metric=metric,
             seed=seed,
-            learn_copies=True,
+            learn_copies=True,  # as adapters always did: numbers that were published rest on it
         )
         pairs = data.pairs(repeat=repeat)
         stopped_by = data.held_out
@@ -100,6 +100,7 @@ class AdapterSetup:
         return replace(fits[best].adapter, record=self._record(recipe, fits, best))
 
     def _record(self, recipe: Recipe, fits: Sequence[AdapterFit], best: int) -> Training:
+        """The record of all trainings of a recipe, of which the one with number ``best`` was kept."""
         from offsphere.learn.objective.objective import objective_of
 
         data, pairs = self.data, self.pairs

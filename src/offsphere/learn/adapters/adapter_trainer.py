@@ -21,7 +21,7 @@ from offsphere.learn.data.training_pairs import VectorPairs
 from offsphere.learn.objective.batch import Batch, FalseNegatives
 from offsphere.learn.objective.objective import objective_of
 from offsphere.scoring.adapter import Adapter
-from offsphere.scoring.record import Run
+from offsphere.scoring.record import DynamicsRow, Run
 
 Evaluate = Callable[[Adapter], float]
 
@@ -31,11 +31,11 @@ EVALUATE_EVERY = 25  # steps at least; else once an epoch
 
 @dataclass(slots=True)
 class AdapterFit:
-    """What a training gave."""
+    """The result of one training: the adapter in its best state, and how it went."""
 
     adapter: Adapter
     run: Run
-    dynamics: list[dict[str, float]]
+    dynamics: list[DynamicsRow]
     masked: int  # negatives that did not count, over all steps
 
 
@@ -61,7 +61,7 @@ class AdapterTrainer:
         self.optimizer = torch.optim.AdamW(groups, betas=BETAS, fused=True)
         self.mined: MinedNegatives | None = None
         self.masked = 0
-        self.dynamics: list[dict[str, float]] = []
+        self.dynamics: list[DynamicsRow] = []
         self.history: list[tuple[int, float, float]] = []
         self.best: tuple[float, int, Any] = (-inf, 0, None)
 
@@ -69,46 +69,58 @@ class AdapterTrainer:
         """Train to the end, or until held-out values stop rising, or until the loss is no number."""
         started = time.monotonic()
         total, every = self._steps(), max(EVALUATE_EVERY, len(self.pairs) // self.size)
-        start = self._evaluated(0, [])
-        self._look(0, nan, always=True)
+        start = self._evaluate(0, [])
+        self._measure_probe(0, nan, always=True)
         losses: list[float] = []
         done, stopped, broke = 0, "all steps done", False
-        for step, chosen in zip(range(1, total + 1), self._endless(), strict=False):
+        for step, chosen in zip(range(1, total + 1), self._batches(), strict=False):
             loss = self._step(chosen)
             evaluates = step % every == 0 or step == total
-            if not isfinite(loss) or (evaluates and not self._finite()):
-                stopped, broke = self._not_finite(step), True
+            if not isfinite(loss) or (evaluates and not self._all_finite()):
+                stopped, broke = self._why_broken(step), True
                 break
             done = step
             losses.append(loss)
-            self._look(step, loss, always=step == total)
+            self._measure_probe(step, loss, always=step == total)
             if evaluates:
-                self._evaluated(step, losses)
+                self._evaluate(step, losses)
                 losses = []
             if self.progress is not None:
                 self.progress(step, total, f"held-out {self.history[-1][2]:.4f}")
-            if evaluates and self._worn_out():
+            if evaluates and self._out_of_patience():
                 stopped = f"no better held-out value in {self.recipe.patience} evaluations"
                 break
         if self.progress is not None and done < total:
             self.progress(total, total, f"held-out {self.best[0]:.4f}")
         value, best_step, adapter = self.best
         seconds = round(time.monotonic() - started, 2)
-        run = Run(self.seed, start, value, best_step, done, seconds, tuple(self.history), stopped, broke)
+        run = Run(
+            seed=self.seed,
+            start=start,
+            best=value,
+            best_step=best_step,
+            steps=done,
+            seconds=seconds,
+            history=tuple(self.history),
+            stopped=stopped,
+            broke=broke,
+        )
         return AdapterFit(adapter, run, self.dynamics, self.masked)
 
-    def _endless(self) -> Iterator[Index]:
-        """Epoch after epoch."""
+    def _batches(self) -> Iterator[Index]:
+        """Batches of pairs without end, epoch after epoch."""
         while True:
             yield from self.pairs.batches(self.size, self.order)
 
     def _steps(self) -> int:
+        """How many steps the training takes at most."""
         an_epoch = len(self.pairs) // self.size
         if self.recipe.epochs is not None:
             return self.recipe.epochs * an_epoch
         return max(EPOCHS * an_epoch, LEAST_STEPS)
 
     def _step(self, chosen: Index) -> float:
+        """Take one step on a batch of pairs, and give its loss; a loss that is no number changes nothing."""
         loss = self.objective(self._batch(chosen))
         value = float(loss.detach())
         if isfinite(value):
@@ -118,32 +130,34 @@ class AdapterTrainer:
         return value
 
     def _batch(self, chosen: Index) -> Batch:
+        """Some pairs as a batch of mapped vectors, with mined negatives and what is no negative."""
         queries, documents = (torch.from_numpy(side) for side in gather(self.pairs, chosen))
         query_keys, document_keys = self.pairs.keys(chosen)
         hard, hard_keys = self._hard(chosen)
         rows, relevant = self.pairs.relevant(query_keys)
         ignored = FalseNegatives.of(rows, relevant, document_keys, hard_keys)
         self.masked += len(ignored)
-        mapped, head = self.module(queries, "query")
-        other, its_head = self.module(documents, "document")
+        queries, query_head = self.module(queries, "query")
+        documents, document_head = self.module(documents, "document")
         hard, hard_head = self.module(hard, "document") if hard is not None else (None, None)
-        heads = (head, its_head, hard_head) if head is not None or its_head is not None else None
-        return Batch(mapped, other, hard, ignored, heads)
+        with_heads = query_head is not None or document_head is not None
+        heads = (query_head, document_head, hard_head) if with_heads else None
+        return Batch(queries, documents, hard, ignored, heads)
 
     def _hard(self, chosen: Index) -> tuple[torch.Tensor | None, Index | None]:
-        """Mined negatives of the batch's queries, and their numbers."""
+        """Vectors of mined negatives for the batch's queries, and their keys; nothing where none are mined."""
         if self.mined is None:
             return None, None
         asked = self.pairs.queries[chosen[self.pairs.source[chosen] == 0]]
-        found = self.mined.draw(asked, self.recipe.hard_negatives, self.drawing)
-        if not len(found):
+        rows = self.mined.draw(asked, self.recipe.hard_negatives, self.drawing)
+        if not len(rows):
             return None, None
         source = self.pairs.sources[0]
-        vectors = np.array(source.documents[found], np.float32)
-        return torch.from_numpy(vectors), source.document_keys[found]
+        vectors = np.array(source.documents[rows], np.float32)
+        return torch.from_numpy(vectors), source.document_keys[rows]
 
-    def _evaluated(self, step: int, losses: list[float]) -> float:
-        """The held-out value now; a better one than all before is kept. New negatives are mined by the scorer."""
+    def _evaluate(self, step: int, losses: list[float]) -> float:
+        """Measure the held-out value, keep the adapter if it is the best so far, and mine new negatives by it."""
         adapter = self.module.adapter(self.objective)
         value = self.evaluate(adapter)
         self.history.append((step, float(np.mean(losses)) if losses else float("nan"), value))
@@ -153,23 +167,25 @@ class AdapterTrainer:
             self.mined = MinedNegatives.by(adapter.scorer, self.pairs, self.drawing)
         return value
 
-    def _look(self, step: int, loss: float, *, always: bool = False) -> None:
-        """Measure the probe, every few steps and at both ends."""
+    def _measure_probe(self, step: int, loss: float, *, always: bool = False) -> None:
+        """Measure the probe every few steps, and ``always`` at both ends."""
         every = self.recipe.dynamics_every
         if every and len(self.probe.queries) > 1 and (always or step % every == 0):
             self.dynamics.append(
                 {"seed": self.seed, "step": step, "loss": loss, **self.probe.measure(self.module, self.objective)}
             )
 
-    def _finite(self) -> bool:
-        """Whether the last step left numbers: a loss can be finite and its gradient not."""
+    def _all_finite(self) -> bool:
+        """Whether the last step left finite weights: a loss can be finite and its gradient not."""
         parameters = [*self.module.parameters(), *self.objective.parameters()]
         return all(bool(parameter.isfinite().all()) for parameter in parameters)
 
-    def _worn_out(self) -> bool:
+    def _out_of_patience(self) -> bool:
+        """Whether as many evaluations as the recipe has patience for brought no better value."""
         return len(self.history) - 1 - [step for step, _, _ in self.history].index(self.best[1]) >= self.recipe.patience
 
-    def _not_finite(self, step: int) -> str:
+    def _why_broken(self, step: int) -> str:
+        """Why training ended at a step whose loss is no number, and what to do about it."""
         scale = self.objective.current_scale
         return (
             f"the loss is not a finite number at step {step}; kept is the state of step {self.best[1]}: lower the rate "

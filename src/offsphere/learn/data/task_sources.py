@@ -35,7 +35,7 @@ class TaskSource(Protocol[Contents]):
 
     @property
     def task(self) -> Task:
-        """The task itself."""
+        """The task whose contents these are."""
         ...
 
     @property
@@ -73,8 +73,8 @@ class TaskSource(Protocol[Contents]):
         """Rows of both sides of every positive pair that can be learned from."""
         ...
 
-    def numbered(self, others: Sequence[Self]) -> list[NumberedSides[Contents]]:
-        """The sides of this source and of others that are learned from with it, one numbering for all."""
+    def number_sides(self, others: Sequence[Self]) -> list[NumberedSides[Contents]]:
+        """Number the sides of this source and of others that are learned from with it, the same contents alike."""
         ...
 
     def contents(self) -> list[bytes]:
@@ -99,6 +99,7 @@ class VectorSource:
 
     @cached_property
     def _positives(self) -> Positives:
+        """The positive pairs with their lengths, computed once."""
         return positives_of(self.task, self.vectors)
 
     @cached_property
@@ -115,10 +116,10 @@ class VectorSource:
         """Refuse vectors that are not those of the task, and others of another dimension."""
         self.task.check(self.vectors)
         dimension = self.vectors.dimension
-        for other in others:
-            if other.vectors.dimension != dimension:
+        for source in others:
+            if source.vectors.dimension != dimension:
                 raise DataError(
-                    f"the vectors of {other.task.name} have {other.vectors.dimension} dimensions, those of "
+                    f"the vectors of {source.task.name} have {source.vectors.dimension} dimensions, those of "
                     f"{self.task.name} {dimension}: use one model for all"
                 )
 
@@ -140,8 +141,8 @@ class VectorSource:
         """The positive pairs in which both vectors have a direction."""
         return self._positives.left, self._positives.right
 
-    def numbered(self, others: Sequence[VectorSource]) -> list[NumberedSides[Vectors]]:
-        """Numbers by the contents of vectors.
+    def number_sides(self, others: Sequence[VectorSource]) -> list[NumberedSides[Vectors]]:
+        """Number rows by the contents of their vectors.
 
         A task of the same name is of the same corpus: there a document is known by its id, however it is encoded.
         """
@@ -197,8 +198,8 @@ class TextSource:
         """All positive pairs of the task."""
         return self.task.positives()
 
-    def numbered(self, others: Sequence[TextSource]) -> list[NumberedSides[Sequence[Item]]]:
-        """Numbers in the order in which texts first appear, for each side apart."""
+    def number_sides(self, others: Sequence[TextSource]) -> list[NumberedSides[Sequence[Item]]]:
+        """Number texts in the order in which they first appear, each side apart."""
         numbers: tuple[dict[Item, int], dict[Item, int]] = ({}, {})
         return [
             NumberedSides(
@@ -214,4 +215,5 @@ class TextSource:
 
 
 def _number(texts: Sequence[Item], known: dict[Item, int]) -> Index:
+    """A number for each text; ``known`` remembers those of texts before."""
     return np.array([known.setdefault(text, len(known)) for text in texts], np.int64)

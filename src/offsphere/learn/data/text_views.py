@@ -42,12 +42,12 @@ def two_views(texts: Sequence[str], kind: str, rng: np.random.Generator) -> tupl
     """Two views of each text: the text twice (same), with small changes (augmented), or two random crops (crops)."""
     if kind == "same":
         return list(texts), list(texts)
-    change = augmented if kind == "augmented" else cropped
+    change = augment if kind == "augmented" else crop
     return [change(text, rng) for text in texts], [change(text, rng) for text in texts]
 
 
-def augmented(text: str, rng: np.random.Generator) -> str:
-    """Some words left out, and one pair of neighbours exchanged."""
+def augment(text: str, rng: np.random.Generator) -> str:
+    """Leave some words out, and exchange one pair of neighbours."""
     words = _leave_words_out(text.split(), rng)
     if len(words) > 1:
         first = int(rng.integers(len(words) - 1))
@@ -55,8 +55,8 @@ def augmented(text: str, rng: np.random.Generator) -> str:
     return " ".join(words)
 
 
-def cropped(text: str, rng: np.random.Generator) -> str:
-    """A stretch of the text, with some words left out."""
+def crop(text: str, rng: np.random.Generator) -> str:
+    """Take a stretch of the text, and leave some of its words out."""
     words = text.split()
     length = max(1, round(len(words) * rng.uniform(*CROPS)))
     start = int(rng.integers(len(words) - length + 1)) if words else 0

@@ -1,8 +1,8 @@
 """Training data: what is learned from, what training stops by and what is judged by, put apart once.
 
-The same for adapters, which learn from the vectors of a task, and for encoders, which learn from its texts: nothing
-that is judged by is learned from or stopped by, and nothing that is stopped by is learned from. As many trainings as
-one likes may start from it.
+The same for adapters, which learn from the vectors of a task, and for encoders, which learn from its texts. What is
+judged by is not learned from, nor is what training stops by; held-out data that is given is used without what is judged
+by, and refused where nothing is left of it. As many trainings as one likes may start from the same data.
 """
 
 from __future__ import annotations
@@ -77,19 +77,19 @@ class TrainingData(Generic[Source]):
             units = source.task.units
             share = min(HELD_OUT_SHARE, MOST_HELD_OUT / max(units, 1))
             rows, aside = rows_apart(source.task, share, seed, by_document=new_documents)
-            held_out, known = source.only(aside), learn_copies
+            held_out, with_copies = source.only(aside), learn_copies
         else:
-            rows, known = np.arange(source.task.units), False
-            held_out = _without_judged(held_out, judged)
+            rows, with_copies = np.arange(source.task.units), False
+            held_out = _leave_out_judged(held_out, judged)
         not_judged = _rows_in_none_of(source, rows, judged)
-        learned = not_judged if known else _rows_in_none_of(source, not_judged, [held_out])
+        learned = not_judged if with_copies else _rows_in_none_of(source, not_judged, [held_out])
         return cls(
-            source,
-            learned,
-            also,
-            held_out,
-            judged,
-            metric_for(held_out.task, metric).name,
+            source=source,
+            rows=learned,
+            also=also,
+            held_out=held_out,
+            judged=judged,
+            metric=metric_for(held_out.task, metric).name,
             judged_too=len(rows) - len(not_judged),
             held_out_too=len(not_judged) - len(learned),
         )
@@ -98,11 +98,11 @@ class TrainingData(Generic[Source]):
         """The positives that are learned from; ``TrainingPairs.of`` says what ``repeat`` and ``know_all`` mean."""
         return TrainingPairs.of(self.source, self.rows, also=self.also, repeat=repeat, know_all=know_all)
 
-    def stopped_by(self, held_out: Source) -> TrainingData[Source]:
-        """The same, with held-out data that was made smaller."""
+    def with_held_out(self, held_out: Source) -> TrainingData[Source]:
+        """The same data, with held-out data that was made smaller."""
         return replace(self, held_out=held_out)
 
-    def seen(self, judged: Source) -> Flags:
+    def seen_units(self, judged: Source) -> Flags:
         """Which units of what is judged by have a relevant document that was learned from."""
         queries, documents = self.source.positives()
         learned = np.unique(documents[np.isin(queries, self.rows)])
@@ -152,8 +152,8 @@ def rows_apart(task: Task, share: float, seed: int, *, by_document: bool = False
     return task.rows_apart(share, seed, by_document=by_document)
 
 
-def _without_judged(held_out: Source, judged: Sequence[Source]) -> Source:
-    """Held-out data without what is judged by."""
+def _leave_out_judged(held_out: Source, judged: Sequence[Source]) -> Source:
+    """Held-out data without the units that are judged by; refused where too few are left."""
     units = held_out.task.units
     free = _rows_in_none_of(held_out, np.arange(units), judged)
     if len(free) == units:
@@ -163,10 +163,10 @@ def _without_judged(held_out: Source, judged: Sequence[Source]) -> Source:
     return held_out.only(free)
 
 
-def _rows_in_none_of(source: Source, rows: Index, others: Sequence[Source]) -> Index:
-    """Those rows whose contents, a query or a pair, stand in none of the other sources, under whatever id."""
-    if not others:
+def _rows_in_none_of(source: Source, rows: Index, forbidden: Sequence[Source]) -> Index:
+    """Those rows whose contents, a query or a pair, stand in none of the forbidden sources, under whatever id."""
+    if not forbidden:
         return rows
-    known = {key for other in others for key in other.unit_keys()}
+    known = {key for part in forbidden for key in part.unit_keys()}
     keys = source.unit_keys()
     return np.array([row for row in rows.tolist() if keys[row] not in known], np.int64)

@@ -47,7 +47,7 @@ class TrainingPairs(Generic[Contents]):
         With ``know_all`` the positives of units that are not learned from are no negatives either.
         """
         parts = [source, *also]
-        sides = source.numbered(also)
+        sides = source.number_sides(also)
         positives = [np.stack(part.positives(), axis=1) for part in parts]  # (n, 2) each
         learned = [positives[0] if rows is None else positives[0][np.isin(positives[0][:, 0], rows)], *positives[1:]]
         if not len(learned[0]):
@@ -65,14 +65,14 @@ class TrainingPairs(Generic[Contents]):
         further = [np.stack(source.task.excluded_pairs(), axis=1), *(positives[:1] if know_all else [])]
         known = np.unique(np.concatenate([distinct, *(_keys(sides[0], part) for part in further)]), axis=0)
         return cls(
-            sides,
-            numbers[order],
-            every[order, 0],
-            every[order, 1],
-            np.zeros((len(order), 0), np.int64),
-            np.asfortranarray(known),
-            len(distinct),
-            sum(part.without_direction for part in parts),
+            sources=sides,
+            source=numbers[order],
+            queries=every[order, 0],
+            documents=every[order, 1],
+            negatives=np.zeros((len(order), 0), np.int64),
+            known=np.asfortranarray(known),
+            distinct=len(distinct),
+            left_out=sum(part.without_direction for part in parts),
         )
 
     def batches(self, size: int, rng: np.random.Generator) -> Iterator[Index]:

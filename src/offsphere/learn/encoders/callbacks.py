@@ -1,4 +1,4 @@
-"""What watches over a training: the best state is kept, checkpoints are whole, the trainer stops in time."""
+"""What watches over an encoder's training: the best state is kept, checkpoints are whole, the trainer stops in time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ History = list[tuple[int, float, float, float]]  # step, mean loss since the las
 
 
 class Watch(TrainerCallback):
-    """Held-out values as they come, the best state in memory or in a folder, and the loss's own state in checkpoints.
+    """Keeps held-out values as they come, the best state in memory or in a folder, and the loss's state in checkpoints.
 
     Stops after ``patience`` evaluations without a better value. At ``first_cosine`` of the steps the loss goes over
     from cosine to what it is for.
@@ -50,34 +50,34 @@ class Watch(TrainerCallback):
         self.best, self.best_step = start[0], 0
         self.kept: dict[str, Tensor] | None = None
         self.losses: list[float] = []
-        self.worn_out = False
+        self.out_of_patience = False
         self.writes = True  # of several processes one writes
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
-        """Keep the start, which may turn out to be the best."""
+        """Keep the state before the first step, which may turn out to be the best."""
         self.writes = state.is_world_process_zero
         if state.global_step == 0:
             self._keep(given["model"])
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
-        """Go over from cosine when it is time."""
+        """Go over from cosine to the objective itself when it is time."""
         self.loss.begun = self.loss.first is None or state.global_step >= self.first_cosine * state.max_steps
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
-        """Show how far it is."""
+        """Show how far the training is."""
         if self.progress is not None:
             self.progress(state.global_step, state.max_steps, f"held-out {self.history[-1][2]:.4f}")
 
     def on_log(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
-        """Collect losses."""
+        """Collect the losses since the last evaluation."""
         value = (given.get("logs") or {}).get("loss")
         if value is not None:
             self.losses.append(float(value))
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
-        """A better value than all before is kept; too many that are none, and it stops."""
-        found = given["metrics"]
-        value, cosine = found[f"eval_{self.metric}"], found[f"eval_{self.metric}_cosine"]
+        """Keep a state that is better than all before, and stop after too many that are not."""
+        metrics = given["metrics"]
+        value, cosine = metrics[f"eval_{self.metric}"], metrics[f"eval_{self.metric}_cosine"]
         loss = sum(self.losses) / len(self.losses) if self.losses else float("nan")
         self.history.append((state.global_step, loss, value, cosine))
         self.losses = []
@@ -85,39 +85,40 @@ class Watch(TrainerCallback):
             self.best, self.best_step = value, state.global_step
             self._keep(given["model"])
         begun = self.first_cosine * state.max_steps  # before it, values are of what is not trained yet
-        since = max(place for place, row in enumerate(self.history) if row[0] == self.best_step or row[0] <= begun)
+        since = max(number for number, row in enumerate(self.history) if row[0] == self.best_step or row[0] <= begun)
         if len(self.history) - 1 - since >= self.patience:
-            self.worn_out = control.should_training_stop = True
+            self.out_of_patience = control.should_training_stop = True
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
-        """What the trainer does not know of, and last of all the mark that the checkpoint is whole."""
+        """Write what the trainer does not know of, and last of all the mark that the checkpoint is whole."""
         if not self.writes:
             return
-        place = Path(args.output_dir) / f"checkpoint-{state.global_step}"
-        write_whole(place / STATE, save(self.loss.own_state()))
-        write_whole(place / MARK, json.dumps(self.state()).encode())
+        checkpoint = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        write_whole(checkpoint / STATE, save(self.loss.own_state()))
+        write_whole(checkpoint / MARK, json.dumps(self.state()).encode())
 
     def state(self) -> dict[str, Any]:
-        """To go on from."""
-        names = ("history", "best", "best_step", "losses", "worn_out")
-        return {name: getattr(self, name) for name in names}
+        """What a training needs to go on from a checkpoint, as plain values."""
+        names = ("history", "best", "best_step", "losses")
+        return {name: getattr(self, name) for name in names} | {"worn_out": self.out_of_patience}
 
     def resume(self, checkpoint: Path) -> None:
-        """Go on from a checkpoint."""
-        found = json.loads((checkpoint / MARK).read_bytes())
-        self.history = [tuple(row) for row in found["history"]]
-        self.best, self.best_step, self.losses = found["best"], found["best_step"], found["losses"]
-        self.worn_out = found["worn_out"]
+        """Take the state of a checkpoint, to go on from there."""
+        state = json.loads((checkpoint / MARK).read_bytes())
+        self.history = [tuple(row) for row in state["history"]]
+        self.best, self.best_step, self.losses = state["best"], state["best_step"], state["losses"]
+        self.out_of_patience = state["worn_out"]
         self.loss.load_own_state(load_file(checkpoint / STATE))
 
     def best_state(self) -> dict[str, Tensor]:
-        """The weights that had the best value."""
+        """The weights that had the best held-out value."""
         if self.folder is not None:
             return load_file(self.folder / BEST)
         assert self.kept is not None
         return self.kept
 
     def _keep(self, model: Any) -> None:
+        """Keep the weights of the model and of the objective as the best so far."""
         model = getattr(model, "module", model)
         state = {f"model.{name}": value.detach().cpu().clone() for name, value in model.state_dict().items()}
         state |= {f"loss.{name}": value.cpu() for name, value in self.loss.objective.state_dict().items()}
@@ -128,32 +129,32 @@ class Watch(TrainerCallback):
 
 
 def restore(model: Any, loss: ContrastiveLoss, state: Mapping[str, Tensor]) -> None:
-    """Put weights back that were kept."""
+    """Put the weights of a model and of its objective back that were kept."""
     for part, target in (("model.", model), ("loss.", loss.objective)):
-        own = {name.removeprefix(part): value for name, value in state.items() if name.startswith(part)}
-        target.load_state_dict(own)
+        weights = {name.removeprefix(part): value for name, value in state.items() if name.startswith(part)}
+        target.load_state_dict(weights)
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """The last one that is whole."""
-    found = [path for path in folder.glob("checkpoint-*") if (path / MARK).is_file()]
-    return max(found, key=step_of) if found else None
+    """The last checkpoint in a folder that is whole; nothing where there is none."""
+    whole = [path for path in folder.glob("checkpoint-*") if (path / MARK).is_file()]
+    return max(whole, key=step_of) if whole else None
 
 
 def step_of(checkpoint: Path) -> int:
-    """After which a checkpoint was written."""
+    """The step after which a checkpoint was written."""
     return int(checkpoint.name.rpartition("-")[2])
 
 
 def cannot_write(error: Exception) -> bool:
     """Whether an error says that a file could not be written; writers of weights say so in a text only."""
     known = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS, errno.EACCES)
-    said = str(error).lower()
-    return getattr(error, "errno", None) in known or any(words in said for words in UNWRITTEN)
+    message = str(error).lower()
+    return getattr(error, "errno", None) in known or any(words in message for words in UNWRITTEN)
 
 
 def not_written(error: Exception, folder: Path) -> OffsphereError:
-    """A checkpoint that could not be written: what is left, and what to do."""
+    """The error for a checkpoint that could not be written: what is left, and what to do."""
     kept = last_checkpoint(folder)
     left = f"{kept.name} is whole" if kept is not None else "there is no checkpoint before it"
     reason = getattr(error, "strerror", None) or str(error).splitlines()[0]

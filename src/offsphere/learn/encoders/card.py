@@ -1,4 +1,4 @@
-"""What a model card must say about length, besides what sentence-transformers writes."""
+"""The part of a model card that is about length, beside what sentence-transformers writes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ HEAD = "## Length, and how to score"
 def length_report(
     exponents: Exponents, plan: Mapping[str, Any], dynamics: Sequence[Mapping[str, Any]], outcome: Outcome | None
 ) -> str:
-    """Markdown: how the model is to be scored, what its lengths are like, what it is worth."""
-    sides = [f"- **{side}**: {_said(exponent)}" for side, exponent in _by_side(exponents)]
+    """Markdown that says how the model is to be scored, what its lengths are like, and what it is worth."""
+    by_side = (("query", exponents.query), ("document", exponents.document))
+    sides = [f"- **{side}**: {_fate_of_length(exponent)}" for side, exponent in by_side]
     lines = [
         HEAD,
         "",
@@ -41,9 +42,9 @@ def length_report(
         ]
         for row in outcome.rows:
             gain = row.gain
-            apart = f"{gain.difference:+.4f} [{gain.low:+.4f}, {gain.high:+.4f}]" if gain is not None else ""
-            tested = [apart, f"{gain.p:.2g}" if gain is not None else ""]
-            lines.append(f"| {row.name} | {row.value:.4f} | {row.low:.4f} to {row.high:.4f} | {' | '.join(tested)} |")
+            difference = f"{gain.difference:+.4f} [{gain.low:+.4f}, {gain.high:+.4f}]" if gain is not None else ""
+            p = f"{gain.p:.2g}" if gain is not None else ""
+            lines.append(f"| {row.name} | {row.value:.4f} | {row.low:.4f} to {row.high:.4f} | {difference} | {p} |")
         lines += ["", outcome.conclusion, ""]
     return "\n".join(lines)
 
@@ -56,11 +57,8 @@ def add_to_card(folder: Path, report: str) -> None:
     write_whole(path, f"{before.rstrip()}\n\n{report}{mark}{after}".encode())
 
 
-def _by_side(exponents: Exponents) -> list[tuple[str, float]]:
-    return [("query", exponents.query), ("document", exponents.document)]
-
-
-def _said(exponent: float) -> str:
+def _fate_of_length(exponent: float) -> str:
+    """What becomes of the length of a side, in words."""
     if exponent == 1:
         return "length is thrown away"
     return "length is kept" if exponent == 0 else f"divided by its length to the power {exponent:.4g}"

@@ -28,27 +28,57 @@ ROWS = 128  # anchors whose scores are held at a time in cached mode
 
 
 class NotFiniteError(OffsphereError):
-    """A loss that is no number any more."""
+    """The loss of a training is no number any more."""
 
 
 class Context(NamedTuple):
-    """What belongs to a batch besides its vectors with a gradient."""
+    """What belongs to a batch besides its vectors that have a gradient."""
 
     keys: BatchKeys
     slow: Tensor | None = None  # documents and hard negatives by a momentum encoder
 
 
 class ContrastiveLoss(CachedLossMixin, nn.Module):
-    """Pairs, triplets or n hard negatives: the first column are queries, the second their documents, then negatives.
+    """A contrastive loss for sentence-transformers' own trainer, with each side's normalisation under control.
 
-    ``family`` is a loss by its name (infonce, clip, simclr, dcl, dhel, siglip, spectral); ``normalize`` and all other
-    ``options`` are those of ``Objective``, and an ``objective`` may be given instead. Every
+    The first column of the data are queries, the second their documents, all further ones hard negatives. Every
     document and hard negative of the batch is a negative for every query, of all processes together; the same text, and
-    documents of the same query, are not. ``mini_batch`` turns on GradCache (Gao et al. 2021, arXiv:2101.06983): the
-    model sees so many texts at a time, twice, and the gradients are those of the whole batch. ``dimensions`` are
-    widths to which vectors are cut, each with a loss of its own (Matryoshka, Kusupati et al. 2022, arXiv:2205.13147),
-    their lengths as they come out. ``momentum`` and ``queue`` encode documents by a slow copy of the model.
-    ``first`` is an objective to begin with, until ``begun`` is set.
+    documents of the same query, are not. Call ``prepare`` on the model first, so that the loss sees lengths.
+
+    Args:
+        model: The SentenceTransformer to be trained.
+        normalize: The power of its length by which each side is divided: both (cosine), none (dot), query, document,
+            half, learn, or a pair of exponents.
+        family: The name of a loss, such as infonce, clip or siglip, or a loss.
+        objective: An objective instead of ``normalize``, ``family`` and ``options``.
+        first: An objective to begin with, until ``begun`` is set.
+        mini_batch: How many texts the model sees at a time, twice, with the gradients of the whole batch (GradCache,
+            Gao et al. 2021, arXiv:2101.06983).
+        dimensions: Widths to which vectors are cut, each with a loss of its own, their lengths as they come out
+            (Matryoshka, Kusupati et al. 2022, arXiv:2205.13147).
+        momentum: How slowly a copy of the model follows it, by which documents are encoded (He et al. 2020,
+            arXiv:1911.05722); without it the model itself encodes them.
+        queue: How many former vectors of the slow copy are negatives.
+        known: Pairs of a query's and a document's key that belong together, sorted; keys are those of the labels.
+        options: Further options of the objective: temperature, scale, within, both_directions, margin, regularizers,
+            grad_scale.
+
+    Raises:
+        ParameterError: If options contradict each other or the model.
+
+    Example:
+        >>> import offsphere as osp
+        >>> from sentence_transformers import SentenceTransformer
+        >>> from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+        >>> from tokenizers import Tokenizer, models, pre_tokenizers
+        >>> words = Tokenizer(models.WordLevel({"?": 0, "red": 1, "cat": 2, "blue": 3, "dog": 4}, unk_token="?"))
+        >>> words.pre_tokenizer = pre_tokenizers.Whitespace()
+        >>> model = SentenceTransformer(modules=[StaticEmbedding(words, embedding_dim=8)], device="cpu")
+        >>> _ = osp.prepare(model, "query")
+        >>> loss = osp.ContrastiveLoss(model, "query", temperature=0.1)
+        >>> columns = [model.preprocess(texts) for texts in (["red", "blue"], ["red cat", "blue dog"])]
+        >>> loss(columns).shape, loss.get_config_dict()["normalize"]
+        (torch.Size([]), 'query')
     """
 
     def __init__(
@@ -80,7 +110,20 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         self._join(model)
 
     def forward(self, sentence_features: Iterable[dict[str, Any]], labels: Tensor | None = None) -> Tensor:
-        """The loss of a batch as the trainer gives it."""
+        """The loss of a batch, as the trainer gives it.
+
+        Args:
+            sentence_features: The tokens of each column.
+            labels: A key for every text, a column for each column of texts, as the same text has the same key; keys are
+                made of the tokens without.
+
+        Returns:
+            The loss, a number with a gradient.
+
+        Raises:
+            ParameterError: If there are fewer than two columns.
+            NotFiniteError: If the loss is no number any more.
+        """
         columns = list(sentence_features)
         if len(columns) < 2:  # noqa: PLR2004
             raise ParameterError(
@@ -89,33 +132,33 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         self._check_wrapping()
         for stage in self.passing:  # in evaluation too the loss is to see lengths
             stage.train()
-        keys = _gathered_keys(BatchKeys.of(columns, labels))
-        slow = self._slow(columns[1:]) if self.momentum is not None else None
+        keys = _gather_keys(BatchKeys.of(columns, labels))
+        slow = self._encode_slowly(columns[1:]) if self.momentum is not None else None
         context = Context(keys, slow)
         with_gradient = columns if slow is None else columns[:1]
         if self.uses_gradient_cache:
-            found = self.forward_cached(with_gradient, context)  # type: ignore[arg-type]  # labels, to its mind
+            loss = self.forward_cached(with_gradient, context)  # type: ignore[arg-type]  # labels, to its mind
         else:
-            found = self._loss([[column] for column in embed_columns(self.model, with_gradient)], context)
+            loss = self._loss([[column] for column in embed_columns(self.model, with_gradient)], context)
         if slow is not None and self.training and self.momentum is not None:
             pairs = len(keys.documents)
             self.momentum.push(slow[:pairs], keys.documents)
         if not torch.is_grad_enabled():  # else GradCache comes here once more
             for stage in self.passing:
                 stage.train(self.model.training)
-        if not bool(torch.isfinite(found.detach())):
+        if not bool(torch.isfinite(loss.detach())):
             raise NotFiniteError(
-                f"the loss is {float(found.detach())}: lower the rate, or raise the temperature (the scale is "
+                f"the loss is {float(loss.detach())}: lower the rate, or raise the temperature (the scale is "
                 f"{self.objective.current_scale:.3g})"
             )
-        return found
+        return loss
 
     def calculate_loss(self, reps: list[list[Tensor]], labels: Any = None, *, with_backward: bool = False) -> Tensor:
         """The loss of vectors that came in parts, as GradCache wants it; ``labels`` are the batch's context."""
         return self._loss(reps, labels, with_backward=with_backward)
 
     def _loss(self, columns: list[list[Tensor]], context: Context, *, with_backward: bool = False) -> Tensor:
-        """All widths together; with ``with_backward`` span by span, and what is returned has no graph."""
+        """The loss of all widths together; ``with_backward`` goes back span by span, and what it gives has no graph."""
         whole, (first, last) = self._batch(columns, context)
         step = ROWS if with_backward else last - first
         terms = []
@@ -127,9 +170,9 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
                 for start in range(first, last, step):
                     part = (start, min(start + step, last))
                     share = (part[1] - part[0]) / (last - first)
-                    terms.append(_done(self.current.part(batch, part) * share, with_backward=with_backward))
+                    terms.append(_go_back(self.current.span_loss(batch, part) * share, now=with_backward))
                 if self.current.regularizers:
-                    terms.append(_done(self.current.added(batch), with_backward=with_backward))
+                    terms.append(_go_back(self.current.regularization(batch), now=with_backward))
         return torch.stack(terms).sum()
 
     @property
@@ -138,16 +181,16 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         return self.objective if self.begun or self.first is None else self.first
 
     def _batch(self, columns: list[list[Tensor]], context: Context) -> tuple[Batch, Span]:
-        """Vectors of all processes, and which of the pairs are this one's own."""
-        sides = [_exact(torch.cat(parts)) for parts in columns]
-        own = len(sides[0])
-        rank = distributed.get_rank() if _many() else 0
-        span = (rank * own, (rank + 1) * own)
-        queries = _gathered(sides[0])
+        """Vectors of all processes, and which of the pairs are of this process."""
+        sides = [_single_precision(torch.cat(parts)) for parts in columns]
+        pairs = len(sides[0])
+        rank = distributed.get_rank() if _several_processes() else 0
+        span = (rank * pairs, (rank + 1) * pairs)
+        queries = _gather(sides[0])
         keys = context.keys
         if context.slow is None:
-            documents = _gathered(sides[1])
-            hard = _gathered(torch.cat(sides[2:])) if len(sides) > 2 else None  # noqa: PLR2004
+            documents = _gather(sides[1])
+            hard = _gather(torch.cat(sides[2:])) if len(sides) > 2 else None  # noqa: PLR2004
         else:
             assert self.momentum is not None
             documents, rest = context.slow[: len(queries)], context.slow[len(queries) :]
@@ -158,15 +201,16 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
             keys = keys if hard is not None else keys._replace(hard=None)
         return Batch(queries, documents, hard, keys.false_negatives(self.known)), span
 
-    def _slow(self, columns: Sequence[dict[str, Any]]) -> Tensor:
-        """Documents, then hard negatives, of all processes by the momentum encoder."""
+    def _encode_slowly(self, columns: Sequence[dict[str, Any]]) -> Tensor:
+        """Documents, then hard negatives, of all processes, by the momentum encoder."""
         assert self.momentum is not None
         if self.training and torch.is_grad_enabled():
             self.momentum.follow(self.model)
-        documents, *hard = [_exact(self.momentum.encode(features)) for features in columns]
-        return torch.cat([_gathered(documents), *([_gathered(torch.cat(hard))] if hard else [])])
+        documents, *hard = [_single_precision(self.momentum.encode(features)) for features in columns]
+        return torch.cat([_gather(documents), *([_gather(torch.cat(hard))] if hard else [])])
 
     def _check(self, model: Any) -> None:
+        """Reject options that contradict each other or the model."""
         if self.uses_gradient_cache and self.mini_batch_size < 1:
             raise ParameterError(f"mini_batch = {self.mini_batch_size}: give at least 1")
         if self.uses_gradient_cache and has_static_embedding_input(model):
@@ -182,7 +226,7 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         for side, stage in output_stages(model):
             wanted = {getattr(exponents, name) for name in ((side,) if side is not None else ("query", "document"))}
             if isinstance(stage, Power) and exponents.learned and side is not None:
-                stage.follow(partial(_learned, self.objective, side))
+                stage.follow(partial(_learned_exponent, self.objective, side))
             elif wanted != {exponent_of(stage)}:
                 warnings.warn(
                     f"the model ends in {type(stage).__name__}{f' for the {side}' if side else ''}, so the loss never "
@@ -193,10 +237,10 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
             let_lengths_pass(stage)
             self.passing.append(stage)
         for parameter in self.objective.parameters():
-            parameter.register_hook(_averaged)  # type: ignore[no-untyped-call]
+            parameter.register_hook(_average)  # type: ignore[no-untyped-call]
 
     def _check_wrapping(self) -> None:
-        """sentence-transformers' own MatryoshkaLoss normalises every slice, and with it all lengths are gone."""
+        """Refuse sentence-transformers' own MatryoshkaLoss, which normalises every slice: all lengths would be gone."""
         from sentence_transformers.sentence_transformer.losses import matryoshka
 
         exponents = self.objective.normalization.exponents
@@ -211,7 +255,7 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
             )
 
     def get_config_dict(self) -> dict[str, Any]:
-        """What it is, for the model card."""
+        """What the loss is, for the model card."""
         config = self.objective.config()
         config |= {"first": self.first.config()} if self.first is not None else {}
         config |= {"mini_batch": self.mini_batch_size} if self.uses_gradient_cache else {}
@@ -221,66 +265,77 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         return config
 
     def own_state(self) -> dict[str, Tensor]:
-        """Everything learned or remembered here that is no part of the model, to go on from."""
-        found = {name: value for name, value in self.state_dict().items() if not name.startswith("model.")}
-        return {name: value.clone().contiguous() for name, value in found.items()}
+        """Everything learned or remembered in the loss that is no part of the model, to go on from."""
+        state = {name: value for name, value in self.state_dict().items() if not name.startswith("model.")}
+        return {name: value.clone().contiguous() for name, value in state.items()}
 
     def load_own_state(self, state: dict[str, Tensor]) -> None:
-        """Go on from it."""
+        """Take a state that ``own_state`` gave, to go on from there.
+
+        Args:
+            state: What ``own_state`` gave.
+
+        Raises:
+            OffsphereError: If it is the state of another loss.
+        """
         _, unknown = self.load_state_dict(state, strict=False)
         if unknown or set(state) != set(self.own_state()):
             raise OffsphereError("the state of a loss is of another configuration")
 
 
 def check_widths(model: Any, dimensions: Sequence[int]) -> None:
-    """Vectors can only be cut to what they have."""
+    """Refuse widths that the vectors of a model do not have."""
     widest = model.get_embedding_dimension()
     for width in dimensions:
         if not 1 <= width <= widest:
             raise ParameterError(f"dimensions: {width} is not between 1 and the model's {widest}")
 
 
-def _exact(rows: Tensor) -> Tensor:
-    """In single precision at least."""
+def _single_precision(rows: Tensor) -> Tensor:
+    """The rows in single precision at least."""
     return rows.float() if rows.dtype in (torch.bfloat16, torch.float16) else rows
 
 
-def _learned(objective: Objective, side: Side) -> float:
+def _learned_exponent(objective: Objective, side: Side) -> float:
+    """The exponent of a side as it is learned now."""
     return float(getattr(objective.normalization.exponents, side))
 
 
-def _done(part: Tensor, *, with_backward: bool) -> Tensor:
-    if with_backward:
-        part.backward()  # type: ignore[no-untyped-call]
-        return part.detach()
-    return part
+def _go_back(term: Tensor, *, now: bool) -> Tensor:
+    """Go back through a term at once, where that is asked for, and let go of its graph."""
+    if now:
+        term.backward()  # type: ignore[no-untyped-call]
+        return term.detach()
+    return term
 
 
-def _many() -> bool:
+def _several_processes() -> bool:
+    """Whether several processes train together."""
     return distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1
 
 
-def _gathered(rows: Tensor) -> Tensor:
+def _gather(rows: Tensor) -> Tensor:
     """Rows of all processes in their order; gradients find their way back."""
-    if not _many():
+    if not _several_processes():
         return rows
     if not rows.requires_grad:
         parts = [torch.empty_like(rows) for _ in range(distributed.get_world_size())]
         distributed.all_gather(parts, rows.contiguous())
         return torch.cat(parts)
-    found: Tensor = torch.cat(differentiable.all_gather(rows.contiguous()))  # type: ignore[no-untyped-call]
-    return found
+    gathered: Tensor = torch.cat(differentiable.all_gather(rows.contiguous()))  # type: ignore[no-untyped-call]
+    return gathered
 
 
-def _gathered_keys(keys: BatchKeys) -> BatchKeys:
-    hard = _gathered(keys.hard) if keys.hard is not None else None
-    return BatchKeys(_gathered(keys.queries), _gathered(keys.documents), hard)
+def _gather_keys(keys: BatchKeys) -> BatchKeys:
+    """Keys of all processes in their order."""
+    hard = _gather(keys.hard) if keys.hard is not None else None
+    return BatchKeys(_gather(keys.queries), _gather(keys.documents), hard)
 
 
-def _averaged(gradient: Tensor) -> Tensor:
-    """The mean over processes: nobody else does it for what the loss itself learns."""
-    if not _many():
+def _average(gradient: Tensor) -> Tensor:
+    """The mean of a gradient over processes: nobody else does it for what the loss itself learns."""
+    if not _several_processes():
         return gradient
-    found = gradient.clone()
-    distributed.all_reduce(found)
-    return found / distributed.get_world_size()
+    total = gradient.clone()
+    distributed.all_reduce(total)
+    return total / distributed.get_world_size()

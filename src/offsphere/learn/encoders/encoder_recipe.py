@@ -18,7 +18,50 @@ POOLINGS = (None, "mean", "cls", "max")
 
 @dataclass(frozen=True, slots=True)
 class EncoderRecipe(ContrastiveOptions):
-    """How to train an encoder. The defaults are InfoNCE with cosine at temperature 0.05, one epoch of pairs of 32."""
+    """How to train an encoder. The defaults are InfoNCE with cosine at temperature 0.05, one epoch of pairs of 32.
+
+    The objective has the fields that ``Recipe`` describes: normalize, normalize_input (here of token vectors), loss,
+    within, both_directions, temperature, scale, margin, vrns, length_target, length_variance, uniformity, grad_scale,
+    cut, own_rate and weight_decay.
+
+    Args:
+        batch: Pairs in a batch.
+        epochs: Passes over the pairs.
+        rate: The learning rate.
+        hard_negatives: How many each pair has: judged ones first, then mined by the model before it is trained.
+        patience: Evaluations without a better held-out value before it stops.
+        dynamics_every: Steps between two measurements of the probe; 0 for none.
+        steps: How many steps there are, instead of epochs.
+        views: What is learned from: pairs of the data, or two views of one text (same, augmented, crops).
+        prompts: What is put before queries and before documents; as the model has them without.
+        momentum: How slowly a copy of the model follows it, by which documents are encoded; without it there is none.
+        queue: How many former vectors of that copy are negatives.
+        first_cosine: The share of the steps in which cosine is trained first.
+        pooling: How tokens are pooled: mean, cls or max; as the model has it without.
+        max_tokens: How many tokens of a text the model looks at; as the model has it without.
+        mini_batch: How many texts the model sees at a time, for batches larger than memory (GradCache).
+        dimensions: Widths to which vectors are cut as well (Matryoshka).
+        warmup: The share of the steps in which the rate rises.
+        schedule: How the rate falls after that: cosine, linear or constant.
+        clip: The longest gradient.
+        precision: fp32 or bf16.
+        from_scratch: Whether the weights of the model are forgotten first.
+        evaluate_every: Steps between two evaluations; without, there are ten in all.
+
+    Raises:
+        ParameterError: If a value is out of its range or of another type, or two contradict each other.
+        UnknownNameError: If a name is not known.
+
+    Example:
+        >>> import offsphere as osp
+        >>> recipe = osp.EncoderRecipe(normalize="document", loss="clip", steps=100)
+        >>> recipe.batch, recipe.rate, recipe.similarity, recipe.symmetry
+        (32, 2e-05, 'document-normalized', 'both directions, sides differ')
+        >>> osp.EncoderRecipe(views="crop")
+        Traceback (most recent call last):
+        ...
+        offsphere.base.errors.UnknownNameError: unknown views 'crop': did you mean crops?
+    """
 
     AT_LEAST: ClassVar[Mapping[str, int]] = MappingProxyType(
         dict(ContrastiveOptions.AT_LEAST)

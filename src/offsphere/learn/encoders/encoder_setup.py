@@ -23,14 +23,14 @@ from offsphere.learn.data.training_pairs import TextPairs, TrainingPairs
 from offsphere.learn.encoders.contrastive import check_widths
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learn.encoders.fit import steps_of
-from offsphere.learn.encoders.judging import Judge, encoded
+from offsphere.learn.encoders.judging import Judge, encode_task
 from offsphere.learn.encoders.prepare import Preparation, prepare
-from offsphere.learn.encoders.trainable import forget, load_model, set_pooling, set_prompts, truncated
+from offsphere.learn.encoders.trainable import forget, load_model, set_pooling, set_prompts, share_cut
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import DOT
 
 JUDGED_BY = 1_000  # documents that held-out queries are ranked among
-MOST = 0.5  # share of documents that are cut, from which it is said
+MUCH_CUT = 0.5  # share of documents that are cut, above which a note says so
 
 
 def text_data(
@@ -50,12 +50,12 @@ def text_data(
     data = TrainingData.of(
         TextSource(task),
         held_out=TextSource(held_out) if held_out is not None else None,
-        judged=[TextSource(other) for other in judged],
+        judged=[TextSource(judged_task) for judged_task in judged],
         new_documents=new_documents,
         metric=metric,
         seed=seed,
     )
-    return data.stopped_by(TextSource(data.held_out.task.with_fewer_documents(documents, seed)))
+    return data.with_held_out(TextSource(data.held_out.task.with_fewer_documents(documents, seed)))
 
 
 def pairs_for(recipe: EncoderRecipe, data: TrainingData[TextSource], seed: int) -> TextPairs:
@@ -68,7 +68,7 @@ def pairs_for(recipe: EncoderRecipe, data: TrainingData[TextSource], seed: int) 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncoderSetup:
-    """All that one training needs."""
+    """All that one training of an encoder needs: the model made ready, what it learns from, and what to mind."""
 
     model: Any
     name: str
@@ -102,10 +102,20 @@ class EncoderSetup:
         # or the card draws five texts, with a bar of its own
         model.model_card_data.widget = [{"text": pairs.sources[0].queries[0]}]
         notes, counts = _notes_and_counts(model, data, recipe, pairs)
-        return cls(model, name, recipe, pairs, data, prepared, seed, notes, counts)
+        return cls(
+            model=model,
+            name=name,
+            recipe=recipe,
+            pairs=pairs,
+            data=data,
+            prepared=prepared,
+            seed=seed,
+            notes=notes,
+            counts=counts,
+        )
 
     def with_negatives(self) -> EncoderSetup:
-        """With hard negatives where the recipe wants some: judged ones first, then what the model itself ranks high."""
+        """Choose hard negatives where the recipe wants some: judged ones first, then what the model ranks high."""
         if not self.recipe.hard_negatives:
             return self
         return replace(self, pairs=self.pairs.with_negatives(_hard_negatives(self)))
@@ -117,11 +127,11 @@ class EncoderSetup:
 
     @property
     def steps(self) -> int:
-        """How many there will be."""
+        """How many steps the training takes."""
         return steps_of(self.recipe, len(self.pairs))
 
     def plan(self) -> dict[str, Any]:
-        """What will be done, as plain values."""
+        """What will be done in the training, as plain values."""
         return {
             "model": self.name,
             "data": self.data.source.task.summary(),
@@ -145,14 +155,14 @@ class EncoderSetup:
 
 
 def _check(model: Any, recipe: EncoderRecipe) -> None:
-    """What a model cannot do."""
+    """Refuse what this model cannot do."""
     if recipe.views == "same" and has_static_embedding_input(model):
         raise ParameterError("views = same: a static model has no dropout to tell a text from itself; try augmented")
     check_widths(model, recipe.dimensions)
 
 
 def set_reading(model: Any, recipe: EncoderRecipe) -> None:
-    """How a model reads texts: prompts, tokens it looks at, pooling."""
+    """Set how a model reads texts: pooling, prompts, how many tokens it looks at."""
     if recipe.pooling is not None:
         set_pooling(model, recipe.pooling)
     set_prompts(model, recipe.prompts)
@@ -168,7 +178,7 @@ def _notes_and_counts(
 ) -> tuple[list[str], dict[str, int]]:
     """What to mind about the data, and how much of it there is."""
     documents = pairs.sources[0].documents
-    share = truncated(model, list(documents))
+    share = share_cut(model, list(documents))
     left_out = data.judged_too + data.held_out_too
     counts = {
         "pairs": len(pairs),
@@ -177,7 +187,7 @@ def _notes_and_counts(
         "documents_cut": round(share * len(documents)),
     }
     notes = []
-    if share > MOST:
+    if share > MUCH_CUT:
         notes.append(
             f"{counts['documents_cut']:,} of {len(documents):,} documents are longer than the "
             f"{model.max_seq_length} tokens the model looks at, and are cut: raise --max-tokens if the model allows it"
@@ -200,7 +210,7 @@ def _hard_negatives(setup: EncoderSetup) -> Index:
         judged.setdefault(int(query), []).append(int(document))
     mined: MinedNegatives | None = None
     if any(len(judged.get(query, ())) < count for query in pairs.queries.tolist()):
-        vectors = VectorSource(source.task, encoded(setup.model, source.task))
+        vectors = VectorSource(source.task, encode_task(setup.model, source.task))
         mined = MinedNegatives.by(Scorer(DOT), TrainingPairs.of(vectors, setup.data.rows), rng)
     negatives = np.empty((len(pairs), count), np.int64)
     for pair, query in enumerate(pairs.queries.tolist()):

@@ -23,12 +23,12 @@ from offsphere.learn.adapters.adapter_recipe import BETAS
 from offsphere.learn.data.training_pairs import TextPairs
 from offsphere.learn.encoders.callbacks import MARK, Watch, cannot_write, last_checkpoint, not_written, restore, step_of
 from offsphere.learn.encoders.contrastive import ContrastiveLoss, NotFiniteError
-from offsphere.learn.encoders.encoder_dynamics import Dynamics, Row, TextProbe
+from offsphere.learn.encoders.encoder_dynamics import Dynamics, TextProbe
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learn.encoders.judging import HeldOutEvaluator, Judge
 from offsphere.learn.encoders.training_dataset import training_dataset
 from offsphere.learn.objective.objective import objective_of
-from offsphere.scoring.record import Run
+from offsphere.scoring.record import DynamicsRow, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,32 +38,32 @@ EVALUATIONS = 10  # of a training, where nobody says
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A training: the loss around the model, which is in its best state, and how it went."""
+    """The result of one training: the loss around the model, which is in its best state, and how it went."""
 
     loss: ContrastiveLoss
     run: Run
-    dynamics: Sequence[Row]
+    dynamics: Sequence[DynamicsRow]
 
     @property
     def model(self) -> Any:
-        """The trained model."""
+        """The trained model in its best state."""
         return self.loss.model
 
 
 class EncoderTrainer(SentenceTransformerTrainer):
-    """The trainer as it is; only what the objective itself learns has a rate of its own and no weight decay."""
+    """The trainer of sentence-transformers, but what the objective learns has a rate of its own and no weight decay."""
 
     own_rate = 1e-2
 
     def get_optimizer_cls_and_kwargs(self, args: Any, model: Any = None) -> Any:  # type: ignore[override]
-        """The groups of the trainer, and one for exponents, scale and bias."""
+        """The groups of the trainer, and further ones for exponents, scale and bias."""
         kind, options = super().get_optimizer_cls_and_kwargs(args, model)
         loss: Any = self.loss
-        learned = [loss.objective, *([loss.first] if loss.first is not None else [])]
-        groups = [group for objective in learned for group in objective.parameter_groups(self.own_rate)]
-        own = {id(parameter) for group in groups for parameter in group["params"]}
+        objectives = [loss.objective, *([loss.first] if loss.first is not None else [])]
+        groups = [group for objective in objectives for group in objective.parameter_groups(self.own_rate)]
+        grouped = {id(parameter) for group in groups for parameter in group["params"]}
         for group in options["optimizer_dict"]:
-            group["params"] = [parameter for parameter in group["params"] if id(parameter) not in own]
+            group["params"] = [parameter for parameter in group["params"] if id(parameter) not in grouped]
         options["optimizer_dict"] += groups
         return kind, options
 
@@ -110,7 +110,7 @@ def fit(
     layers: bool = False,
     folder: Path | None = None,
     progress: Progress | None = None,
-    seen: Callable[[Row], None] | None = None,
+    seen: Callable[[DynamicsRow], None] | None = None,
     before_step: Callable[[int], None] | None = None,
 ) -> Fit:
     """Train a prepared model and leave it in the state that had the best held-out value.
@@ -133,14 +133,16 @@ def fit(
     if checkpoint is not None:
         watch.resume(checkpoint)
         if dynamics is not None and folder is not None:
-            dynamics.rows = _rows(folder)
-    with _place(folder) as place, _quiet():
-        callbacks: list[Any] = [watch, *([dynamics] if dynamics is not None else [])]
-        if before_step is not None:
-            callbacks.append(_Before(before_step))
+            dynamics.rows = _read_dynamics(folder)
+    callbacks: list[Any] = [watch, *([dynamics] if dynamics is not None else [])]
+    if before_step is not None:
+        callbacks.append(_BeforeStep(before_step))
+    stopped, broke = "the last step", False
+    done = step_of(checkpoint) if checkpoint is not None else 0
+    with _trainer_folder(folder) as output, _quiet_logs():
         trainer = EncoderTrainer(
             model=model,
-            args=_arguments(recipe, place, total, every, seed, save=folder is not None, model=model),
+            args=_arguments(recipe, output, total, every, seed, save=folder is not None, model=model),
             train_dataset=training_dataset(pairs),
             loss=loss,
             evaluator=HeldOutEvaluator(judge),
@@ -148,10 +150,8 @@ def fit(
         )
         trainer.own_rate = recipe.own_rate
         trainer.remove_callback(PrinterCallback)
-        stopped, broke = "the last step", False
-        done = step_of(checkpoint) if checkpoint is not None else 0
         try:
-            if done < total and not watch.worn_out:  # or it was killed after its last step
+            if done < total and not watch.out_of_patience:  # or it was killed after its last step
                 trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint is not None else None)
                 done = trainer.state.global_step
         except NotFiniteError as error:
@@ -161,28 +161,29 @@ def fit(
             if folder is None or not cannot_write(error):
                 raise
             raise not_written(error, folder) from error
-    if watch.worn_out:
+    if watch.out_of_patience:
         stopped = f"no better held-out value in {recipe.patience} evaluations"
     restore(model, loss, watch.best_state())
     model.eval()
     run = Run(
-        seed,
-        watch.history[0][2],
-        watch.best,
-        watch.best_step,
-        done,
-        round(time.monotonic() - started, 2),
-        [row[:3] for row in watch.history],
-        stopped,
-        broke,
-        [row[3] for row in watch.history],
+        seed=seed,
+        start=watch.history[0][2],
+        best=watch.best,
+        best_step=watch.best_step,
+        steps=done,
+        seconds=round(time.monotonic() - started, 2),
+        history=[row[:3] for row in watch.history],
+        stopped=stopped,
+        broke=broke,
+        cosine=[row[3] for row in watch.history],
     )
     return Fit(loss, run, dynamics.rows if dynamics is not None else [])
 
 
 def _arguments(
-    recipe: EncoderRecipe, place: Path, total: int, every: int, seed: int, *, save: bool, model: Any
+    recipe: EncoderRecipe, output: Path, total: int, every: int, seed: int, *, save: bool, model: Any
 ) -> SentenceTransformerTrainingArguments:
+    """What the trainer is told, in its own words."""
     sides = {"anchor": "query", "positive": "document"}
     sides |= {f"negative_{number}": "document" for number in range(1, recipe.hard_negatives + 1)}
     from offsphere.encode.sentence import SentenceEncoder
@@ -190,7 +191,7 @@ def _arguments(
     prompts = {column: SentenceEncoder.prompt_of(model, side) for column, side in sides.items()}
     schedule: Mapping[str, str] = {"constant": "constant_with_warmup"}
     return SentenceTransformerTrainingArguments(
-        output_dir=str(place),
+        output_dir=str(output),
         max_steps=total,
         per_device_train_batch_size=recipe.batch,
         learning_rate=recipe.rate,
@@ -221,7 +222,9 @@ def _arguments(
     )
 
 
-class _Before(TrainerCallback):
+class _BeforeStep(TrainerCallback):
+    """Calls a function before every step."""
+
     def __init__(self, call: Callable[[int], None]) -> None:
         self.call = call
 
@@ -229,35 +232,37 @@ class _Before(TrainerCallback):
         self.call(state.global_step)
 
 
-def _rows(folder: Path) -> list[Row]:
+def _read_dynamics(folder: Path) -> list[DynamicsRow]:
+    """The measurements that a killed training has left."""
     from pyarrow import parquet
 
-    if not (folder / "dynamics.parquet").is_file():
+    path = folder / "dynamics.parquet"
+    if not path.is_file():
         return []
     try:
-        found: list[Row] = parquet.read_table(folder / "dynamics.parquet").to_pylist()
+        rows: list[DynamicsRow] = parquet.read_table(path).to_pylist()
     except (OSError, ValueError) as error:
-        raise OffsphereError(f"{folder / 'dynamics.parquet'} cannot be read ({error}): begin anew elsewhere") from error
-    return found
+        raise OffsphereError(f"{path} cannot be read ({error}): begin anew elsewhere") from error
+    return rows
 
 
 @contextmanager
-def _place(folder: Path | None) -> Iterator[Path]:
-    """A folder for the trainer, gone afterwards where nobody wants one."""
+def _trainer_folder(folder: Path | None) -> Iterator[Path]:
+    """A folder for the trainer without checkpoints that are not whole; gone afterwards where nobody wants one."""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        for part in folder.glob("checkpoint-*"):
-            if not (part / MARK).is_file():
-                shutil.rmtree(part, ignore_errors=True)
+        for checkpoint in folder.glob("checkpoint-*"):
+            if not (checkpoint / MARK).is_file():
+                shutil.rmtree(checkpoint, ignore_errors=True)
         yield folder
         return
-    with tempfile.TemporaryDirectory(prefix="offsphere-") as made:
-        yield Path(made)
+    with tempfile.TemporaryDirectory(prefix="offsphere-") as temporary:
+        yield Path(temporary)
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """The trainer's own messages are for somebody who called it himself."""
+def _quiet_logs() -> Iterator[None]:
+    """Keep the trainer from logging: its messages are for somebody who called it himself."""
     names = ("transformers", "sentence_transformers", "accelerate")
     before = {name: logging.getLogger(name).level for name in names}
     for name in names:

@@ -19,7 +19,7 @@ from offsphere.base.errors import ParameterError
 from offsphere.learn.objective.exponents import Exponents
 from offsphere.vectors.powered import powered
 
-HELD = "_offsphere_input"  # where a first stage remembers its exponents
+POWERS = "_offsphere_input"  # the attribute in which a first stage remembers by what it divides
 
 
 class InputPowers:
@@ -36,19 +36,19 @@ class InputPowers:
             self.handles.append(table_of(stage).register_forward_hook(self.tokens))
 
     def note_side(self, _: nn.Module, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
-        """Which side the features are of; what has none is treated as a document."""
+        """Remember which side the features are of; those without a side are treated as documents."""
         self.side = options.get("task") or arguments[0].get("task") or "document"
 
     def exponent(self) -> float:
-        """Of the side that is being encoded."""
+        """The exponent of the side that is being encoded."""
         return self.exponents.query if self.side == "query" else self.exponents.document
 
     def tokens(self, _: nn.Module, __: tuple[Any, ...], vectors: Tensor) -> Tensor:
-        """The vectors that the table gave."""
+        """Divide the vectors that the table gave."""
         return powered(vectors, self.exponent())
 
     def static(self, stage: nn.Module, _: tuple[Any, ...], features: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The mean of divided vectors in place of the mean of the vectors as they are."""
+        """Put the mean of divided vectors in place of the mean of the vectors as they are."""
         if self.exponent() != 0:
             table = powered(table_of(stage).weight, self.exponent())  # type: ignore[arg-type]
             features["sentence_embedding"] = functional.embedding_bag(
@@ -58,23 +58,23 @@ class InputPowers:
 
 
 def normalize_inputs(model: Any, exponents: Exponents) -> None:
-    """Divide token vectors on the way in, side by side."""
+    """Divide token vectors on the way in by a power of their length, each side by its own."""
     if exponents.learned:
         raise ParameterError("normalize_input = learn: exponents of an encoder's token vectors are given, not learned")
     for stage in entrances(model):
-        _let_go(stage)
+        _stop_dividing(stage)
     if exponents.query == exponents.document == 0:
         return
     if exponents.one_sided and isinstance(model[0], Router):
         raise ParameterError("normalize_input differs by side, and the model has routes of its own: give both the same")
     for stage in first_stages(model):
-        setattr(stage, HELD, InputPowers(model, stage, exponents))
+        setattr(stage, POWERS, InputPowers(model, stage, exponents))
 
 
 def settle_inputs(model: Any) -> None:
     """Write divided tables into the model. Sides that differ become two routes with an encoder each."""
     for stage in entrances(model):
-        exponents = _let_go(stage)
+        exponents = _stop_dividing(stage)
         if exponents is None:
             continue
         if not exponents.one_sided:
@@ -86,43 +86,44 @@ def settle_inputs(model: Any) -> None:
         model[0] = Router.for_query_document([query], [stage], default_route="document")
 
 
-def _let_go(stage: nn.Module) -> Exponents | None:
-    """Divide nothing on the way any more, and say by what was divided."""
-    held: InputPowers | None = getattr(stage, HELD, None)
-    if held is None:
+def _stop_dividing(stage: nn.Module) -> Exponents | None:
+    """Let a stage divide nothing on the way any more, and say by what it divided."""
+    powers: InputPowers | None = getattr(stage, POWERS, None)
+    if powers is None:
         return None
-    delattr(stage, HELD)
-    for handle in held.handles:
+    delattr(stage, POWERS)
+    for handle in powers.handles:
         handle.remove()
-    return held.exponents
+    return powers.exponents
 
 
 def entrances(model: Any) -> list[Any]:
-    """Where texts enter: one stage, or the first of every route."""
+    """The stages where texts enter a model: one, or the first of every route."""
     first = model[0]
     routes: Any = first.sub_modules.values() if isinstance(first, Router) else [[first]]
     return list({id(route[0]): route[0] for route in routes}.values())
 
 
 def first_stages(model: Any) -> list[nn.Module]:
-    """Those, where all of them have a table of token vectors."""
-    found = entrances(model)
-    for stage in found:
+    """The stages where texts enter a model, each of which must have a table of token vectors."""
+    stages = entrances(model)
+    for stage in stages:
         if not isinstance(stage, Transformer | StaticEmbedding):
             raise ParameterError(
                 f"normalize_input: the model begins with {type(stage).__name__}, which has no table of token vectors"
             )
-    return found
+    return stages
 
 
 def table_of(stage: Any) -> nn.Module:
     """The table of token vectors of a first stage."""
-    found: nn.Module = stage.embedding if isinstance(stage, StaticEmbedding) else stage.model.get_input_embeddings()
-    return found
+    table: nn.Module = stage.embedding if isinstance(stage, StaticEmbedding) else stage.model.get_input_embeddings()
+    return table
 
 
 @torch.no_grad()
 def _divide(stage: nn.Module, exponent: float) -> None:
+    """Divide the table of a stage for good."""
     table = table_of(stage)
     weight: Any = table.weight
     weight.copy_(powered(weight, exponent))

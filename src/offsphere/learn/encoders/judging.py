@@ -19,8 +19,8 @@ from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE, DOT
 
 
-def encoded(model: Any, task: Task, name: str = "model") -> TaskVectors:
-    """A task's vectors with all stages of the model, the left side of pairs as queries."""
+def encode_task(model: Any, task: Task, name: str = "model") -> TaskVectors:
+    """The vectors of a task with all stages of the model, the left side of pairs as queries."""
     training = model.training
     encoder = SentenceEncoder(name, name, keep_normalize=True, model=model)
     left, right = TextSource(task).sides
@@ -31,34 +31,34 @@ def encoded(model: Any, task: Task, name: str = "model") -> TaskVectors:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A task to judge by. The stages of a prepared model have divided already, so its score is the dot product."""
+    """A task to judge a model by. The stages of a prepared model have divided already: its score is the dot product."""
 
     task: Task
     metric: str
 
-    def measured(self, model: Any) -> tuple[Evaluator, list[Array]]:
-        """Measurements as trained and by cosine, and what measured them."""
-        evaluator = self.evaluator(encoded(model, self.task))
+    def measure(self, model: Any) -> tuple[Evaluator, list[Array]]:
+        """Measure a model: what measures it, and the measurements as trained and by cosine."""
+        evaluator = self.evaluator(encode_task(model, self.task))
         return evaluator, evaluator.values([Scorer(DOT), Scorer(COSINE)])
 
     def values(self, model: Any) -> tuple[float, float]:
-        """The value as trained, and by cosine."""
-        evaluator, (one, other) = self.measured(model)
-        return value_of(evaluator, one), value_of(evaluator, other)
+        """The value of a model as trained, and by cosine."""
+        evaluator, (as_trained, by_cosine) = self.measure(model)
+        return value_of(evaluator, as_trained), value_of(evaluator, by_cosine)
 
     def without_vectors(self) -> Evaluator:
-        """Something that sums measurements up, where they are there already."""
+        """An evaluator that only sums measurements up, where they are there already."""
         left, right = (np.zeros((len(side), 1), np.float32) for side in TextSource(self.task).sides)
         return self.evaluator(self.task.vectors(left, right))
 
     def evaluator(self, vectors: TaskVectors) -> Evaluator:
-        """Of vectors of this task."""
+        """What measures vectors of this task."""
         folds = np.zeros(self.task.units, np.int64)
         return self.task.evaluator(vectors, metric_for(self.task, self.metric), folds)
 
 
 class HeldOutEvaluator(BaseEvaluator):
-    """A judge as the trainer asks one."""
+    """A judge as an evaluator of sentence-transformers' own trainer."""
 
     def __init__(self, judge: Judge) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -66,6 +66,6 @@ class HeldOutEvaluator(BaseEvaluator):
         self.primary_metric = judge.metric
 
     def __call__(self, model: Any, *_: Any, **__: Any) -> Mapping[str, float]:  # type: ignore[override]
-        """The value as trained, and by cosine."""
+        """The value of the model as trained, and by cosine, by their names."""
         value, cosine = self.judge.values(model)
         return {self.judge.metric: value, f"{self.judge.metric}_cosine": cosine}

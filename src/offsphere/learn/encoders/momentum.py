@@ -1,4 +1,4 @@
-"""A momentum encoder and its queue: documents encoded by a slow copy of the model, and those of steps before.
+"""A momentum encoder and its queue: documents encoded by a slow copy of the model, now and in the steps before.
 
 He et al. 2020, arXiv:1911.05722. The copy has no gradient and follows the model step by step; what it encoded for
 former batches is kept in a queue and serves as negatives, so that there are far more of them than a batch holds.
@@ -17,7 +17,7 @@ from offsphere.encode.stages import let_lengths_pass, output_stages
 
 
 class Momentum(nn.Module):
-    """The slow copy, and the queue with the numbers of the documents in it."""
+    """The slow copy of a model, and the queue of vectors with the keys of their documents."""
 
     vectors: Tensor
     keys: Tensor
@@ -41,23 +41,23 @@ class Momentum(nn.Module):
 
     @torch.no_grad()
     def follow(self, model: nn.Module) -> None:
-        """Move a little towards the model."""
+        """Move the copy a little towards the model."""
         model = getattr(model, "module", model)  # as it is inside a wrapper of several processes
-        for own, other in zip(self.copy.parameters(), model.parameters(), strict=True):
-            own.lerp_(other.to(own.dtype), 1 - self.momentum)
+        for slow, current in zip(self.copy.parameters(), model.parameters(), strict=True):
+            slow.lerp_(current.to(slow.dtype), 1 - self.momentum)
 
     @torch.no_grad()
     def encode(self, features: dict[str, Any]) -> Tensor:
-        """Raw vectors by the slow copy."""
+        """Encode a batch of texts by the slow copy: raw vectors, before the last stages take length away."""
         self.copy.train(self.training)
         for _, stage in output_stages(self.copy):
             stage.train()
-        found: Tensor = self.copy(dict(features))["sentence_embedding"]
-        return found
+        vectors: Tensor = self.copy(dict(features))["sentence_embedding"]
+        return vectors
 
     @property
     def queue(self) -> tuple[Tensor, Tensor]:
-        """What is in the queue, and its numbers."""
+        """The vectors in the queue, and the keys of their documents."""
         count = min(int(self.filled), self.size)
         return self.vectors[:count].clone(), self.keys[:count].clone()
 
@@ -65,7 +65,7 @@ class Momentum(nn.Module):
     def push(self, vectors: Tensor, keys: Tensor) -> None:
         """Put a batch into the queue, in place of the oldest."""
         vectors, keys = vectors[-self.size :], keys[-self.size :]
-        places = (torch.arange(len(vectors), device=vectors.device) + self.filled) % self.size
-        self.vectors[places] = vectors.to(self.vectors.dtype)
-        self.keys[places] = keys
+        positions = (torch.arange(len(vectors), device=vectors.device) + self.filled) % self.size
+        self.vectors[positions] = vectors.to(self.vectors.dtype)
+        self.keys[positions] = keys
         self.filled += len(vectors)

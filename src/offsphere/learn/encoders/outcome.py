@@ -16,11 +16,11 @@ from offsphere.statistics.evaluation import Evaluation
 from offsphere.statistics.significance import bootstrap, holm, interval, randomization_test
 
 NAMES = ("before, by cosine", "trained, as trained", "trained, by cosine")
-CONTRASTS = ((1, 0), (2, 0), (2, 1))  # what is tested, one less the other
+TESTED = ((1, 0), (2, 0), (2, 1))  # differences that are tested: the first of these names less the second
 
 
 class OutcomeRow(NamedTuple):
-    """One way to score, and how it differs from the model before training by cosine; the first row does not."""
+    """One way to score a model, and how it differs from the model before training by cosine, but for the first row."""
 
     name: str
     value: float
@@ -30,7 +30,7 @@ class OutcomeRow(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A task, the rows, and how cosine of the trained vectors differs from the score they were trained for.
+    """What a training came to on one task; ``by_cosine`` is how cosine differs from the score that was trained for.
 
     Where that score is cosine there are two rows, not three.
     """
@@ -42,42 +42,45 @@ class Outcome(NamedTuple):
 
     @property
     def conclusion(self) -> str:
-        """What to make of it, in a sentence or two."""
+        """What to make of the training, in a sentence or two."""
         gain = self.rows[1].gain
         assert gain is not None
         where = "above" if gain.difference > 0 else "below"
         sure = "" if gain.p < ALPHA else ", which may be luck"
-        said = f"Scored as it was trained, the model is {where} what cosine found before ({_shown(gain)}{sure})."
-        other = self.by_cosine
-        if other.p < ALPHA and other.difference > 0:
-            said += f" Cosine of the same vectors is above that ({_shown(other)}): train with both sides normalised."
-        if other.p < ALPHA and other.difference < 0:
-            said += f" Cosine of the same vectors is below that ({_shown(other)}): its lengths carry relevance."
-        return said
+        sentence = f"Scored as it was trained, the model is {where} what cosine found before ({_write(gain)}{sure})."
+        cosine = self.by_cosine
+        if cosine.p < ALPHA and cosine.difference > 0:
+            sentence += (
+                f" Cosine of the same vectors is above that ({_write(cosine)}): train with both sides normalised."
+            )
+        if cosine.p < ALPHA and cosine.difference < 0:
+            sentence += f" Cosine of the same vectors is below that ({_write(cosine)}): its lengths carry relevance."
+        return sentence
 
 
 def outcome_of(judge: Judge, evaluation: Evaluation, measured: Sequence[Array], seed: int = 0) -> Outcome:
-    """From the measurements of the three ways, in their order."""
+    """The outcome on a task, from the measurements of the three ways to score, in the order of their names."""
     samples = bootstrap(lambda weights: evaluation.evaluate_all(measured, weights), evaluation.units, RESAMPLES, seed)
-    values = [float(evaluation.evaluate(one, np.ones((1, evaluation.units)))[0]) for one in measured]
-    parts = [evaluation.contributions(one) for one in measured]
-    tested = np.ones(len(CONTRASTS))
-    if all(part is not None for part in parts):
-        apart = np.stack([np.asarray(parts[one]) - np.asarray(parts[other]) for one, other in CONTRASTS], axis=1)
-        tested = holm(randomization_test(apart, seed=seed))
-    contrasts = []
-    for (one, other), p in zip(CONTRASTS, tested.tolist(), strict=True):
-        around = interval(samples[:, one] - samples[:, other])
-        contrasts.append(Difference(values[one] - values[other], float(around.low), float(around.high), p))
+    values = [float(evaluation.evaluate(part, np.ones((1, evaluation.units)))[0]) for part in measured]
+    units = [evaluation.contributions(part) for part in measured]
+    corrected = np.ones(len(TESTED))
+    if all(part is not None for part in units):
+        apart = np.stack([np.asarray(units[way]) - np.asarray(units[base]) for way, base in TESTED], axis=1)
+        corrected = holm(randomization_test(apart, seed=seed))
+    differences = []
+    for (way, base), p in zip(TESTED, corrected.tolist(), strict=True):
+        around = interval(samples[:, way] - samples[:, base])
+        differences.append(Difference(values[way] - values[base], float(around.low), float(around.high), p))
     rows = []
-    for place, name in enumerate(NAMES):
-        own = interval(samples[:, place])
-        gain = contrasts[place - 1] if place else None
-        rows.append(OutcomeRow(name, values[place], float(own.low), float(own.high), gain))
+    for number, name in enumerate(NAMES):
+        around = interval(samples[:, number])
+        gain = differences[number - 1] if number else None
+        rows.append(OutcomeRow(name, values[number], float(around.low), float(around.high), gain))
     if np.array_equal(measured[1], measured[2]):
         rows.pop()
-    return Outcome(judge.task.summary(), judge.metric, rows, contrasts[2])
+    return Outcome(judge.task.summary(), judge.metric, rows, differences[2])
 
 
-def _shown(contrast: Difference) -> str:
-    return f"{contrast.difference:+.4f} [{contrast.low:+.4f}, {contrast.high:+.4f}]"
+def _write(difference: Difference) -> str:
+    """A difference with its interval, as it is printed."""
+    return f"{difference.difference:+.4f} [{difference.low:+.4f}, {difference.high:+.4f}]"

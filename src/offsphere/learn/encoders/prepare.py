@@ -1,4 +1,4 @@
-"""``prepare``: a sentence-transformers model whose sides end, and begin, in what a normalisation asks for."""
+"""``prepare`` and ``settle``: a model whose sides end, and begin, in what a normalisation asks for; and for good."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from offsphere.learn.objective.exponents import Exponents, Normalize
 
 
 class Preparation(NamedTuple):
-    """What was done to a model."""
+    """What ``prepare`` did to a model, and how it is to be scored."""
 
     removed: list[str]
     added: list[str]
@@ -26,8 +26,32 @@ def prepare(model: Any, normalize: Normalize, normalize_input: Normalize = "none
     Saved, the model scores as it is trained: a side that is normalised ends in Normalize, one that keeps its length in
     nothing, and where the sides differ a Router tells ``encode_query`` from ``encode_document``. The vectors' inner
     product is the score, so ``similarity_fn_name`` is set to dot, or to cosine where both sides are normalised.
-    Exponents other than 0 and 1 need a stage of offsphere's own to be loaded again. ``normalize_input`` is the same
-    choice for the token vectors; call ``settle`` before such a model is saved for good.
+    Exponents other than 0 and 1 need a stage of offsphere's own to be loaded again.
+
+    Args:
+        model: A SentenceTransformer, which is changed.
+        normalize: The power of its length by which each side is divided: both (cosine), none (dot), query, document,
+            half, learn, or a pair of exponents.
+        normalize_input: The same choice for the token vectors; call ``settle`` before such a model is saved for good.
+
+    Returns:
+        The stages that were removed and added, and the similarity that scores the model from now on.
+
+    Raises:
+        ParameterError: If the model is something else, or its input cannot be normalised.
+
+    Example:
+        >>> import offsphere as osp
+        >>> from sentence_transformers import SentenceTransformer
+        >>> from sentence_transformers.base.modules import Normalize
+        >>> from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+        >>> from tokenizers import Tokenizer, models, pre_tokenizers
+        >>> words = Tokenizer(models.WordLevel({"?": 0, "red": 1, "cat": 2}, unk_token="?"))
+        >>> words.pre_tokenizer = pre_tokenizers.Whitespace()
+        >>> stages = [StaticEmbedding(words, embedding_dim=8), Normalize()]
+        >>> model = SentenceTransformer(modules=stages, device="cpu")
+        >>> osp.prepare(model, "query")
+        Preparation(removed=['Normalize (stage 1)'], added=['Normalize for the query'], similarity='dot')
     """
     if not isinstance(model, SentenceTransformer):
         raise ParameterError(f"prepare wants a SentenceTransformer, not a {type(model).__name__}")
@@ -40,7 +64,24 @@ def prepare(model: Any, normalize: Normalize, normalize_input: Normalize = "none
 
 
 def settle(model: Any) -> None:
-    """Make a trained model final: nothing in it is tied to its training any more."""
+    """Make a trained model final: nothing in it is tied to its training any more, and learned exponents are kept.
+
+    Args:
+        model: A SentenceTransformer that was prepared, which is changed.
+
+    Example:
+        >>> import offsphere as osp
+        >>> from sentence_transformers import SentenceTransformer
+        >>> from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+        >>> from tokenizers import Tokenizer, models, pre_tokenizers
+        >>> words = Tokenizer(models.WordLevel({"?": 0, "red": 1, "cat": 2}, unk_token="?"))
+        >>> words.pre_tokenizer = pre_tokenizers.Whitespace()
+        >>> model = SentenceTransformer(modules=[StaticEmbedding(words, embedding_dim=8)], device="cpu")
+        >>> _ = osp.prepare(model, "both", normalize_input="both")  # tokens are divided on the way
+        >>> osp.settle(model)  # now the table itself is divided
+        >>> model[0].embedding.weight.norm(dim=1).round(decimals=4).tolist()
+        [1.0, 1.0, 1.0]
+    """
     from offsphere.encode.stages import Power, output_stages, stop_lengths
 
     settle_inputs(model)

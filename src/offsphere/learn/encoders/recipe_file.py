@@ -61,6 +61,7 @@ def read_recipe_file(path: Path) -> dict[str, Any]:
 
 
 def _parse(path: Path) -> Any:
+    """What a TOML or YAML file holds."""
     try:
         text = path.read_text("utf-8")
     except OSError as error:

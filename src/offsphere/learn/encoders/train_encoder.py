@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from offsphere.base.errors import OffsphereError, ParameterError
+from offsphere.base.errors import OffsphereError
 from offsphere.base.files import write_whole
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.data.task import Task
-from offsphere.learn.encoders.callbacks import cannot_write, last_checkpoint, not_written
+from offsphere.learn.encoders.callbacks import cannot_write, not_written
 from offsphere.learn.encoders.card import add_to_card, length_report
-from offsphere.learn.encoders.encoder_dynamics import Row, TextProbe
+from offsphere.learn.encoders.encoder_dynamics import TextProbe
 from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learn.encoders.encoder_setup import EncoderSetup, text_data
 from offsphere.learn.encoders.fit import Fit, fit
@@ -26,17 +24,21 @@ from offsphere.learn.encoders.judging import Judge
 from offsphere.learn.encoders.named_recipes import recipe_with
 from offsphere.learn.encoders.outcome import Outcome, outcome_of
 from offsphere.learn.encoders.prepare import settle
-from offsphere.learn.objective.exponents import Normalize, written_normalize
-from offsphere.scoring.record import Training
-
-CHECKPOINTS = "checkpoints"
-PLAN = "plan.json"
-PATIENCE = 120  # seconds that a process waits for the first one
+from offsphere.learn.encoders.training_folder import measure_before, open_checkpoints, this_process_writes
+from offsphere.learn.objective.exponents import Normalize, write_normalize
+from offsphere.scoring.record import DynamicsRow, Training
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TrainedEncoder:
-    """The model, how its training went, and what it is worth on the test queries."""
+    """A trained model, how its training went, and what it is worth on the test queries, where there were some.
+
+    Args:
+        model: The SentenceTransformer in its best state, ready to be used.
+        plan: What was done, as plain values.
+        record: How the training went.
+        outcome: What it is worth on the test queries before and after; nothing where there were none.
+    """
 
     model: Any
     plan: dict[str, Any]
@@ -48,10 +50,10 @@ class TrainedEncoder:
         return f"TrainedEncoder({self.record})"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for machines."""
+        """Give everything but the model and the dynamics as plain values, for JSON."""
         outcome = plain(self.outcome) if self.outcome is not None else None
-        said = self.outcome.conclusion if self.outcome is not None else None
-        return {"plan": self.plan, "training": self.record.to_json(), "outcome": outcome, "conclusion": said}
+        conclusion = self.outcome.conclusion if self.outcome is not None else None
+        return {"plan": self.plan, "training": self.record.to_json(), "outcome": outcome, "conclusion": conclusion}
 
 
 def train(
@@ -70,16 +72,58 @@ def train(
     restart: bool = False,
     push_to_hub: str | None = None,
     progress: Progress | None = None,
-    seen: Callable[[Row], None] | None = None,
+    seen: Callable[[DynamicsRow], None] | None = None,
     before_step: Callable[[int], None] | None = None,
     **options: Any,
 ) -> TrainedEncoder:
     """Train a model on the texts of a task.
 
-    ``model`` is a name as everywhere, or a SentenceTransformer. ``recipe`` is the name of a recipe or one of your own;
-    ``normalize`` and further ``options`` change its fields. Training stops by the value on ``held_out``, without it on
-    queries put aside, scored as it is trained; cosine is measured beside it. ``test`` is looked at once, at the end.
-    With ``out`` the model is saved there with its record and card; a killed training goes on from its last checkpoint.
+    Training stops by the value on held-out data, scored as it is trained; cosine is measured beside it. The test
+    queries are looked at once before and once after, and decide nothing.
+
+    Args:
+        task: A task with texts, to learn from.
+        model: A SentenceTransformer, which is changed, or the name of a model.
+        out: A folder in which the model is saved with its record and card; a killed training goes on from the last
+            checkpoint there.
+        test: A task with texts, to judge by; what is in it is not learned from.
+        recipe: The name of a recipe, or a recipe; the defaults of ``EncoderRecipe`` without.
+        normalize: The output, which is scored: both (cosine), none (dot), query, document, half, learn, or a pair of
+            exponents; as the recipe has it without.
+        held_out: What training stops by, which is not learned from; queries put aside from the task without.
+        new_documents: Whether queries that are put aside share no relevant document with those that are learned from.
+        metric: By which the model is stopped and judged; the usual one of the held-out data without.
+        seed: Of what is put aside, of the batches and of the tests.
+        layers: Whether every layer is measured while it learns.
+        restart: Whether to begin anew, whatever is in the folder.
+        push_to_hub: A name on the hub to which the trained model is pushed, privately.
+        progress: Called now and then with how far it is.
+        seen: Called with every measurement of the probe.
+        before_step: Called before every step with its number.
+        options: Fields of an ``EncoderRecipe``, which override the recipe.
+
+    Returns:
+        The model, its plan, the record of the training, and its outcome on the test queries.
+
+    Raises:
+        OffsphereError: If there is too little to learn from, an option means nothing, or the folder holds something
+            else; sentence-transformers must be installed.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> from sentence_transformers import SentenceTransformer
+        >>> from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+        >>> from tokenizers import Tokenizer, models, pre_tokenizers
+        >>> names = {"?": 0} | {f"w{number}": number for number in range(1, 41)}
+        >>> words = Tokenizer(models.WordLevel(names, unk_token="?"))
+        >>> words.pre_tokenizer = pre_tokenizers.Whitespace()
+        >>> model = SentenceTransformer(modules=[StaticEmbedding(words, embedding_dim=8)], device="cpu")
+        >>> left, right = [f"w{row}" for row in range(1, 21)], [f"w{row + 20}" for row in range(1, 21)]
+        >>> task = osp.PairTask("pairs", np.array([5.0, 5.0, 5.0, 0.0] * 5), left, right)
+        >>> trained = osp.train(task, model, batch=4, steps=3, rate=0.01)
+        >>> trained.plan["similarity"], trained.record.counts["held_out"], trained.record.run.steps
+        ('cosine', 3, 3)
     """
     folder = Path(out) if out is not None else None
     chosen = recipe_with(recipe, normalize, **options)
@@ -92,17 +136,11 @@ def train(
         seed=seed,
     )
     setup = EncoderSetup.of(model, data, chosen, seed)
-    place = None
-    if folder is not None:
-        place = folder / CHECKPOINTS
-        if _writes():
-            _begin(folder, setup, restart=restart)
-        else:
-            _wait_for(place / PLAN, setup.digest())
+    checkpoints = open_checkpoints(folder, setup, restart=restart) if folder is not None else None
     judge = Judge(test, data.metric) if test is not None else None
-    before = _measured(judge, setup.model, place)
+    before = measure_before(judge, setup.model, checkpoints) if judge is not None else None
     setup = setup.with_negatives()
-    trained = fit(
+    fitted = fit(
         setup.model,
         chosen,
         setup.pairs,
@@ -110,7 +148,7 @@ def train(
         seed,
         probe=TextProbe.of(data.held_out.task, seed),
         layers=layers,
-        folder=place,
+        folder=checkpoints,
         progress=progress,
         seen=seen,
         before_step=before_step,
@@ -118,33 +156,27 @@ def train(
     settle(setup.model)
     outcome = None
     if judge is not None and before is not None:
-        measuring, measured = judge.measured(setup.model)
-        outcome = outcome_of(judge, measuring.evaluation, [before, *measured], seed)
-    found = TrainedEncoder(setup.model, setup.plan(), _record(setup, trained, outcome), outcome)
-    if folder is not None and _writes():
-        try:
-            save(found, trained, folder)
-        except Exception as error:
-            if not cannot_write(error):
-                raise
-            raise not_written(error, folder / CHECKPOINTS) from error
-        shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-    if push_to_hub is not None and _writes():
-        push(found.model, push_to_hub, folder)
-    return found
+        evaluator, after = judge.measure(setup.model)
+        outcome = outcome_of(judge, evaluator.evaluation, [before, *after], seed)
+    trained = TrainedEncoder(setup.model, setup.plan(), _record(setup, fitted, outcome), outcome)
+    if folder is not None and checkpoints is not None and this_process_writes():
+        _save_instead_of(checkpoints, trained, fitted, folder)
+    if push_to_hub is not None and this_process_writes():
+        push(trained.model, push_to_hub, folder)
+    return trained
 
 
-def save(found: TrainedEncoder, trained: Fit, folder: Path) -> None:
-    """The model, its card with the report on lengths, and the record of its training."""
-    found.model.save_pretrained(str(folder))
-    exponents = trained.loss.objective.normalization.exponents
-    add_to_card(folder, length_report(exponents, found.plan, trained.dynamics, found.outcome))
-    found.record.save(folder)
-    write_whole(folder / "outcome.json", json.dumps(found.to_json(), indent=2).encode())
+def save(trained: TrainedEncoder, fitted: Fit, folder: Path) -> None:
+    """Write the model, its card with the report on lengths, and the record of its training."""
+    trained.model.save_pretrained(str(folder))
+    exponents = fitted.loss.objective.normalization.exponents
+    add_to_card(folder, length_report(exponents, trained.plan, fitted.dynamics, trained.outcome))
+    trained.record.save(folder)
+    write_whole(folder / "outcome.json", json.dumps(trained.to_json(), indent=2).encode())
 
 
 def push(model: Any, name: str, folder: Path | None = None) -> None:
-    """To the hub, because somebody asked for it: the folder as it was saved, where there is one."""
+    """Push a model to the hub, because somebody asked for it: the folder as it was saved, where there is one."""
     try:
         model.push_to_hub(name, private=True, exist_ok=True, local_model_path=str(folder) if folder else None)
     except Exception as error:  # the hub raises many kinds
@@ -152,88 +184,41 @@ def push(model: Any, name: str, folder: Path | None = None) -> None:
         raise OffsphereError(f"the model could not be pushed to {name}: {reason}; what was saved is whole") from error
 
 
-def _writes() -> bool:
-    """Of several processes the first one writes."""
-    return os.environ.get("RANK", "0") == "0"
+def _save_instead_of(checkpoints: Path, trained: TrainedEncoder, fitted: Fit, folder: Path) -> None:
+    """Write everything, and only then remove the checkpoints: where it cannot be written they are whole."""
+    try:
+        save(trained, fitted, folder)
+    except Exception as error:
+        if not cannot_write(error):
+            raise
+        raise not_written(error, checkpoints) from error
+    shutil.rmtree(checkpoints, ignore_errors=True)
 
 
-def _wait_for(plan: Path, digest: str) -> None:
-    """Another process makes the folder ready."""
-    for _ in range(PATIENCE):
-        if plan.is_file() and json.loads(plan.read_bytes())["digest"] == digest:
-            return
-        time.sleep(1)
-    raise OffsphereError(f"{plan} does not appear: did the first process fail?")
-
-
-def _begin(folder: Path, setup: EncoderSetup, *, restart: bool) -> None:
-    """Remember the plan; refuse checkpoints of another one, and a folder with a finished model."""
-    place = folder / CHECKPOINTS
-    if restart:
-        shutil.rmtree(place, ignore_errors=True)
-        (folder / "training.json").unlink(missing_ok=True)
-    elif (folder / "training.json").is_file():
-        raise ParameterError(f"{folder} holds a trained model: choose another --out, or train anew with --restart")
-    digest, plan = setup.digest(), setup.plan()
-    known = place / PLAN
-    if known.is_file() and last_checkpoint(place) is not None:
-        kept = json.loads(known.read_bytes())
-        if kept["digest"] != digest:
-            raise ParameterError(
-                f"{place} holds checkpoints of another configuration ({_differences(kept['plan'], plan)}): choose "
-                "another --out, or begin anew with --restart"
-            )
-        return
-    shutil.rmtree(place, ignore_errors=True)
-    write_whole(known, json.dumps({"digest": digest, "plan": plan}, indent=2, default=str).encode())
-
-
-def _differences(before: dict[str, Any], now: dict[str, Any]) -> str:
-    """In words, what two plans do not share."""
-    one, other = json.loads(json.dumps(before, default=str)), json.loads(json.dumps(now, default=str))
-    flat = {**one, **one.pop("recipe"), "notes": None}, {**other, **other.pop("recipe"), "notes": None}
-    apart = [name for name in flat[0] if flat[0][name] != flat[1].get(name) and not isinstance(flat[0][name], dict)]
-    said = [f"{name} {flat[0][name]} there, {flat[1].get(name)} here" for name in apart]
-    return ", ".join(said) or "other texts or another model"
-
-
-def _measured(judge: Judge | None, model: Any, place: Path | None) -> Any:
-    """By cosine before training, once: a training that goes on has measured it already."""
-    if judge is None:
-        return None
-    import numpy as np
-
-    kept = place / "before.npy" if place is not None else None
-    if kept is not None and kept.is_file():
-        return np.load(kept, allow_pickle=False)
-    _, (_, found) = judge.measured(model)
-    if kept is not None and _writes():
-        np.save(kept, found)
-    return found
-
-
-def _record(setup: EncoderSetup, trained: Fit, outcome: Outcome | None) -> Training:
-    notes = [*setup.notes, *([trained.run.stopped] if trained.run.broke else [])]
-    if trained.run.best_step == 0:
+def _record(setup: EncoderSetup, fitted: Fit, outcome: Outcome | None) -> Training:
+    """The record of a training, with what to mind about it."""
+    notes = [*setup.notes, *([fitted.run.stopped] if fitted.run.broke else [])]
+    if fitted.run.best_step == 0:
         notes.append(
             "no step was better than the start on held-out data, so the saved model is the one you gave: try another "
             f"--rate than {setup.recipe.rate:g} (static models want about 0.003), or more steps"
         )
     return Training(
-        setup.recipe.config(),
-        trained.loss.get_config_dict(),
-        setup.data.metric,
-        setup.counts,
-        [trained.run],
-        0,
-        trained.dynamics,
-        notes,
-        said=[_said(setup), *([f"{outcome.task['name']}: {outcome.conclusion}"] if outcome is not None else [])],
+        recipe=setup.recipe.config(),
+        objective=fitted.loss.get_config_dict(),
+        metric=setup.data.metric,
+        counts=setup.counts,
+        runs=[fitted.run],
+        chosen=0,
+        dynamics=fitted.dynamics,
+        notes=notes,
+        said=[_origin(setup), *([f"{outcome.task['name']}: {outcome.conclusion}"] if outcome is not None else [])],
     )
 
 
-def _said(setup: EncoderSetup) -> str:
+def _origin(setup: EncoderSetup) -> str:
     """Where the model is from, for somebody who sees it later."""
-    split = f" ({setup.data.source.task.split})" if setup.data.source.task.split else ""
-    what = f"{len(setup.pairs):,} pairs of {setup.data.source.task.name}{split}"
-    return f"Trained from {setup.name} on {what}, normalize {written_normalize(setup.recipe.normalize)}."
+    task = setup.data.source.task
+    split = f" ({task.split})" if task.split else ""
+    what = f"{len(setup.pairs):,} pairs of {task.name}{split}"
+    return f"Trained from {setup.name} on {what}, normalize {write_normalize(setup.recipe.normalize)}."

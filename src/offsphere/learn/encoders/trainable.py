@@ -20,7 +20,7 @@ AT_ONCE = 1_024  # texts whose tokens are counted at a time
 
 
 def load_model(name: str) -> Any:
-    """A model by hub name or folder, the model inside a package, or a static one (wordllama, model2vec)."""
+    """Load a model by hub name or folder, the model inside a package, or a static one (wordllama, model2vec)."""
     if name.startswith("callable:"):
         raise OffsphereError(f"{name} is a function, whose weights nobody knows: give a model to train")
     if name == "wordllama":
@@ -38,7 +38,7 @@ def load_model(name: str) -> Any:
 
 
 def weights_digest(name: str) -> bytes:
-    """Of the weights that a name stands for on this machine; nothing where they are on the hub."""
+    """A digest of the weights that a name stands for on this machine; nothing where they are on the hub."""
     if name == "wordllama":
         return load_wordllama().description.revision.encode()
     folder = Path(model_source(name))
@@ -57,7 +57,7 @@ def static_model(encoder: StaticEncoder) -> Any:
 
 
 def forget(model: Any, seed: int, cut: float = 1.0) -> None:
-    """Weights as before any training: a transformer's own initialisation, a static table at random."""
+    """Set weights as before any training: a transformer's own initialisation, a static table at random."""
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from transformers import PreTrainedModel
 
@@ -76,30 +76,30 @@ def forget(model: Any, seed: int, cut: float = 1.0) -> None:
 
 
 def set_pooling(model: Any, mode: str) -> None:
-    """Pool tokens by mean, cls or max."""
+    """Let a model pool its tokens by mean, cls or max."""
     from sentence_transformers.sentence_transformer.modules import Pooling
 
-    for place, stage in enumerate(model):
+    for position, stage in enumerate(model):
         if isinstance(stage, Pooling):
             options = {**stage.get_config_dict(), "pooling_mode": mode}
-            model[place] = Pooling(options.pop("embedding_dimension"), **options)
+            model[position] = Pooling(options.pop("embedding_dimension"), **options)
             return
     raise ParameterError(f"pooling = {mode}: the model has no pooling stage")
 
 
 def set_prompts(model: Any, prompts: tuple[str, ...]) -> None:
-    """What is put before queries and documents, remembered in the model."""
+    """Let a model put prompts before queries and documents; none change nothing."""
     if prompts:
         model.prompts = {**model.prompts, "query": prompts[0], "document": prompts[1]}
 
 
-def truncated(model: Any, texts: list[str]) -> float:
+def share_cut(model: Any, texts: list[str]) -> float:
     """The share of texts that are longer than the model looks at."""
     limit, tokenizer = model.max_seq_length, model.tokenizer
     if not callable(tokenizer) or limit is None or limit == float("inf") or not texts:
         return 0.0
     longer = 0
     for start in range(0, len(texts), AT_ONCE):
-        found = tokenizer(texts[start : start + AT_ONCE], truncation=True, max_length=int(limit) + 1)["input_ids"]
-        longer += sum(len(ids) > limit for ids in found)
+        tokens = tokenizer(texts[start : start + AT_ONCE], truncation=True, max_length=int(limit) + 1)["input_ids"]
+        longer += sum(len(ids) > limit for ids in tokens)
     return longer / len(texts)

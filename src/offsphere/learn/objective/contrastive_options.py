@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from offsphere.base.errors import ParameterError, UnknownNameError
-from offsphere.learn.objective.exponents import Exponents, Normalize, read_normalize, written_normalize
+from offsphere.learn.objective.exponents import Exponents, Normalize, read_normalize, write_normalize
 from offsphere.learn.objective.losses import LOSSES
 from offsphere.learn.objective.option_fields import READ, option_fields
 
@@ -26,7 +26,7 @@ def read_length_target(text: str) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class ContrastiveOptions:
-    """The objective, and how far and how fast it is followed."""
+    """Which objective is followed in a training, how far and how fast; recipes of adapters and encoders add to it."""
 
     AT_LEAST: ClassVar[Mapping[str, int]] = MappingProxyType(
         {"batch": 2, "patience": 1, "hard_negatives": 0, "dynamics_every": 0, "epochs": 0}
@@ -71,6 +71,7 @@ class ContrastiveOptions:
         self._check_numbers()
 
     def _check_numbers(self) -> None:
+        """Reject numbers that are too small, negative or not finite."""
         for name, least in self.AT_LEAST.items():
             value = getattr(self, name)
             if value is not None and value < least:
@@ -84,11 +85,11 @@ class ContrastiveOptions:
 
     @property
     def exponents(self) -> Exponents:
-        """Of the output."""
+        """The exponents by which the output, the vector that is scored, is divided."""
         return Exponents.of(self.normalize)
 
-    def changed(self, normalize: Normalize | None, options: Mapping[str, Any]) -> Self:
-        """With some fields changed, by name; ``normalize`` where it is given."""
+    def with_options(self, options: Mapping[str, Any], normalize: Normalize | None = None) -> Self:
+        """The same recipe with some fields changed, by name; ``normalize`` too where it is given."""
         known = list(option_fields(type(self)))
         for name in options:
             if name not in known:
@@ -97,13 +98,13 @@ class ContrastiveOptions:
         return replace(self, **changes)
 
     def config(self) -> dict[str, Any]:
-        """Plain values."""
-        names = {name: written_normalize(getattr(self, name)) for name in ("normalize", "normalize_input")}
+        """All fields as plain values, for a record or a plan."""
+        names = {name: write_normalize(getattr(self, name)) for name in ("normalize", "normalize_input")}
         return asdict(self) | names
 
 
 def read_options(texts: Sequence[str] | None, kind: type[ContrastiveOptions]) -> dict[str, Any]:
-    """Fields of a recipe as somebody types them: ``NAME=VALUE``, several values joined by commas."""
+    """Read fields of a recipe as somebody types them: ``NAME=VALUE``, several values joined by commas."""
     known = option_fields(kind)
     options: dict[str, Any] = {}
     for text in texts or []:
@@ -119,7 +120,7 @@ def read_options(texts: Sequence[str] | None, kind: type[ContrastiveOptions]) ->
 
 
 def read_field(name: str, value: Any, kind: type[ContrastiveOptions]) -> Any:
-    """A value as a file has it: lists become tuples, and numbers that were read as texts numbers."""
+    """Read a value as a file has it: lists become tuples, and numbers that were written as texts numbers."""
     if isinstance(value, str):
         return read_options([f"{name}={value}"], kind)[name]
     return tuple(value) if isinstance(value, list) else value

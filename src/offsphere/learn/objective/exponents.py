@@ -33,7 +33,7 @@ NAMED: Mapping[str, tuple[float, float]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Exponents:
-    """By which power of its length each side is divided; where they are learned, this is where they start."""
+    """The power of its length by which each side is divided; where exponents are learned, this is where they start."""
 
     query: float
     document: float
@@ -41,7 +41,7 @@ class Exponents:
 
     @classmethod
     def of(cls, normalize: Normalize) -> Exponents:
-        """From a name (both, none, query, document, half, learn) or from two numbers."""
+        """Make exponents from a name (both, none, query, document, half, learn) or from two numbers."""
         if isinstance(normalize, str):
             if normalize not in NAMED:
                 raise UnknownNameError("normalisation", normalize, list(NAMED))
@@ -67,13 +67,13 @@ class Exponents:
         return Polar(self.query, self.document)
 
 
-def written_normalize(normalize: Normalize) -> str:
-    """As one would type it."""
+def write_normalize(normalize: Normalize) -> str:
+    """The normalisation as one would type it."""
     return normalize if isinstance(normalize, str) else ",".join(f"{value:g}" for value in normalize)
 
 
 def read_normalize(text: str) -> Normalize:
-    """What was typed: a name, or two numbers joined by a comma."""
+    """Read a normalisation that was typed: a name, or two numbers joined by a comma."""
     if "," not in text:
         Exponents.of(text)
         return text

@@ -11,6 +11,8 @@ from offsphere.base.errors import ParameterError
 
 
 class _GradScale(torch.autograd.Function):
+    """The identity, whose gradient is multiplied by a power of each vector's length."""
+
     @staticmethod
     def forward(ctx: Any, vectors: Tensor, power: float) -> Tensor:
         ctx.save_for_backward(vectors)
@@ -24,12 +26,14 @@ class _GradScale(torch.autograd.Function):
 
 
 def grad_scale(vectors: Tensor, power: float) -> Tensor:
-    """The vectors as they are; their gradient times ``|x| ** power``.
+    """Pass the vectors on as they are, and multiply their gradient by ``|x| ** power``.
 
     The gradient of cosine is ``sin(angle) / |x|``, so long vectors learn slowly; power 1 undoes that.
     """
-    found: Tensor = _GradScale.apply(vectors, power) if power else vectors  # type: ignore[no-untyped-call]
-    return found
+    if not power:
+        return vectors
+    passed: Tensor = _GradScale.apply(vectors, power)  # type: ignore[no-untyped-call]
+    return passed
 
 
 @torch.no_grad()

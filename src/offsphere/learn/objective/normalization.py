@@ -11,7 +11,7 @@ from offsphere.vectors.powered import powered
 
 
 class Normalization(nn.Module):
-    """The two exponents. Learned ones are ``sigmoid`` of a number that starts at 0, so at one half."""
+    """Divides by the power of the length that each side has; learned exponents are a ``sigmoid`` that starts at 0.5."""
 
     raw: Tensor | None
 
@@ -21,19 +21,19 @@ class Normalization(nn.Module):
         self.register_parameter("raw", nn.Parameter(torch.zeros(2)) if self.start.learned else None)
 
     def exponent(self, side: Side) -> Tensor | float:
-        """Of a side: a number, or a tensor that has a gradient."""
+        """The exponent of a side: a number, or a tensor that has a gradient."""
         if self.raw is None:
             return self.start.query if side == "query" else self.start.document
         return torch.sigmoid(self.raw[0 if side == "query" else 1])
 
     @property
     def exponents(self) -> Exponents:
-        """As they stand now."""
+        """Both exponents as they stand now."""
         if self.raw is None:
             return self.start
         query, document = torch.sigmoid(self.raw.detach()).tolist()
         return Exponents(query, document, learned=True)
 
     def forward(self, vectors: Tensor, side: Side) -> Tensor:
-        """The vectors as they are scored."""
+        """Divide vectors of a side by the power of their length with which they are scored."""
         return powered(vectors, self.exponent(side))

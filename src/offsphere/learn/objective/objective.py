@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from offsphere.base.errors import ParameterError
 from offsphere.learn.objective.batch import Batch, FalseNegatives
 from offsphere.learn.objective.contrastive_options import ContrastiveOptions
-from offsphere.learn.objective.exponents import Normalize, written_normalize
+from offsphere.learn.objective.exponents import Normalize, write_normalize
 from offsphere.learn.objective.gradient_control import grad_scale
 from offsphere.learn.objective.losses import loss_of
 from offsphere.learn.objective.losses.loss import Loss
@@ -39,8 +39,8 @@ from offsphere.vectors.powered import powered
 Span = tuple[int, int]  # rows from the first, below the second
 
 
-class Sides(NamedTuple):
-    """Scored vectors: normalised, with a learned length where there is a head."""
+class ScoredSides(NamedTuple):
+    """The vectors of a batch as they are scored: normalised, with a learned length where there is a head."""
 
     queries: Tensor  # (pairs, dimension)
     documents: Tensor  # (pairs, dimension)
@@ -50,11 +50,18 @@ class Sides(NamedTuple):
 class Objective(nn.Module):
     """A loss of normalised, scaled scores, plus weighted regularisers.
 
-    ``normalize`` says by which power of its length each side is divided; ``temperature`` is one over the scale, and
-    ``scale`` says what becomes of it (fixed, learn, calibrated; else as the loss has it). ``margin`` masks negatives
-    that score above their positive by more than that: they are likely to be relevant too. ``grad_scale`` is the power
-    of the length by which gradients are multiplied. Vectors may be cut to fewer dimensions, each of the ``widths`` that
-    are named here with a calibrated scale of its own.
+    Args:
+        normalize: The power of its length by which each side is divided: a name, or two exponents.
+        loss: The name of a loss, or a loss.
+        temperature: One over the scale to start from; as the loss has it without.
+        scale: What becomes of the scale: fixed, learn or calibrated; as the loss has it without.
+        within: Whether vectors of the anchor's own side are negatives too; as the loss has it without.
+        both_directions: Whether documents are anchors too; as the loss has it without.
+        margin: Negatives that score above their positive by more than this do not count: they may well be relevant.
+        regularizers: What is added to the loss, each with its weight.
+        grad_scale: The power of the length by which gradients are multiplied.
+        combine: How a magnitude head's length is put on a vector: multiplied or added.
+        widths: Numbers of dimensions to which vectors may be cut, each with a calibrated scale of its own.
     """
 
     bias: Tensor | None
@@ -99,7 +106,7 @@ class Objective(nn.Module):
     def forward(self, batch: Batch, span: Span | None = None) -> Tensor:
         """The loss of a batch; or, with the pairs of a span as the only anchors, what these contribute to its mean."""
         self.observe(batch)
-        return self.part(batch, span or (0, len(batch.queries))) + self.added(batch)
+        return self.span_loss(batch, span or (0, len(batch.queries))) + self.regularization(batch)
 
     def observe(self, batch: Batch) -> None:
         """Calibrate the scale by the lengths of the first batches."""
@@ -107,9 +114,9 @@ class Objective(nn.Module):
             raise ParameterError("a batch needs at least two pairs, or hard negatives: there is nothing to contrast")
         self._scale_of(batch.queries.shape[1]).observe(batch.queries, batch.documents)
 
-    def part(self, batch: Batch, span: Span) -> Tensor:
+    def span_loss(self, batch: Batch, span: Span) -> Tensor:
         """The mean loss of some anchors, the pairs of a span, against all candidates of the batch."""
-        sides = self.sides(batch)
+        sides = self.scored_sides(batch)
         ignored = batch.ignored or FalseNegatives.none()
         rows = slice(*span)
         targets = torch.arange(*span, device=sides.queries.device)
@@ -119,16 +126,20 @@ class Objective(nn.Module):
             across = ignored.beyond(len(sides.documents))
         within = torch.cat([ignored.pairs, ignored.pairs.flip(0)], dim=1)
 
-        def mine(places: Tensor) -> Tensor:
-            return places if span == (0, len(sides.queries)) else of_rows(places, span)
+        def in_span(entries: Tensor) -> Tensor:
+            return entries if span == (0, len(sides.queries)) else of_span(entries, span)
 
-        own = mine(within)
-        found = self.contrast(sides.queries[rows], candidates, sides.queries, targets, mine(across), own)
-        if self.both_directions:
-            turned = mine(ignored.pairs.flip(0))
-            other = self.contrast(sides.documents[rows], sides.queries, sides.documents, targets, turned, own)
-            found = (found + other) / 2
-        return found
+        among_peers = in_span(within)
+        loss = self.contrast(
+            sides.queries[rows], candidates, sides.queries, targets, across=in_span(across), within=among_peers
+        )
+        if not self.both_directions:
+            return loss
+        turned = in_span(ignored.pairs.flip(0))
+        backwards = self.contrast(
+            sides.documents[rows], sides.queries, sides.documents, targets, across=turned, within=among_peers
+        )
+        return (loss + backwards) / 2
 
     def contrast(
         self,
@@ -136,37 +147,38 @@ class Objective(nn.Module):
         candidates: Tensor,
         peers: Tensor,
         targets: Tensor,
+        *,
         across: Tensor,
         within: Tensor,
     ) -> Tensor:
         """The mean loss of some anchors, all given as scored vectors.
 
         Anchor i has its positive at ``candidates[targets[i]]`` and stands itself at ``peers[targets[i]]`` among the
-        vectors of its own side. ``across`` and ``within`` are places (anchor, column) that do not count as negatives.
+        vectors of its own side. ``across`` and ``within`` are entries (anchor, column) that do not count as negatives.
         A part of a batch's anchors against all of its candidates gives that part's share of the batch's loss.
         """
-        scores = masked(self.scores(anchors, candidates), across)
+        scores = mask(self.scores(anchors, candidates), across)
         if self.margin is not None:
             positive = scores.detach().gather(1, targets[:, None])
             likely = scores.detach() > positive + self.margin * float(self._scale(anchors.shape[1]))
             scores = scores.masked_fill(likely.scatter(1, targets[:, None], value=False), -inf)
-        own = None
+        among_peers = None
         if self.loss.within:
             itself = torch.stack([torch.arange(len(anchors), device=targets.device), targets])
-            own = masked(self.scores(anchors, peers), torch.cat([within, itself], dim=1))
-        return self.loss(scores, targets, own)
+            among_peers = mask(self.scores(anchors, peers), torch.cat([within, itself], dim=1))
+        return self.loss(scores, targets, among_peers)
 
-    def sides(self, batch: Batch) -> Sides:
-        """The vectors as they are scored."""
+    def scored_sides(self, batch: Batch) -> ScoredSides:
+        """All vectors of a batch as they are scored."""
         hard = batch.hard if batch.hard is not None else batch.documents[:0]
         heads = batch.heads or (None, None, None)
-        return Sides(
-            self.scored(batch.queries, "query", heads[0]),
-            self.scored(batch.documents, "document", heads[1]),
-            self.scored(hard, "document", heads[2] if batch.hard is not None else None),
+        return ScoredSides(
+            self.scored_vectors(batch.queries, "query", heads[0]),
+            self.scored_vectors(batch.documents, "document", heads[1]),
+            self.scored_vectors(hard, "document", heads[2] if batch.hard is not None else None),
         )
 
-    def scored(self, vectors: Tensor, side: Side, head: Tensor | None = None) -> Tensor:
+    def scored_vectors(self, vectors: Tensor, side: Side, head: Tensor | None = None) -> Tensor:
         """Vectors of a side over a power of their length, then with the length a magnitude head gives them."""
         normalized: Tensor = self.normalization(grad_scale(vectors, self.grad_scale), side)
         if head is None:
@@ -174,26 +186,28 @@ class Objective(nn.Module):
         if self.combine == "multiplied":
             return normalized * head.exp()[:, None]
         lengths = normalized.norm(dim=-1)
-        found: Tensor = powered(normalized, 1.0) * (lengths + head).clamp_min(0)[:, None]
-        return found
+        lengthened: Tensor = powered(normalized, 1.0) * (lengths + head).clamp_min(0)[:, None]
+        return lengthened
 
     def scores(self, anchors: Tensor, candidates: Tensor) -> Tensor:
         """Scaled scores of scored vectors, plus the bias where there is one: (anchors, candidates)."""
-        found: Tensor = (anchors * self._scale(anchors.shape[1])) @ candidates.T
-        return found + self.bias if self.bias is not None else found
+        scores: Tensor = (anchors * self._scale(anchors.shape[1])) @ candidates.T
+        return scores + self.bias if self.bias is not None else scores
 
     @property
     def current_scale(self) -> float:
-        """The scale now."""
-        found = self._scale()
-        return float(found.detach()) if isinstance(found, Tensor) else float(found)
+        """The scale as it is now."""
+        scale = self._scale()
+        return float(scale.detach()) if isinstance(scale, Tensor) else float(scale)
 
     def _scale(self, width: int | None = None) -> Tensor | float:
+        """The scale of vectors of that width as it is now, with a gradient where it has one."""
         exponent = self.normalization.exponent
-        found: Tensor | float = self._scale_of(width)(exponent("query"), exponent("document"))
-        return found
+        scale: Tensor | float = self._scale_of(width)(exponent("query"), exponent("document"))
+        return scale
 
     def _scale_of(self, width: int | None) -> Scale:
+        """What scales vectors of that width: a scale of their own where they have one."""
         name = str(width)
         return cast("Scale", self.scales[name]) if name in self.scales else self.scale
 
@@ -202,14 +216,14 @@ class Objective(nn.Module):
 
         At the rate of an encoder the exponents would hardly leave one half, and decay would pull them back to it.
         """
-        own = list(self.parameters())
-        return [{"params": own, "lr": rate, "weight_decay": 0.0}] if own else []
+        parameters = list(self.parameters())
+        return [{"params": parameters, "lr": rate, "weight_decay": 0.0}] if parameters else []
 
     def config(self) -> dict[str, Any]:
-        """What it is, as plain values."""
+        """What the objective is, as plain values."""
         return {
             "loss": self.loss.name,
-            "normalize": written_normalize(self.normalize),
+            "normalize": write_normalize(self.normalize),
             "scale": self.scale.mode,
             "temperature": 1 / self.scale.alpha,
             "across": self.loss.across,
@@ -221,8 +235,8 @@ class Objective(nn.Module):
             "paper": self.loss.paper,
         }
 
-    def added(self, batch: Batch) -> Tensor:
-        """The weighted regularisers of a batch."""
+    def regularization(self, batch: Batch) -> Tensor:
+        """The sum of the weighted regularisers of a batch."""
         if not self.regularizers:
             return batch.queries.new_zeros(())
         queries, candidates = powered(batch.queries, 1.0), powered(batch.documents, 1.0)
@@ -231,26 +245,25 @@ class Objective(nn.Module):
         if batch.hard is not None:
             candidates = torch.cat([candidates, powered(batch.hard, 1.0)])
             across = ignored.beyond(len(batch.documents))
-        own = torch.arange(len(queries), device=queries.device).expand(2, -1)
-        seen = RegularizerInput(
-            batch.queries, batch.documents, masked(queries @ candidates.T, torch.cat([across, own], dim=1))
-        )
-        return torch.stack([regularizer.weight * regularizer(seen) for regularizer in self.regularizers]).sum()
+        positives = torch.arange(len(queries), device=queries.device).expand(2, -1)
+        negatives = mask(queries @ candidates.T, torch.cat([across, positives], dim=1))
+        terms = RegularizerInput(batch.queries, batch.documents, negatives)
+        return torch.stack([regularizer.weight * regularizer(terms) for regularizer in self.regularizers]).sum()
 
 
 def objective_of(
     options: ContrastiveOptions, training_size: int, *, combine: Combine = "multiplied", widths: Sequence[int] = ()
 ) -> Objective:
     """The objective that options ask for, for a training set of so many pairs."""
-    added: list[Regularizer] = []
+    regularizers: list[Regularizer] = []
     if options.vrns:
-        added.append(VRNS(training_size, options.vrns))
+        regularizers.append(VRNS(training_size, options.vrns))
     if options.length_target is not None:
-        added.append(LengthTarget(*options.length_target))
+        regularizers.append(LengthTarget(*options.length_target))
     if options.length_variance:
-        added.append(LengthVariance(options.length_variance))
+        regularizers.append(LengthVariance(options.length_variance))
     if options.uniformity:
-        added.append(Uniformity(options.uniformity))
+        regularizers.append(Uniformity(options.uniformity))
     return Objective(
         options.normalize,
         options.loss,
@@ -259,22 +272,22 @@ def objective_of(
         within=options.within,
         both_directions=options.both_directions,
         margin=options.margin,
-        regularizers=added,
+        regularizers=regularizers,
         grad_scale=options.grad_scale,
         combine=combine,
         widths=widths,
     )
 
 
-def of_rows(places: Tensor, span: Span) -> Tensor:
-    """Those places (row, column) whose row is in a span, counted from its start."""
+def of_span(entries: Tensor, span: Span) -> Tensor:
+    """Those entries (row, column) whose row is in a span, counted from its start."""
     first, last = span
-    inside = (places[0] >= first) & (places[0] < last)
-    return places[:, inside] - torch.tensor([[first], [0]], device=places.device)
+    inside = (entries[0] >= first) & (entries[0] < last)
+    return entries[:, inside] - torch.tensor([[first], [0]], device=entries.device)
 
 
-def masked(scores: Tensor, places: Tensor) -> Tensor:
-    """Minus infinity at places (row, column), where a negative is none."""
-    if not places.shape[1]:
+def mask(scores: Tensor, entries: Tensor) -> Tensor:
+    """The scores with minus infinity at entries (row, column) that are no negatives."""
+    if not entries.shape[1]:
         return scores
-    return scores.index_put((places[0], places[1]), torch.tensor(-inf, dtype=scores.dtype, device=scores.device))
+    return scores.index_put((entries[0], entries[1]), torch.tensor(-inf, dtype=scores.dtype, device=scores.device))

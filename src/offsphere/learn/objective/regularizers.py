@@ -22,15 +22,15 @@ class RegularizerInput(NamedTuple):
 
 
 class Regularizer(Protocol):
-    """A weighted term."""
+    """A term that is added to a loss, with a weight."""
 
     @property
     def weight(self) -> float:
-        """By how much it counts."""
+        """The factor by which the term counts."""
         ...
 
     def __call__(self, seen: RegularizerInput) -> Tensor:
-        """The term, not yet weighted."""
+        """The term for a batch, not yet weighted."""
         ...
 
 
@@ -47,12 +47,12 @@ class VRNS:
     weight: float = 30.0
 
     def __post_init__(self) -> None:
-        """One pair has no negatives."""
+        """Refuse a training set of one pair, which has no negatives."""
         if self.training_size < 2:  # noqa: PLR2004
             raise ParameterError(f"VRNS needs a training set of at least 2 pairs, not {self.training_size}")
 
     def __call__(self, seen: RegularizerInput) -> Tensor:
-        """The mean squared distance of negatives from their place."""
+        """The mean squared distance of negatives from where the optimum has them."""
         counts = seen.negatives > -inf
         apart = (seen.negatives + 1 / (self.training_size - 1)).masked_fill(~counts, 0.0)
         return apart.square().sum() / counts.sum().clamp_min(1)
@@ -66,7 +66,7 @@ class LengthTarget:
     weight: float = 0.1
 
     def __call__(self, seen: RegularizerInput) -> Tensor:
-        """Both sides alike."""
+        """The mean squared distance from the target, both sides alike."""
         return torch.stack([(side.norm(dim=-1) - self.target).square().mean() for side in seen[:2]]).mean()
 
 
@@ -77,9 +77,9 @@ class LengthVariance:
     weight: float = 0.1
 
     def __call__(self, seen: RegularizerInput) -> Tensor:
-        """Relative to the mean, so that shrinking everything gains nothing."""
+        """The variance over the squared mean, so that shrinking everything gains nothing."""
         lengths = [side.norm(dim=-1) for side in seen[:2]]
-        return torch.stack([own.var(correction=0) / own.mean().square() for own in lengths]).mean()
+        return torch.stack([values.var(correction=0) / values.mean().square() for values in lengths]).mean()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +89,12 @@ class Uniformity:
     weight: float = 0.1
 
     def __call__(self, seen: RegularizerInput) -> Tensor:
-        """The mean of both sides."""
+        """The uniformity of each side, averaged over both."""
         return torch.stack([uniformity(side) for side in seen[:2]]).mean()
 
 
 def uniformity(vectors: Tensor) -> Tensor:
-    """Of the directions of one set of vectors."""
+    """``log mean exp(-2 |x - y|^2)`` over all pairs of directions in one set of vectors."""
     units = powered(vectors, 1.0)
     count = len(units)
     potentials = (4 * (units @ units.T) - 4).fill_diagonal_(-inf)  # |x - y|^2 = 2 - 2 cosine
@@ -102,6 +102,6 @@ def uniformity(vectors: Tensor) -> Tensor:
 
 
 def config_of(regularizer: Regularizer) -> dict[str, Any]:
-    """Its name and parameters."""
+    """The name and parameters of a regulariser as plain values."""
     names = getattr(type(regularizer), "__slots__", ())
     return {"name": type(regularizer).__name__.lower()} | {name: getattr(regularizer, name) for name in names}

@@ -15,7 +15,7 @@ FIRST_BATCHES = 8  # whose lengths calibrate
 
 
 class Scale(nn.Module):
-    """``alpha`` as it is; as the start of a learned one; or over the mean lengths that normalisation leaves.
+    """The number that scores are multiplied by: fixed at ``alpha``, learned from there, or calibrated to lengths.
 
     With the scale that suits cosines, raw dot products of long vectors would give logits of thousands. The calibrated
     scale is ``alpha / (mean|q| ** (1 - gq) * mean|d| ** (1 - gd))`` over the first batches: equal to alpha under
@@ -38,7 +38,7 @@ class Scale(nn.Module):
         self.register_buffer("lengths", torch.zeros(3, dtype=torch.float64))  # sums of both sides, and how many
 
     def observe(self, queries: Tensor, documents: Tensor) -> None:
-        """Look at the raw vectors of a batch; after the first batches of a training nothing changes any more."""
+        """Take in the lengths of raw vectors; after the first batches of a training nothing changes any more."""
         if self.mode != "calibrated" or not self.training or self.lengths[2] >= FIRST_BATCHES:
             return
         with torch.no_grad():

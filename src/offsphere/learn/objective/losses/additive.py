@@ -46,7 +46,7 @@ class Additive:
 
     @property
     def both_directions(self) -> bool:
-        """Scores across the sides are the same from both; only within them there is more to see."""
+        """Whether documents are anchors too: scores across the sides are the same from both, those within are not."""
         return self.within > 0
 
     @property

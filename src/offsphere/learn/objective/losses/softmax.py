@@ -48,11 +48,12 @@ class Softmax:
         return (total.logsumexp(dim=1) - positive[:, 0]).mean()
 
     def _terms(self, scores: Tensor, column: Tensor, positive: Tensor, within: Tensor | None) -> list[Tensor]:
+        """What stands in the denominator, as logarithms: (anchors, n) each."""
         terms = []
         if self.across > 0:
             weighted = scores + log(self.across) if self.across != 1 else scores
-            own = positive if self.positive else torch.full_like(positive, -inf)
-            terms.append(weighted.scatter(1, column, own))
+            instead = positive if self.positive else torch.full_like(positive, -inf)
+            terms.append(weighted.scatter(1, column, instead))
         elif self.positive:
             terms.append(positive)
         if within is not None:
@@ -61,7 +62,7 @@ class Softmax:
 
     @property
     def scaling(self) -> str:
-        """What becomes of the scale unless one says otherwise."""
+        """What becomes of the scale unless one says otherwise: it is calibrated."""
         return "calibrated"
 
     @property
