@@ -20,10 +20,10 @@ from torch.nn import functional
 
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors
-from offsphere.learn.adapters.adapt_vectors import adapt
-from offsphere.learn.adapters.adapter_recipe import BETAS, Recipe
-from offsphere.learn.adapters.adapter_setup import AdapterSetup
-from offsphere.learn.adapters.adapter_trainer import AdapterTrainer
+from offsphere.learning.adapters.adapt_vectors import adapt
+from offsphere.learning.adapters.adapter_recipe import BETAS, Recipe
+from offsphere.learning.adapters.adapter_setup import AdapterSetup
+from offsphere.learning.adapters.adapter_trainer import AdapterTrainer
 
 DIMENSION = 384
 
@@ -99,7 +99,7 @@ TRAIN = """
 import sys
 from pathlib import Path
 import numpy as np
-from offsphere.learn.adapters.adapt_vectors import adapt
+from offsphere.learning.adapters.adapt_vectors import adapt
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors
 

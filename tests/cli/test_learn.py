@@ -11,10 +11,10 @@ import pytest
 
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
-from offsphere.learn.ablation.ablation import Ablation
+from offsphere.learning.ablation.ablation import Ablation
 from tests.cli.running import printed as run
 from tests.cli.running import run_here
-from tests.learn.conftest import hidden
+from tests.learning.conftest import hidden
 from tests.processes import PATIENCE
 
 

@@ -10,7 +10,7 @@ import pytest
 from offsphere.base.errors import OffsphereError
 from offsphere.data.formats.beir import write_beir
 from tests.cli.running import printed as run
-from tests.learn.encoders.conftest import save_transformer, words_task
+from tests.learning.encoders.conftest import save_transformer, words_task
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import pytest
 
 import offsphere as osp
 from offsphere.data.ranking_task import ItemList, Judgment
-from offsphere.learn.ablation.variants import grid
-from offsphere.learn.adapters.learn import learn
+from offsphere.learning.ablation.variants import grid
+from offsphere.learning.adapters.learn import learn
 from offsphere.report import to_html, to_markdown
 from tests.processes import PATIENCE
 

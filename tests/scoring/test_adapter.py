@@ -10,9 +10,9 @@ import torch
 
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
-from offsphere.learn.adapters.adapter_module import AdapterModule
-from offsphere.learn.adapters.adapter_recipe import Recipe
-from offsphere.learn.objective.objective import objective_of
+from offsphere.learning.adapters.adapter_module import AdapterModule
+from offsphere.learning.adapters.adapter_recipe import Recipe
+from offsphere.learning.objective.objective import objective_of
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.similarity import COSINE, DOT, Polar
 from offsphere.vectors.moments import Moments

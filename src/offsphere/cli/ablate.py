@@ -18,10 +18,10 @@ from offsphere.cli.writable import check_writable
 
 if TYPE_CHECKING:
     from offsphere.encode.embedded_task import EmbeddedSource
-    from offsphere.learn.ablation.ablation import Ablation
-    from offsphere.learn.ablation.variant_choice import AdapterChoice
-    from offsphere.learn.ablation.variants import Variant
-    from offsphere.learn.encoders.encoder_recipe import EncoderRecipe
+    from offsphere.learning.ablation.ablation import Ablation
+    from offsphere.learning.ablation.variant_choice import AdapterChoice
+    from offsphere.learning.ablation.variants import Variant
+    from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 
 
 def ablate_command(
@@ -153,8 +153,8 @@ def _choose_encoders(
     only: str | None,
 ) -> tuple[EncoderRecipe, list[Variant]]:
     """The recipe that all variants start from, and the variants."""
-    from offsphere.learn.ablation.variant_choice import choose_encoders
-    from offsphere.learn.encoders.recipe_file import recipe_from
+    from offsphere.learning.ablation.variant_choice import choose_encoders
+    from offsphere.learning.encoders.recipe_file import recipe_from
 
     base = recipe_from(recipe, None, fields, more)
     names = [name.strip() for name in only.split(";")] if only is not None else None
@@ -170,9 +170,9 @@ def _choose_adapters(
     *,
     full: bool,
 ) -> AdapterChoice:
-    from offsphere.learn.ablation.variant_choice import choose_adapters
-    from offsphere.learn.adapters.adapter_recipe import Recipe
-    from offsphere.learn.objective.contrastive_options import read_options
+    from offsphere.learning.ablation.variant_choice import choose_adapters
+    from offsphere.learning.adapters.adapter_recipe import Recipe
+    from offsphere.learning.objective.contrastive_options import read_options
 
     base = Recipe(**{name: value for name, value in fields.items() if value is not None})
     return choose_adapters(replace(base, **read_options(more, Recipe)), temperatures, rates, sweep=sweep, full=full)
@@ -182,8 +182,8 @@ def _ablate_encoders(
     request: _Request, recipe: EncoderRecipe, variants: list[Variant], held_out: str | None
 ) -> tuple[Ablation, str]:
     """Train a model itself; and how to name data and model on a command line again."""
-    from offsphere.learn.ablation.ablate_encoders import ablate_encoder
-    from offsphere.learn.loading import load_named_task, load_text_parts
+    from offsphere.learning.ablation.ablate_encoders import ablate_encoder
+    from offsphere.learning.loading import load_named_task, load_text_parts
 
     source = request.source
     assert source.model is not None  # or the command would have been refused
@@ -212,7 +212,7 @@ def _ablate_adapters(
 ) -> tuple[Ablation, str]:
     """Train adapters on vectors; and how to name data and vectors on a command line again."""
     from offsphere.encode.embedded_task import EmbeddedSource
-    from offsphere.learn.ablation.ablate_adapters import ablate
+    from offsphere.learning.ablation.ablate_adapters import ablate
 
     source = request.source
     check_writable(request.out / "ablation.json")

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from offsphere.learn.ablation.ablation import Ablation, VariantResult, VariantRow
+from offsphere.learning.ablation.ablation import Ablation, VariantResult, VariantRow
 
 DYNAMICS = {
     "document_length": "length",

@@ -14,10 +14,10 @@ from offsphere.cli import options
 from offsphere.cli.learning_parts import load_with_warnings, vectors_option
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
-from offsphere.learn.objective.losses import LOSSES
+from offsphere.learning.objective.losses import LOSSES
 
 if TYPE_CHECKING:
-    from offsphere.learn.adapters.learn import Learned
+    from offsphere.learning.adapters.learn import Learned
 
 NORMALIZE = "both (cosine), none (dot), query, document, half, learn, or two exponents such as 1,0.5."
 
@@ -58,10 +58,10 @@ def adapt_command(
 ) -> None:
     """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
     from offsphere.encode.embedded_task import EmbeddedSource
-    from offsphere.learn.adapters.adapter_recipe import Recipe
-    from offsphere.learn.adapters.learn import learn
-    from offsphere.learn.objective.contrastive_options import read_options
-    from offsphere.learn.objective.exponents import read_normalize
+    from offsphere.learning.adapters.adapter_recipe import Recipe
+    from offsphere.learning.adapters.learn import learn
+    from offsphere.learning.objective.contrastive_options import read_options
+    from offsphere.learning.objective.exponents import read_normalize
 
     recipe = Recipe(
         normalize=read_normalize(normalize),

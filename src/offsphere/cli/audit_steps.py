@@ -13,7 +13,7 @@ from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
-    from offsphere.audit.run import Audit
+    from offsphere.auditing.run import Audit
     from offsphere.encode.embedded_task import EmbeddedSource
 
 
@@ -29,10 +29,10 @@ def run_audit(
     seed: int = 0,
 ) -> Audit:
     """Load the data, say what was left out, train adapters where they are wanted, and audit."""
-    from offsphere.audit.earlier_results import read_ablation, read_training
-    from offsphere.audit.run import audit
-    from offsphere.learn.adapters.learn import ADAPTERS, learn
-    from offsphere.learn.loading import load_parts
+    from offsphere.auditing.earlier_results import read_ablation, read_training
+    from offsphere.auditing.run import audit
+    from offsphere.learning.adapters.learn import ADAPTERS, learn
+    from offsphere.learning.loading import load_parts
 
     parts = learned = None
     with progress_bar("embedding") as progress:

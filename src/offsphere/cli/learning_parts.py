@@ -10,14 +10,14 @@ from offsphere.cli.progress_bar import progress_bar
 if TYPE_CHECKING:
     from offsphere.data.task import EmbeddedTask, Task
     from offsphere.encode.embedded_task import EmbeddedSource
-    from offsphere.learn.loading import EmbeddedParts
+    from offsphere.learning.loading import EmbeddedParts
 
 
 def load_with_warnings(
     source: EmbeddedSource, split: str | None, train_split: str | None, *, known_items: bool
 ) -> tuple[EmbeddedParts, list[EmbeddedTask]]:
     """What to learn from and judge by, and what else to learn from: the titles and texts of the corpus, if wanted."""
-    from offsphere.learn.loading import load_parts
+    from offsphere.learning.loading import load_parts
 
     with progress_bar("embedding") as progress:
         parts = load_parts(source, split=split, train_split=train_split, progress=progress)

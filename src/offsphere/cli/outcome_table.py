@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from offsphere.learn.encoders.outcome import Outcome
+from offsphere.learning.encoders.outcome import Outcome
 
 
 def outcome_table(outcome: Outcome) -> Table:

@@ -12,7 +12,7 @@ from offsphere.cli import options
 def recipes_command(as_json: options.AsJson = False) -> None:
     """Print the named recipes: similarity, symmetry, temperature, negatives, and what becomes of length."""
     from offsphere.base.plain import plain
-    from offsphere.learn.encoders.named_recipes import RECIPES
+    from offsphere.learning.encoders.named_recipes import RECIPES
 
     rows = [
         {

@@ -40,10 +40,10 @@ def sweep_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Train once for each value of a parameter, measure a probe while it learns, and draw what becomes of it."""
-    from offsphere.learn.ablation.ablate_encoders import ablate_encoder
-    from offsphere.learn.ablation.encoder_variants import encoder_sweep
-    from offsphere.learn.encoders.recipe_file import recipe_from
-    from offsphere.learn.loading import load_named_task, load_text_parts
+    from offsphere.learning.ablation.ablate_encoders import ablate_encoder
+    from offsphere.learning.ablation.encoder_variants import encoder_sweep
+    from offsphere.learning.encoders.recipe_file import recipe_from
+    from offsphere.learning.loading import load_named_task, load_text_parts
     from offsphere.report.sweep_page import sweep_to_html
 
     typed = {"steps": steps, "max_tokens": max_tokens, "from_scratch": from_scratch or None}

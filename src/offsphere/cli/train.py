@@ -13,10 +13,10 @@ from offsphere.cli import options
 from offsphere.cli.live import live_table
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
-from offsphere.learn.objective.losses import LOSSES
+from offsphere.learning.objective.losses import LOSSES
 
 if TYPE_CHECKING:
-    from offsphere.learn.encoders.train_encoder import TrainedEncoder
+    from offsphere.learning.encoders.train_encoder import TrainedEncoder
 
 
 def train_command(
@@ -62,12 +62,12 @@ def train_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Fine-tune an encoder. Killed, the same command goes on where it stopped."""
-    from offsphere.learn.data.task_sources import TextSource
-    from offsphere.learn.data.training_data import divide
-    from offsphere.learn.encoders.plan import plan_training
-    from offsphere.learn.encoders.recipe_file import recipe_from
-    from offsphere.learn.encoders.train_encoder import train
-    from offsphere.learn.loading import load_named_task, load_text_parts
+    from offsphere.learning.data.task_sources import TextSource
+    from offsphere.learning.data.training_data import divide
+    from offsphere.learning.encoders.plan import plan_training
+    from offsphere.learning.encoders.recipe_file import recipe_from
+    from offsphere.learning.encoders.train_encoder import train
+    from offsphere.learning.loading import load_named_task, load_text_parts
 
     typed = {
         "normalize": normalize,
@@ -108,8 +108,8 @@ def train_command(
 
 def _say_where_it_goes_on(out: Path, *, restart: bool) -> None:
     """Name the checkpoint that a killed training goes on from, if there is one."""
-    from offsphere.learn.encoders.callbacks import last_checkpoint, step_of
-    from offsphere.learn.encoders.training_folder import CHECKPOINTS
+    from offsphere.learning.encoders.callbacks import last_checkpoint, step_of
+    from offsphere.learning.encoders.training_folder import CHECKPOINTS
 
     checkpoint = last_checkpoint(out / CHECKPOINTS) if not restart else None
     if checkpoint is not None:

@@ -222,7 +222,7 @@ def train_with_cosine(
         >>> remedy.adapter.scorer.name, remedy.factors.items.shape
         ('adapter(untied) + cosine', (12, 4))
     """
-    from offsphere.learn.adapters.adapt_vectors import adapt
+    from offsphere.learning.adapters.adapt_vectors import adapt
 
     held_out = hold_out(interactions, seed=seed, most_users=most_users)
     again = factors.refit(held_out.train)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from offsphere.learn.ablation.ablation import Ablation, VariantRow
-from offsphere.learn.adapters.learn import Learned
+from offsphere.learning.ablation.ablation import Ablation, VariantRow
+from offsphere.learning.adapters.learn import Learned
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, interval_marks, spec_of
 from offsphere.report.scorer_figures import comparison_cells, interval_chart
 from offsphere.scoring.record import Training

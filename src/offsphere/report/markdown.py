@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from offsphere.audit.run import Audit
+from offsphere.auditing.run import Audit
 from offsphere.report.learn_figures import grid_cells
 from offsphere.report.scorer_figures import comparison_cells, forest
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from offsphere.audit.run import Audit
+from offsphere.auditing.run import Audit
 from offsphere.base.plain import plain
 from offsphere.report import learn_figures, scorer_figures, shape_figures
 from offsphere.report.figure import Figure

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from offsphere.audit.run import Audit
+from offsphere.auditing.run import Audit
 from offsphere.comparison.table import Comparison, Row
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, interval_marks, spec_of
 from offsphere.statistics.significance import win_tie_loss

@@ -7,7 +7,7 @@ from itertools import pairwise
 import altair as alt
 import numpy as np
 
-from offsphere.audit.run import Audit
+from offsphere.auditing.run import Audit
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, spec_of
 
 BINS = 40

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from offsphere.learn.ablation.ablation import Ablation
+from offsphere.learning.ablation.ablation import Ablation
 from offsphere.report import learn_figures
 from offsphere.report.page import render
 

@@ -1,0 +1,273 @@
+"""The main job: compare, measure, advise, and gather what a report shows."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from offsphere.auditing.advice import Advice, advise
+from offsphere.base.arrays import Array
+from offsphere.base.cache import Memo, cache_home
+from offsphere.base.digests import digest_of
+from offsphere.base.plain import plain
+from offsphere.base.progress import Progress
+from offsphere.base.version import __version__, code_version
+from offsphere.comparison.choice import choose
+from offsphere.comparison.compare_scorers import compare
+from offsphere.comparison.examples import Example, changed_queries
+from offsphere.comparison.exponent_curve import ExponentCurve, exponent_curve
+from offsphere.comparison.table import Comparison, Row
+from offsphere.data.ranking_task import RankingTask
+from offsphere.data.task import Task, TaskVectors
+from offsphere.data.task_vectors import RankingVectors
+from offsphere.geometry.measurement import measure
+from offsphere.geometry.shape import Geometry
+from offsphere.learning.ablation.ablation import Ablation
+from offsphere.learning.adapters.learn import Learned
+from offsphere.scoring.record import Training
+from offsphere.scoring.scorer import Scorer
+from offsphere.scoring.similarity import COSINE
+from offsphere.statistics.metrics import parse_metric
+from offsphere.vectors.blocks import Blocks
+from offsphere.vectors.lengths import lengths
+
+PACKAGES = ("numpy", "scipy", "numba")  # whose versions a report names
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class Audit:
+    """Everything an audit found: what ``audit`` returns and a report shows.
+
+    Attributes:
+        table: The comparison of scorers.
+        shape: What the vectors look like.
+        advice: What to use, and why.
+        curves: The value at each exponent of the length: on raw vectors, and behind the recommended transforms.
+        examples: Queries whose results change most between two scorers.
+        compared: The names of those two scorers.
+        differences: Query by query, the first of the two less the second.
+        text_lengths: A row a document: characters of its text, length of its vector.
+        relevant_lengths: Lengths of relevant documents, and of all others.
+        provenance: Model, digests of the data, versions, seeds and seconds.
+        learned: What adapters are worth, where some were trained.
+        ablation: The grid of an ablation, where there was one.
+        training: How the model that made the vectors was trained, where offsphere did.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> rows = np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32)
+        >>> task = osp.PairTask("pairs", (rows @ rows[0]).astype(float))
+        >>> audit = osp.audit(task, osp.PairVectors.of(task, np.tile(rows[0], (40, 1)), rows), cache=False)
+        >>> audit.curves[0].transforms, len(audit.advice.verdict), audit.provenance["metric"]
+        ('raw', 3, 'spearman')
+    """
+
+    table: Comparison
+    shape: Geometry
+    advice: Advice
+    curves: Sequence[ExponentCurve]
+    examples: Sequence[Example]
+    compared: tuple[str, str]
+    differences: Array | None
+    text_lengths: Array | None
+    relevant_lengths: tuple[Array, Array] | None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    learned: Learned | None = None
+    ablation: Ablation | None = None
+    training: Training | None = None
+
+    def __repr__(self) -> str:
+        """The verdict, a sentence a line."""
+        return repr(self.advice)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the arrays behind the figures, as plain values for machines."""
+        return {
+            "advice": self.advice.to_json(),
+            "comparison": self.table.to_json(),
+            "geometry": self.shape.to_json(),
+            "sweeps": plain(list(self.curves)),
+            "examples": {"scorers": list(self.compared), "queries": plain(list(self.examples))},
+            "provenance": plain(dict(self.provenance)),
+            "learned": self.learned.to_json() if self.learned is not None else None,
+            "ablation": self.ablation.to_json() if self.ablation is not None else None,
+            "training": self.training.to_json() if self.training is not None else None,
+        }
+
+
+def audit(
+    task: Task,
+    vectors: TaskVectors,
+    *,
+    metric: str | None = None,
+    symmetric: bool | None = None,
+    declared: str | None = None,
+    model: Mapping[str, Any] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    cache: bool = True,
+    progress: Progress | None = None,
+    learned: Learned | None = None,
+    ablation: Ablation | None = None,
+    training: Training | None = None,
+) -> Audit:
+    """Measure, compare and advise. What was searched is kept in the user's cache, so that a killed audit goes on.
+
+    Args:
+        task: The task, as ``load_task`` or ``load_embedded`` gives it.
+        vectors: Its vectors.
+        metric: What decides; ndcg@10 for rankings and spearman for pairs unless said.
+        symmetric: Whether the two sides could be exchanged; unless said, those of pairs can and those of rankings not.
+        declared: The similarity that the model says it is to be scored with.
+        model: What is known of what made the vectors.
+        folds: Folds of the cross-validation that tunes free parameters.
+        seed: Seed of folds, intervals and tests.
+        cache: Whether to keep what was searched.
+        progress: Called now and then with how far it is.
+        learned: What adapters are worth on this task: becomes part of the report.
+        ablation: What an ablation found on this task: becomes part of the report.
+        training: How the model was trained: becomes part of the report.
+
+    Returns:
+        The evidence and the advice; ``offsphere.report.to_html`` makes a page of it.
+
+    Example:
+        Documents are as long as they are trusted, and relevant is what is near and trusted:
+
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> rng = np.random.default_rng(0)
+        >>> documents = (rng.normal(size=(60, 8)) * np.exp(rng.normal(0, 0.6, (60, 1)))).astype(np.float32)
+        >>> queries = documents[:30] + rng.normal(0, 0.2, (30, 8)).astype(np.float32)
+        >>> nearest = np.argsort(-(queries @ documents.T), axis=1)[:, :3]
+        >>> judged = {f"q{q}": {f"d{d}": 1.0 for d in row} for q, row in enumerate(nearest)}
+        >>> task = osp.RankingTask.from_judgments(judged, [f"d{d}" for d in range(60)])
+        >>> audit = osp.audit(task, osp.RankingVectors.of(task, queries, documents), cache=False)
+        >>> audit.advice.name
+        'dot'
+        >>> audit.advice.verdict[1].partition(" (")[0]
+        'Relevant documents have longer vectors'
+    """
+    clock = _Clock()
+    with clock.step("digest"):
+        digests = _digests(task, vectors)
+    asked = f"{metric} {folds} {seed}".encode()
+    key = digest_of([*(value.encode() for value in digests.values()), asked, code_version()])
+    memo = Memo(cache_home() / "audits" / key if cache else None)
+    with clock.step("compare"):
+        table = compare(task, vectors, metric=metric, folds=folds, seed=seed, progress=progress, memo=memo)
+    with clock.step("measure"):
+        scorer = _scorer_to_measure(table)
+        shape = measure(vectors, task, scorer=scorer, table=table, seed=seed, progress=progress, memo=memo)
+    advice = advise(table, shape, symmetric=symmetric, declared=declared)
+    with clock.step("sweep"):
+        curves = _exponent_curves(task, vectors, table, advice.scorer, seed, memo)
+    first, second = _two_best(table, advice)
+    searched = _lengths_of_searched_side(vectors)
+    return Audit(
+        table=table,
+        shape=shape,
+        advice=advice,
+        curves=curves,
+        examples=_examples(task, vectors, first, second),
+        compared=(first.deployed, second.deployed),
+        differences=None if first.values is None or second.values is None else first.values - second.values,
+        text_lengths=_text_lengths(task, searched),
+        relevant_lengths=_relevant_lengths(task, searched),
+        provenance={
+            "model": dict(model or {}),
+            "digests": digests,
+            "versions": _versions(),
+            "seed": seed,
+            "folds": folds,
+            "metric": table.metric,
+            "seconds": clock.seconds,
+        },
+        learned=learned,
+        ablation=ablation,
+        training=training,
+    )
+
+
+def _scorer_to_measure(table: Comparison) -> Scorer | None:
+    """The scorer whose hubs are looked at beside those of cosine and dot: the recommended one, if it is plain."""
+    chosen = choose(table).row
+    return chosen.scorer if chosen.better and chosen.scorer.is_plain else None
+
+
+def _two_best(table: Comparison, advice: Advice) -> tuple[Row, Row]:
+    """What is recommended, and the best of the rest that ranks differently: cosine where it was beaten."""
+    chosen = advice.choice.row
+    if chosen.better:
+        return chosen, table[table.baseline]
+    rest = [row for row in table.rows if row is not chosen]
+    return chosen, rest[0] if rest else chosen
+
+
+def _exponent_curves(
+    task: Task,
+    vectors: TaskVectors,
+    table: Comparison,
+    scorer: Scorer,
+    seed: int,
+    memo: Memo,
+) -> list[ExponentCurve]:
+    """One curve on raw vectors, and one behind the transforms of the recommended scorer where it has any."""
+    folds = np.zeros(task.units, np.int64)
+    evaluator = task.evaluator(vectors, parse_metric(table.metric), folds, memo=memo)
+    chains = [Scorer(COSINE)] + ([scorer] if scorer.transforms else [])
+    return [exponent_curve(evaluator, chain, pairs=task.symmetric, seed=seed) for chain in chains]
+
+
+def _examples(task: Task, vectors: TaskVectors, first: Row, second: Row) -> Sequence[Example]:
+    """Queries whose results change most; pairs have no lists that could change."""
+    if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
+        return changed_queries(task, vectors, first, second)
+    return []
+
+
+def _lengths_of_searched_side(vectors: TaskVectors) -> Array:
+    return np.concatenate([lengths(block) for block in Blocks.of(vectors.sides[1])])
+
+
+def _text_lengths(task: Task, searched: Array) -> Array | None:
+    texts = task.sides[1].items
+    return np.stack([[len(text) for text in texts], searched], axis=1) if texts is not None else None
+
+
+def _relevant_lengths(task: Task, searched: Array) -> tuple[Array, Array] | None:
+    relevant = task.relevant_to_any()
+    return (searched[relevant], searched[~relevant]) if relevant is not None else None
+
+
+def _digests(task: Task, vectors: TaskVectors) -> dict[str, str]:
+    """Digests of the vectors of both sides and of the judgments."""
+    sides = {side.plural: rows for side, rows in zip(task.sides, vectors.sides, strict=True)}
+    digests = {name: digest_of(block.tobytes() for block in Blocks.of(rows)) for name, rows in sides.items()}
+    return {**digests, "judgments": digest_of(task.judgment_bytes())}
+
+
+def _versions() -> dict[str, str]:
+    ours = {"offsphere": __version__, "python": sys.version.split()[0]}
+    return ours | {package: version(package) for package in PACKAGES}
+
+
+class _Clock:
+    """How many seconds each step took."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        started = time.monotonic()
+        yield
+        self.seconds[name] = round(time.monotonic() - started, 2)

@@ -1,0 +1,149 @@
+"""One variant of an ablation, trained: tuned on held-out queries, then once a seed, and kept when it is finished."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.base.arrays import Array
+from offsphere.base.cache import Memo
+from offsphere.base.digests import digest_of
+from offsphere.base.progress import Progress
+from offsphere.base.version import code_version
+from offsphere.learning.ablation.variants import Variant
+from offsphere.learning.objective.contrastive_options import ContrastiveOptions
+from offsphere.scoring.record import DynamicsRow
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VariantRun:
+    """One variant, trained: what was tried, what was chosen, and the measurements of every seed on every task."""
+
+    trials: Array  # (trials, 3): temperature, rate, held-out value
+    held_out: Array  # (seeds,)
+    measured: Sequence[Array]  # one a task: (seeds, units, ...)
+    exponents: Array  # (seeds, 2)
+    seconds: float
+    dynamics: Sequence[DynamicsRow]
+    notes: Sequence[str]  # what went wrong, or is to be minded
+
+
+class VariantFit(NamedTuple):
+    """One training of a variant, of an adapter or of an encoder."""
+
+    held_out: float
+    exponents: tuple[float, float]
+    measured: Callable[[], Sequence[Array]]  # on every task it is judged by; asked only of the best trial
+    dynamics: Sequence[DynamicsRow]
+    notes: Sequence[str]
+
+
+FitOne = Callable[[ContrastiveOptions, int], VariantFit]  # a recipe and a seed
+
+
+def all_runs(
+    memo: Memo,
+    data: str,
+    fit: FitOne,
+    variants: Sequence[Variant],
+    seeds: Sequence[int],
+    progress: Progress | None,
+) -> list[VariantRun]:
+    """Every variant's run; ``progress`` counts trainings."""
+    runs = []
+    total, done = sum(len(variant.budget) + len(seeds) - 1 for variant in variants), 0
+    for variant in variants:
+
+        def show(trainings: int, variant: Variant = variant, before: int = done) -> None:
+            if progress is not None:
+                progress(before + trainings, total, variant.name)
+
+        runs.append(kept_run(memo, data, fit, variant, seeds, show))
+        done += len(variant.budget) + len(seeds) - 1
+    return runs
+
+
+def kept_run(
+    memo: Memo, data: str, fit: FitOne, variant: Variant, seeds: Sequence[int], show: Callable[[int], None]
+) -> VariantRun:
+    """A variant's run, from the folder where it was finished before; ``data`` is a digest of what it depends on too."""
+    settings = json.dumps([variant.recipe.config(), list(variant.budget), list(seeds)], default=str)
+    name = f"variant-{digest_of([data.encode(), settings.encode(), code_version()])}"
+    return _run_of_arrays(memo.arrays(name, lambda: _arrays_of_run(train_variant(fit, variant, seeds, show))))
+
+
+def train_variant(fit: FitOne, variant: Variant, seeds: Sequence[int], show: Callable[[int], None]) -> VariantRun:
+    """Choose temperature and rate on held-out queries with the first seed, then train with every seed."""
+    started = time.monotonic()
+    trials, best = [], -1
+    notes: list[str] = []
+    kept: list[VariantFit] = []
+    for number, (temperature, rate) in enumerate(variant.budget):
+        trial = fit(replace(variant.recipe, temperature=temperature, rate=rate), seeds[0])
+        trials.append([temperature, rate, trial.held_out])
+        notes += trial.notes
+        if best_trial(np.array(trials)) != best:
+            best, kept = number, [trial]  # one that is not the best is not kept: an encoder is large
+        show(number + 1)
+    temperature, rate = variant.budget[best]
+    measured = [kept[0].measured()]
+    exponents, held_out = [kept[0].exponents], [kept[0].held_out]
+    for number, seed in enumerate(seeds[1:]):
+        again = fit(replace(variant.recipe, temperature=temperature, rate=rate), seed)
+        measured.append(again.measured())
+        exponents.append(again.exponents)
+        held_out.append(again.held_out)
+        notes += again.notes
+        show(len(variant.budget) + number + 1)
+    return VariantRun(
+        trials=np.array(trials),
+        held_out=np.array(held_out),
+        measured=[np.stack(parts) for parts in zip(*measured, strict=True)],
+        exponents=np.array(exponents),
+        seconds=time.monotonic() - started,
+        dynamics=[dict(row) for row in kept[0].dynamics],
+        notes=list(dict.fromkeys(notes)),
+    )
+
+
+def best_trial(trials: Array) -> int:
+    """The number of the trial with the highest held-out value; one that is no number is below all."""
+    return int(np.argmax(np.nan_to_num(trials[:, 2], nan=-np.inf)))
+
+
+def _arrays_of_run(run: VariantRun) -> dict[str, NDArray[Any]]:
+    """A run as arrays, to be kept in a file; of the dynamics only the rows that are not of single layers."""
+    columns = [name for name in (run.dynamics[0] if run.dynamics else {}) if name != "layer"]
+    rows = [row for row in run.dynamics if row.get("layer") is None]
+    return {
+        "trials": run.trials,
+        "held_out": run.held_out,
+        "exponents": run.exponents,
+        "seconds": np.array([run.seconds]),
+        "columns": np.array(columns, dtype=str),
+        "notes": np.array(run.notes, dtype=str),
+        "dynamics": np.array([[row[name] for name in columns] for row in rows], np.float64),
+        **{f"measured-{number}": part for number, part in enumerate(run.measured)},
+    }
+
+
+def _run_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> VariantRun:
+    """A run from the arrays it was kept as."""
+    numbers = cast("Mapping[str, Array]", arrays)
+    rows = [dict(zip(arrays["columns"].tolist(), row, strict=True)) for row in numbers["dynamics"].tolist()]
+    tasks = sum(name.startswith("measured-") for name in numbers)
+    return VariantRun(
+        trials=numbers["trials"],
+        held_out=numbers["held_out"],
+        measured=[numbers[f"measured-{number}"] for number in range(tasks)],
+        exponents=numbers["exponents"],
+        seconds=float(numbers["seconds"][0]),
+        dynamics=rows,
+        notes=arrays["notes"].tolist(),
+    )

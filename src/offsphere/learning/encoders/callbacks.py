@@ -1,0 +1,164 @@
+"""What watches over an encoder's training: the best state is kept, checkpoints are whole, the trainer stops in time."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Mapping
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import load_file, save
+from torch import Tensor
+from transformers import TrainerCallback
+
+from offsphere.base.errors import OffsphereError
+from offsphere.base.files import write_whole
+from offsphere.base.progress import Progress
+from offsphere.learning.encoders.contrastive import ContrastiveLoss
+
+MARK = "offsphere.json"  # written last: a checkpoint without it is not whole
+STATE = "loss.safetensors"
+BEST = "best.safetensors"
+UNWRITTEN = ("no space left", "file too large", "failed writing", "unexpected pos", "disk quota", "cannot write")
+
+History = list[tuple[int, float, float, float]]  # step, mean loss since the last one, held-out value, by cosine
+
+
+class Watch(TrainerCallback):
+    """Keeps held-out values as they come, the best state in memory or in a folder, and the loss's state in checkpoints.
+
+    Stops after ``patience`` evaluations without a better value. At ``first_cosine`` of the steps the loss goes over
+    from cosine to what it is for.
+    """
+
+    def __init__(
+        self,
+        loss: ContrastiveLoss,
+        metric: str,
+        start: tuple[float, float],
+        patience: int,
+        *,
+        first_cosine: float = 0.0,
+        folder: Path | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.loss, self.metric, self.patience = loss, metric, patience
+        self.first_cosine, self.folder, self.progress = first_cosine, folder, progress
+        self.history: History = [(0, float("nan"), *start)]
+        self.best, self.best_step = start[0], 0
+        self.kept: dict[str, Tensor] | None = None
+        self.losses: list[float] = []
+        self.out_of_patience = False
+        self.writes = True  # of several processes one writes
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
+        """Keep the state before the first step, which may turn out to be the best."""
+        self.writes = state.is_world_process_zero
+        if state.global_step == 0:
+            self._keep(given["model"])
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+        """Go over from cosine to the objective itself when it is time."""
+        self.loss.begun = self.loss.first is None or state.global_step >= self.first_cosine * state.max_steps
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+        """Show how far the training is."""
+        if self.progress is not None:
+            self.progress(state.global_step, state.max_steps, f"held-out {self.history[-1][2]:.4f}")
+
+    def on_log(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
+        """Collect the losses since the last evaluation."""
+        value = (given.get("logs") or {}).get("loss")
+        if value is not None:
+            self.losses.append(float(value))
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
+        """Keep a state that is better than all before, and stop after too many that are not."""
+        metrics = given["metrics"]
+        value, cosine = metrics[f"eval_{self.metric}"], metrics[f"eval_{self.metric}_cosine"]
+        loss = sum(self.losses) / len(self.losses) if self.losses else float("nan")
+        self.history.append((state.global_step, loss, value, cosine))
+        self.losses = []
+        if isnan(self.best) or value > self.best:
+            self.best, self.best_step = value, state.global_step
+            self._keep(given["model"])
+        begun = self.first_cosine * state.max_steps  # before it, values are of what is not trained yet
+        since = max(number for number, row in enumerate(self.history) if row[0] == self.best_step or row[0] <= begun)
+        if len(self.history) - 1 - since >= self.patience:
+            self.out_of_patience = control.should_training_stop = True
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+        """Write what the trainer does not know of, and last of all the mark that the checkpoint is whole."""
+        if not self.writes:
+            return
+        checkpoint = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        write_whole(checkpoint / STATE, save(self.loss.own_state()))
+        write_whole(checkpoint / MARK, json.dumps(self.state()).encode())
+
+    def state(self) -> dict[str, Any]:
+        """What a training needs to go on from a checkpoint, as plain values."""
+        names = ("history", "best", "best_step", "losses")
+        return {name: getattr(self, name) for name in names} | {"worn_out": self.out_of_patience}
+
+    def resume(self, checkpoint: Path) -> None:
+        """Take the state of a checkpoint, to go on from there."""
+        state = json.loads((checkpoint / MARK).read_bytes())
+        self.history = [tuple(row) for row in state["history"]]
+        self.best, self.best_step, self.losses = state["best"], state["best_step"], state["losses"]
+        self.out_of_patience = state["worn_out"]
+        self.loss.load_own_state(load_file(checkpoint / STATE))
+
+    def best_state(self) -> dict[str, Tensor]:
+        """The weights that had the best held-out value."""
+        if self.folder is not None:
+            return load_file(self.folder / BEST)
+        assert self.kept is not None
+        return self.kept
+
+    def _keep(self, model: Any) -> None:
+        """Keep the weights of the model and of the objective as the best so far."""
+        model = getattr(model, "module", model)
+        state = {f"model.{name}": value.detach().cpu().clone() for name, value in model.state_dict().items()}
+        state |= {f"loss.{name}": value.cpu() for name, value in self.loss.objective.state_dict().items()}
+        if self.folder is None:
+            self.kept = state
+        elif self.writes:
+            write_whole(self.folder / BEST, save({name: value.contiguous().clone() for name, value in state.items()}))
+
+
+def restore(model: Any, loss: ContrastiveLoss, state: Mapping[str, Tensor]) -> None:
+    """Put the weights of a model and of its objective back that were kept."""
+    for part, target in (("model.", model), ("loss.", loss.objective)):
+        weights = {name.removeprefix(part): value for name, value in state.items() if name.startswith(part)}
+        target.load_state_dict(weights)
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The last checkpoint in a folder that is whole; nothing where there is none."""
+    whole = [path for path in folder.glob("checkpoint-*") if (path / MARK).is_file()]
+    return max(whole, key=step_of) if whole else None
+
+
+def step_of(checkpoint: Path) -> int:
+    """The step after which a checkpoint was written."""
+    return int(checkpoint.name.rpartition("-")[2])
+
+
+def cannot_write(error: Exception) -> bool:
+    """Whether an error says that a file could not be written; writers of weights say so in a text only."""
+    known = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS, errno.EACCES)
+    message = str(error).lower()
+    return getattr(error, "errno", None) in known or any(words in message for words in UNWRITTEN)
+
+
+def not_written(error: Exception, folder: Path) -> OffsphereError:
+    """The error for a checkpoint that could not be written: what is left, and what to do."""
+    kept = last_checkpoint(folder)
+    left = f"{kept.name} is whole" if kept is not None else "there is no checkpoint before it"
+    reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+    return OffsphereError(
+        f"cannot write into {folder.parent}: {reason}; {left}: make room and run the same command again, and it "
+        "goes on from there"
+    )

@@ -1,0 +1,200 @@
+"""Learning dynamics of an encoder: a probe of texts, measured every few steps, by a callback of the trainer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from sentence_transformers.util import batch_to_device
+from torch import Tensor
+from transformers import TrainerCallback
+
+from offsphere.base.errors import OffsphereError
+from offsphere.base.files import write_whole
+from offsphere.data.task import Task
+from offsphere.encode.sentence import SentenceEncoder
+from offsphere.encode.stages import output_stages
+from offsphere.geometry.layers import layer_summaries
+from offsphere.learning.data.probe_rows import probe_rows
+from offsphere.learning.data.task_sources import TextSource
+from offsphere.learning.encoders.contrastive import ContrastiveLoss
+from offsphere.learning.objective.probe_geometry import probe_geometry
+from offsphere.scoring.record import DynamicsRow, parquet_of
+
+PAIRS = 64  # of the probe, and as many documents that are relevant to nothing
+BATCH = 32  # texts that are encoded at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextProbe:
+    """Texts whose vectors are measured while a model learns: positive pairs, and documents that nobody wants.
+
+    Args:
+        queries: The queries of the pairs, none twice.
+        documents: The document of each query.
+        others: Documents that are relevant to no query; none for pair tasks.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> left, right = [["red cat", "blue dog", "old tree"], ["a cat", "a dog", "a house"]]
+        >>> task = osp.PairTask("pairs", np.array([5.0, 4.5, 0.0]), left, right)
+        >>> probe = osp.TextProbe.of(task)  # pairs that people call similar
+        >>> sorted(zip(probe.queries, probe.documents)), len(probe.others)
+        ([('blue dog', 'a dog'), ('red cat', 'a cat')], 0)
+    """
+
+    queries: Sequence[str]
+    documents: Sequence[str]
+    others: Sequence[str]
+
+    @classmethod
+    def of(cls, task: Task, seed: int = 0, pairs: int = PAIRS) -> TextProbe:
+        """Choose a random probe of a task, the same for the same seed.
+
+        Args:
+            task: A task with texts, best one that is not learned from.
+            seed: Of the choice.
+            pairs: How many pairs, and how many other documents, there are at most.
+
+        Returns:
+            The probe.
+        """
+        left, right = TextSource(task).sides
+        rows = probe_rows(task, task.positives(), pairs, seed)
+        return cls(
+            [left[row] for row in rows.queries.tolist()],
+            [right[row] for row in rows.documents.tolist()],
+            [right[row] for row in rows.others.tolist()],
+        )
+
+    def measure(self, model: Any, loss: ContrastiveLoss, *, layers: bool = False) -> list[DynamicsRow]:
+        """Measure the probe's vectors as they are now, before the last stages take length away.
+
+        Args:
+            model: The model that is trained.
+            loss: Its loss, for exponents and scale.
+            layers: Whether every layer of a transformer has a row of its own too.
+
+        Returns:
+            A row of sentences and of the last layer's tokens; with ``layers``, then a row for every layer.
+        """
+        queries, documents = raw_vectors(model, self.queries, "query"), raw_vectors(model, self.documents, "document")
+        others = raw_vectors(model, self.others, "document") if self.others else documents[:0]
+        row: DynamicsRow = {**probe_geometry(queries, documents, others, loss.current), "layer": None}
+        training = model.training
+        try:
+            encoder = SentenceEncoder("model", "model", keep_normalize=True, model=model)
+            summaries = layer_summaries(encoder, list(self.documents), "document")
+        except OffsphereError:  # a static model has no layers
+            return [row]
+        finally:
+            model.train(training)
+        rows = [{**row, **_tokens(summaries[-1])}]
+        if layers:
+            rows += [{"layer": number, **_tokens(summary)} for number, summary in enumerate(summaries)]
+        return rows
+
+
+class Dynamics(TrainerCallback):
+    """A callback of the trainer that measures a probe at the start, every few steps, and at the end.
+
+    The measurements are in ``rows``.
+
+    Args:
+        probe: What is measured.
+        loss: The loss of the training.
+        every: Steps between two measurements; 0 for none but at both ends.
+        layers: Whether every layer of a transformer is measured too.
+        folder: Where ``dynamics.parquet`` is written, if anywhere.
+        seen: Called with every measurement.
+
+    Example:
+        >>> import offsphere as osp
+        >>> from sentence_transformers import SentenceTransformer
+        >>> from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+        >>> from tokenizers import Tokenizer, models, pre_tokenizers
+        >>> words = Tokenizer(models.WordLevel({"?": 0, "red": 1, "cat": 2, "blue": 3, "dog": 4}, unk_token="?"))
+        >>> words.pre_tokenizer = pre_tokenizers.Whitespace()
+        >>> model = SentenceTransformer(modules=[StaticEmbedding(words, embedding_dim=8)], device="cpu")
+        >>> probe = osp.TextProbe(["red", "blue"], ["cat", "dog"], [])
+        >>> dynamics = osp.Dynamics(probe, osp.ContrastiveLoss(model, "none"), every=10)
+        >>> dynamics.look(model, 0)  # the trainer calls it; Trainer(..., callbacks=[dynamics])
+        >>> dynamics.rows[0]["step"], "query_length" in dynamics.rows[0]
+        (0, True)
+    """
+
+    def __init__(
+        self,
+        probe: TextProbe,
+        loss: ContrastiveLoss,
+        every: int = 50,
+        *,
+        layers: bool = False,
+        folder: str | Path | None = None,
+        seen: Callable[[DynamicsRow], None] | None = None,
+    ) -> None:
+        self.probe, self.loss, self.every, self.layers = probe, loss, every, layers
+        self.folder, self.seen = Path(folder) if folder is not None else None, seen
+        self.rows: list[DynamicsRow] = []
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
+        """Measure before the first step; rows of steps that will be gone over again are dropped."""
+        self.rows = [row for row in self.rows if row["step"] <= state.global_step]
+        if not self.rows:
+            self.look(given["model"], 0)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
+        """Measure every few steps."""
+        if self.every and state.global_step % self.every == 0:
+            self.look(given["model"], state.global_step)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
+        """Measure after the last step."""
+        if self.rows and self.rows[-1]["step"] < state.global_step:
+            self.look(given["model"], state.global_step)
+
+    def look(self, model: Any, step: int) -> None:
+        """Measure the probe now; one of a single pair shows nothing and is not measured.
+
+        Args:
+            model: The model that is trained.
+            step: The step after which this is.
+        """
+        if len(self.probe.queries) < 2:  # noqa: PLR2004
+            return
+        rows = [{"step": step, **row} for row in self.probe.measure(model, self.loss, layers=self.layers)]
+        self.rows += rows
+        if self.folder is not None:
+            write_whole(self.folder / "dynamics.parquet", parquet_of(self.rows))
+        if self.seen is not None:
+            self.seen(rows[0])
+
+
+@torch.no_grad()
+def raw_vectors(model: Any, texts: Sequence[str], side: str) -> Tensor:
+    """The vectors of texts before the last stages take length away, without dropout."""
+    training = model.training
+    model.eval()
+    stages = [stage for _, stage in output_stages(model)]
+    for stage in stages:
+        stage.train()  # where it is joined to a loss it lets vectors pass then
+    prompt = SentenceEncoder.prompt_of(model, side)
+    order = sorted(range(len(texts)), key=lambda row: -len(texts[row]))
+    parts = []
+    for start in range(0, len(order), BATCH):
+        chosen = [texts[row] for row in order[start : start + BATCH]]
+        features = model.preprocess(chosen, prompt=prompt or None, task=side)
+        parts.append(model(batch_to_device(features, model.device), task=side)["sentence_embedding"].float().cpu())
+    model.train(training)
+    back = torch.empty(len(order), dtype=torch.long)
+    back[torch.tensor(order)] = torch.arange(len(order))
+    return torch.cat(parts)[back]
+
+
+def _tokens(summary: Any) -> DynamicsRow:
+    """The measurements of a layer's tokens, by names that say so."""
+    return {f"token_{name}": value for name, value in summary._asdict().items()}

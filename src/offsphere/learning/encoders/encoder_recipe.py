@@ -1,0 +1,128 @@
+"""A recipe for an encoder: everything that decides how it is trained, but for data, model and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar
+
+from offsphere.base.errors import ParameterError, UnknownNameError
+from offsphere.learning.objective.contrastive_options import ContrastiveOptions
+
+VIEWS = ("pairs", "same", "augmented", "crops")
+SCHEDULES = ("cosine", "linear", "constant")
+PRECISIONS = ("fp32", "bf16")
+POOLINGS = (None, "mean", "cls", "max")
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderRecipe(ContrastiveOptions):
+    """How to train an encoder. The defaults are InfoNCE with cosine at temperature 0.05, one epoch of pairs of 32.
+
+    The objective has the fields that ``Recipe`` describes: normalize, normalize_input (here of token vectors), loss,
+    within, both_directions, temperature, scale, margin, vrns, length_target, length_variance, uniformity, grad_scale,
+    cut, own_rate and weight_decay.
+
+    Args:
+        batch: Pairs in a batch.
+        epochs: Passes over the pairs.
+        rate: The learning rate.
+        hard_negatives: How many each pair has: judged ones first, then mined by the model before it is trained.
+        patience: Evaluations without a better held-out value before it stops.
+        dynamics_every: Steps between two measurements of the probe; 0 for none.
+        steps: How many steps there are, instead of epochs.
+        views: What is learned from: pairs of the data, or two views of one text (same, augmented, crops).
+        prompts: What is put before queries and before documents; as the model has them without.
+        momentum: How slowly a copy of the model follows it, by which documents are encoded; without it there is none.
+        queue: How many former vectors of that copy are negatives.
+        first_cosine: The share of the steps in which cosine is trained first.
+        pooling: How tokens are pooled: mean, cls or max; as the model has it without.
+        max_tokens: How many tokens of a text the model looks at; as the model has it without.
+        mini_batch: How many texts the model sees at a time, for batches larger than memory (GradCache).
+        dimensions: Widths to which vectors are cut as well (Matryoshka).
+        warmup: The share of the steps in which the rate rises.
+        schedule: How the rate falls after that: cosine, linear or constant.
+        clip: The longest gradient.
+        precision: fp32 or bf16.
+        from_scratch: Whether the weights of the model are forgotten first.
+        evaluate_every: Steps between two evaluations; without, there are ten in all.
+
+    Raises:
+        ParameterError: If a value is out of its range or of another type, or two contradict each other.
+        UnknownNameError: If a name is not known.
+
+    Example:
+        >>> import offsphere as osp
+        >>> recipe = osp.EncoderRecipe(normalize="document", loss="clip", steps=100)
+        >>> recipe.batch, recipe.rate, recipe.similarity, recipe.symmetry
+        (32, 2e-05, 'document-normalized', 'both directions, sides differ')
+        >>> osp.EncoderRecipe(views="crop")
+        Traceback (most recent call last):
+        ...
+        offsphere.base.errors.UnknownNameError: unknown views 'crop': did you mean crops?
+    """
+
+    AT_LEAST: ClassVar[Mapping[str, int]] = MappingProxyType(
+        dict(ContrastiveOptions.AT_LEAST)
+        | {"epochs": 1, "steps": 1, "queue": 1, "max_tokens": 2, "mini_batch": 1, "evaluate_every": 1}
+    )
+
+    batch: int = 32
+    epochs: int | None = 1
+    rate: float = 2e-5
+    hard_negatives: int = 0  # mined for each pair by the model's own score, before it is trained
+    patience: int = 4
+    dynamics_every: int = 50
+    steps: int | None = None  # instead of epochs
+    views: str = "pairs"  # what is learned from: pairs of the data, or two views of one text (same, augmented, crops)
+    prompts: tuple[str, ...] = ()  # put before queries and documents; as the model has them
+    momentum: float | None = None  # documents by a slow copy of the model
+    queue: int = 4_096  # negatives it keeps
+    first_cosine: float = 0.0  # share of the steps that cosine is trained first
+    pooling: str | None = None  # mean, cls or max; as the model has it
+    max_tokens: int | None = None  # that the model looks at; as it has it
+    mini_batch: int | None = None  # texts that the model sees at a time (GradCache)
+    dimensions: tuple[int, ...] = ()  # widths to which vectors are cut as well (Matryoshka)
+    warmup: float = 0.1  # share of the steps
+    schedule: str = "cosine"
+    clip: float = 1.0  # the longest gradient
+    precision: str = "fp32"
+    from_scratch: bool = False  # forget the weights of the model
+    evaluate_every: int | None = None  # steps; without, ten times in all
+
+    def __post_init__(self) -> None:
+        """Reject what cannot be trained."""
+        ContrastiveOptions.__post_init__(self)
+        for name, known in (("views", VIEWS), ("schedule", SCHEDULES), ("precision", PRECISIONS)):
+            if getattr(self, name) not in known:
+                raise UnknownNameError(name, str(getattr(self, name)), list(known))
+        if self.pooling not in POOLINGS:
+            raise UnknownNameError("pooling", str(self.pooling), ["mean", "cls", "max"])
+        if len(self.prompts) not in (0, 2):
+            raise ParameterError(f"prompts = {self.prompts}: give two, for queries and for documents")
+        for name in ("first_cosine", "warmup"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ParameterError(f"{name} = {getattr(self, name)}: a share of the steps, from 0 to below 1")
+        if not self.clip > 0:
+            raise ParameterError(f"clip = {self.clip}: give a number above 0")
+        if self.cut != 1 and not self.from_scratch:
+            raise ParameterError(f"cut = {self.cut:g} divides the weights of a start from scratch: add from_scratch")
+        if self.momentum is not None and self.both_directions:
+            raise ParameterError("documents of a momentum encoder have no gradient: leave out both_directions")
+
+    @property
+    def similarity(self) -> str:
+        """What the trained vectors are scored by."""
+        return "learned exponents" if self.exponents.learned else self.exponents.similarity.name
+
+    @property
+    def symmetry(self) -> str:
+        """Whether queries and documents may change places: as anchors, in what is put before them, in their length."""
+        from offsphere.learning.objective.losses import loss_of
+
+        directions = loss_of(self.loss).both_directions if self.both_directions is None else self.both_directions
+        if not directions:
+            return "query to document"
+        apart = self.exponents.one_sided or (self.prompts and self.prompts[0] != self.prompts[1])
+        return "both directions, sides differ" if apart else "both directions"

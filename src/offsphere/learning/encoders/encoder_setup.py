@@ -1,0 +1,228 @@
+"""What a training of an encoder starts from: data put apart, the model prepared, and a plan one can read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sentence_transformers.base.losses.gradcache import has_static_embedding_input
+
+from offsphere.base.arrays import Index
+from offsphere.base.digests import digest_of
+from offsphere.base.errors import DataError, ParameterError
+from offsphere.base.plain import plain
+from offsphere.data.task import Task
+from offsphere.learning.data.mined_negatives import MinedNegatives
+from offsphere.learning.data.task_sources import TextSource, VectorSource
+from offsphere.learning.data.text_views import view_pairs
+from offsphere.learning.data.training_data import TrainingData
+from offsphere.learning.data.training_pairs import TextPairs, TrainingPairs
+from offsphere.learning.encoders.contrastive import check_widths
+from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
+from offsphere.learning.encoders.fit import steps_of
+from offsphere.learning.encoders.judging import Judge, encode_task
+from offsphere.learning.encoders.prepare import Preparation, prepare
+from offsphere.learning.encoders.trainable import forget, load_model, set_pooling, set_prompts, share_cut
+from offsphere.scoring.scorer import Scorer
+from offsphere.scoring.similarity import DOT
+
+JUDGED_BY = 1_000  # documents that held-out queries are ranked among
+MUCH_CUT = 0.5  # share of documents that are cut, above which a note says so
+
+
+def text_data(
+    task: Task,
+    *,
+    held_out: Task | None = None,
+    judged: Sequence[Task] = (),
+    new_documents: bool = False,
+    metric: str | None = None,
+    seed: int = 0,
+    documents: int = JUDGED_BY,
+) -> TrainingData[TextSource]:
+    """Training data of an encoder, put apart.
+
+    Held-out queries are ranked among at most so many ``documents``, since these are encoded anew at every evaluation.
+    """
+    data = TrainingData.of(
+        TextSource(task),
+        held_out=TextSource(held_out) if held_out is not None else None,
+        judged=[TextSource(judged_task) for judged_task in judged],
+        new_documents=new_documents,
+        metric=metric,
+        seed=seed,
+    )
+    return data.with_held_out(TextSource(data.held_out.task.with_fewer_documents(documents, seed)))
+
+
+def pairs_for(recipe: EncoderRecipe, data: TrainingData[TextSource], seed: int) -> TextPairs:
+    """What a recipe learns from: the pairs of the data, or two views of every text."""
+    if recipe.views == "pairs":
+        return data.pairs(know_all=True)
+    texts = data.source.task.items_to_view(data.rows)
+    return view_pairs(texts, recipe.views, recipe.epochs or 1, seed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncoderSetup:
+    """All that one training of an encoder needs: the model made ready, what it learns from, and what to mind."""
+
+    model: Any
+    name: str
+    recipe: EncoderRecipe
+    pairs: TextPairs
+    data: TrainingData[TextSource]
+    prepared: Preparation
+    seed: int
+    notes: Sequence[str] = field(default=())
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, model: Any, data: TrainingData[TextSource], recipe: EncoderRecipe, seed: int, name: str = "model"
+    ) -> EncoderSetup:
+        """Load the model where a name is given, prepare it, and gather the pairs; hard negatives are not mined yet."""
+        if isinstance(model, str):
+            name, model = model, load_model(model)
+        if recipe.from_scratch:
+            forget(model, seed, recipe.cut)
+        if recipe.hard_negatives and (recipe.views != "pairs" or data.source.task.symmetric):
+            raise ParameterError("hard negatives are for queries and documents: set --hard-negatives to 0")
+        _check(model, recipe)
+        model.float()  # a model may be saved in less
+        set_reading(model, recipe)
+        model.model_card_data.local_files_only = True  # nobody asked for the network
+        model.model_card_data.generate_widget_examples = False
+        model.model_card_data.ir_model = True  # the card shows encode_query and encode_document
+        prepared = prepare(model, recipe.normalize, recipe.normalize_input)
+        pairs = pairs_for(recipe, data, seed)
+        # or the card draws five texts, with a bar of its own
+        model.model_card_data.widget = [{"text": pairs.sources[0].queries[0]}]
+        notes, counts = _notes_and_counts(model, data, recipe, pairs)
+        return cls(
+            model=model,
+            name=name,
+            recipe=recipe,
+            pairs=pairs,
+            data=data,
+            prepared=prepared,
+            seed=seed,
+            notes=notes,
+            counts=counts,
+        )
+
+    def with_negatives(self) -> EncoderSetup:
+        """Choose hard negatives where the recipe wants some: judged ones first, then what the model ranks high."""
+        if not self.recipe.hard_negatives:
+            return self
+        return replace(self, pairs=self.pairs.with_negatives(_hard_negatives(self)))
+
+    @property
+    def judge(self) -> Judge:
+        """What measures the model on held-out data."""
+        return Judge(self.data.held_out.task, self.data.metric)
+
+    @property
+    def steps(self) -> int:
+        """How many steps the training takes."""
+        return steps_of(self.recipe, len(self.pairs))
+
+    def plan(self) -> dict[str, Any]:
+        """What will be done in the training, as plain values."""
+        return {
+            "model": self.name,
+            "data": self.data.source.task.summary(),
+            "counts": dict(self.counts),
+            "held_out": self.data.held_out.task.summary(),
+            "metric": self.data.metric,
+            "recipe": plain(self.recipe.config()),
+            "stages_removed": self.prepared.removed,
+            "stages_added": self.prepared.added,
+            "similarity": self.prepared.similarity,
+            "steps": self.steps,
+            "seed": self.seed,
+            "notes": list(self.notes),
+        }
+
+    def digest(self) -> str:
+        """A digest of everything that decides how the training goes, the texts included."""
+        weights = [value.detach().cpu().numpy().tobytes() for value in self.model.parameters()]
+        plan = json.dumps(self.plan() | {"notes": []}, sort_keys=True, default=str).encode()
+        return digest_of([plan, self.data.digest().encode(), *weights])
+
+
+def _check(model: Any, recipe: EncoderRecipe) -> None:
+    """Refuse what this model cannot do."""
+    if recipe.views == "same" and has_static_embedding_input(model):
+        raise ParameterError("views = same: a static model has no dropout to tell a text from itself; try augmented")
+    check_widths(model, recipe.dimensions)
+
+
+def set_reading(model: Any, recipe: EncoderRecipe) -> None:
+    """Set how a model reads texts: pooling, prompts, how many tokens it looks at."""
+    if recipe.pooling is not None:
+        set_pooling(model, recipe.pooling)
+    set_prompts(model, recipe.prompts)
+    if recipe.max_tokens is not None:
+        most = getattr(getattr(model[0], "config", None), "max_position_embeddings", None)
+        if most is not None and recipe.max_tokens > most:
+            raise ParameterError(f"max_tokens = {recipe.max_tokens}: the model has places for {most} tokens only")
+        model.max_seq_length = recipe.max_tokens
+
+
+def _notes_and_counts(
+    model: Any, data: TrainingData[TextSource], recipe: EncoderRecipe, pairs: TextPairs
+) -> tuple[list[str], dict[str, int]]:
+    """What to mind about the data, and how much of it there is."""
+    documents = pairs.sources[0].documents
+    share = share_cut(model, list(documents))
+    left_out = data.judged_too + data.held_out_too
+    counts = {
+        "pairs": len(pairs),
+        "held_out": data.held_out.task.units,
+        "judged_too": left_out,
+        "documents_cut": round(share * len(documents)),
+    }
+    notes = []
+    if share > MUCH_CUT:
+        notes.append(
+            f"{counts['documents_cut']:,} of {len(documents):,} documents are longer than the "
+            f"{model.max_seq_length} tokens the model looks at, and are cut: raise --max-tokens if the model allows it"
+        )
+    if left_out:
+        notes.append(f"{left_out} queries or pairs stand in what is judged by too: left out of training")
+    refused = data.judged_negatives()
+    if refused and recipe.views == "pairs" and not recipe.hard_negatives:
+        notes.append(f"{refused:,} documents are judged not relevant: use them with --hard-negatives 1")
+    return notes, counts
+
+
+def _hard_negatives(setup: EncoderSetup) -> Index:
+    """Rows of documents, as many for each pair as the recipe asks for."""
+    pairs, source, count = setup.pairs, setup.data.source, setup.recipe.hard_negatives
+    rng = np.random.default_rng([setup.seed, 11])
+    judged: dict[int, list[int]] = {}
+    names = source.task.sides[0].ids or range(source.task.units)
+    for query, document in zip(*source.task.judged_negatives(), strict=True):
+        judged.setdefault(int(query), []).append(int(document))
+    mined: MinedNegatives | None = None
+    if any(len(judged.get(query, ())) < count for query in pairs.queries.tolist()):
+        vectors = VectorSource(source.task, encode_task(setup.model, source.task))
+        mined = MinedNegatives.by(Scorer(DOT), TrainingPairs.of(vectors, setup.data.rows), rng)
+    negatives = np.empty((len(pairs), count), np.int64)
+    for pair, query in enumerate(pairs.queries.tolist()):
+        documents = list(judged.get(query, []))
+        rng.shuffle(documents)
+        if len(documents) < count and mined is not None:
+            ranked = mined.negatives[query]
+            documents += rng.permutation(np.setdiff1d(ranked[ranked >= 0], documents)).tolist()
+        if len(documents) < count:
+            raise DataError(
+                f"query {names[query]!r} has {len(documents)} documents that could be hard negatives, fewer than "
+                f"{count}: lower --hard-negatives"
+            )
+        negatives[pair] = documents[:count]
+    return negatives

@@ -1,0 +1,282 @@
+"""One training of an encoder: a recipe, pairs of texts, a judge, on sentence-transformers' own trainer."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from transformers import PrinterCallback, TrainerCallback
+
+from offsphere.base.errors import DataError, OffsphereError
+from offsphere.base.progress import Progress
+from offsphere.learning.adapters.adapter_recipe import BETAS
+from offsphere.learning.data.training_pairs import TextPairs
+from offsphere.learning.encoders.callbacks import (
+    MARK,
+    Watch,
+    cannot_write,
+    last_checkpoint,
+    not_written,
+    restore,
+    step_of,
+)
+from offsphere.learning.encoders.contrastive import ContrastiveLoss, NotFiniteError
+from offsphere.learning.encoders.encoder_dynamics import Dynamics, TextProbe
+from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
+from offsphere.learning.encoders.judging import HeldOutEvaluator, Judge
+from offsphere.learning.encoders.training_dataset import training_dataset
+from offsphere.learning.objective.objective import objective_of
+from offsphere.scoring.record import DynamicsRow, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EVALUATIONS = 10  # of a training, where nobody says
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """The result of one training: the loss around the model, which is in its best state, and how it went."""
+
+    loss: ContrastiveLoss
+    run: Run
+    dynamics: Sequence[DynamicsRow]
+
+    @property
+    def model(self) -> Any:
+        """The trained model in its best state."""
+        return self.loss.model
+
+
+class EncoderTrainer(SentenceTransformerTrainer):
+    """The trainer of sentence-transformers, but what the objective learns has a rate of its own and no weight decay."""
+
+    own_rate = 1e-2
+
+    def get_optimizer_cls_and_kwargs(self, args: Any, model: Any = None) -> Any:  # type: ignore[override]
+        """The groups of the trainer, and further ones for exponents, scale and bias."""
+        kind, options = super().get_optimizer_cls_and_kwargs(args, model)
+        loss: Any = self.loss
+        objectives = [loss.objective, *([loss.first] if loss.first is not None else [])]
+        groups = [group for objective in objectives for group in objective.parameter_groups(self.own_rate)]
+        grouped = {id(parameter) for group in groups for parameter in group["params"]}
+        for group in options["optimizer_dict"]:
+            group["params"] = [parameter for parameter in group["params"] if id(parameter) not in grouped]
+        options["optimizer_dict"] += groups
+        return kind, options
+
+
+def loss_for(model: Any, recipe: EncoderRecipe, pairs: TextPairs) -> ContrastiveLoss:
+    """The loss that a recipe asks for."""
+    first = None
+    if recipe.first_cosine:
+        first = objective_of(replace(recipe, normalize="both", first_cosine=0.0), max(2, len(pairs)))
+    return ContrastiveLoss(
+        model,
+        objective=objective_of(recipe, max(2, len(pairs)), widths=recipe.dimensions),
+        first=first,
+        mini_batch=recipe.mini_batch,
+        dimensions=recipe.dimensions,
+        momentum=recipe.momentum,
+        queue=recipe.queue,
+        known=pairs.known,
+    )
+
+
+def steps_of(recipe: EncoderRecipe, pairs: int) -> int:
+    """How many steps a training takes."""
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    together = recipe.batch * processes
+    if pairs < together:
+        raise DataError(
+            f"there are {pairs:,} pairs to learn from, and a batch has {together}: more data, or a smaller batch"
+        )
+    if recipe.steps is not None:
+        return recipe.steps
+    epochs = 1 if recipe.views != "pairs" else recipe.epochs or 1
+    return epochs * (pairs // together)
+
+
+def fit(
+    model: Any,
+    recipe: EncoderRecipe,
+    pairs: TextPairs,
+    judge: Judge,
+    seed: int,
+    *,
+    probe: TextProbe | None = None,
+    layers: bool = False,
+    folder: Path | None = None,
+    progress: Progress | None = None,
+    seen: Callable[[DynamicsRow], None] | None = None,
+    before_step: Callable[[int], None] | None = None,
+) -> Fit:
+    """Train a prepared model and leave it in the state that had the best held-out value.
+
+    With a ``folder`` there are checkpoints in it, and a training that was killed goes on from the last whole one, with
+    the same data in the same order. ``before_step`` is called before every step.
+    """
+    started = time.monotonic()
+    loss = loss_for(model, recipe, pairs)
+    total = steps_of(recipe, len(pairs))
+    every = recipe.evaluate_every or max(1, ceil(total / EVALUATIONS))
+    checkpoint = last_checkpoint(folder) if folder is not None else None
+    start = judge.values(model) if checkpoint is None else (0.0, 0.0)
+    watch = Watch(
+        loss, judge.metric, start, recipe.patience, first_cosine=recipe.first_cosine, folder=folder, progress=progress
+    )
+    dynamics = None
+    if probe is not None and recipe.dynamics_every:
+        dynamics = Dynamics(probe, loss, recipe.dynamics_every, layers=layers, folder=folder, seen=seen)
+    if checkpoint is not None:
+        watch.resume(checkpoint)
+        if dynamics is not None and folder is not None:
+            dynamics.rows = _read_dynamics(folder)
+    callbacks: list[Any] = [watch, *([dynamics] if dynamics is not None else [])]
+    if before_step is not None:
+        callbacks.append(_BeforeStep(before_step))
+    stopped, broke = "the last step", False
+    done = step_of(checkpoint) if checkpoint is not None else 0
+    with _trainer_folder(folder) as output, _quiet_logs():
+        trainer = EncoderTrainer(
+            model=model,
+            args=_arguments(recipe, output, total, every, seed, save=folder is not None, model=model),
+            train_dataset=training_dataset(pairs),
+            loss=loss,
+            evaluator=HeldOutEvaluator(judge),
+            callbacks=callbacks,
+        )
+        trainer.own_rate = recipe.own_rate
+        trainer.remove_callback(PrinterCallback)
+        try:
+            if done < total and not watch.out_of_patience:  # or it was killed after its last step
+                trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint is not None else None)
+                done = trainer.state.global_step
+        except NotFiniteError as error:
+            done = trainer.state.global_step
+            stopped, broke = f"at step {done + 1} {error}; kept is the state of step {watch.best_step}", True
+        except Exception as error:
+            if folder is None or not cannot_write(error):
+                raise
+            raise not_written(error, folder) from error
+    if watch.out_of_patience:
+        stopped = f"no better held-out value in {recipe.patience} evaluations"
+    restore(model, loss, watch.best_state())
+    model.eval()
+    run = Run(
+        seed=seed,
+        start=watch.history[0][2],
+        best=watch.best,
+        best_step=watch.best_step,
+        steps=done,
+        seconds=round(time.monotonic() - started, 2),
+        history=[row[:3] for row in watch.history],
+        stopped=stopped,
+        broke=broke,
+        cosine=[row[3] for row in watch.history],
+    )
+    return Fit(loss, run, dynamics.rows if dynamics is not None else [])
+
+
+def _arguments(
+    recipe: EncoderRecipe, output: Path, total: int, every: int, seed: int, *, save: bool, model: Any
+) -> SentenceTransformerTrainingArguments:
+    """What the trainer is told, in its own words."""
+    sides = {"anchor": "query", "positive": "document"}
+    sides |= {f"negative_{number}": "document" for number in range(1, recipe.hard_negatives + 1)}
+    from offsphere.encode.sentence import SentenceEncoder
+
+    prompts = {column: SentenceEncoder.prompt_of(model, side) for column, side in sides.items()}
+    schedule: Mapping[str, str] = {"constant": "constant_with_warmup"}
+    return SentenceTransformerTrainingArguments(
+        output_dir=str(output),
+        max_steps=total,
+        per_device_train_batch_size=recipe.batch,
+        learning_rate=recipe.rate,
+        weight_decay=recipe.weight_decay,
+        adam_beta1=BETAS[0],
+        adam_beta2=BETAS[1],
+        max_grad_norm=recipe.clip,
+        lr_scheduler_type=schedule.get(recipe.schedule, recipe.schedule),
+        warmup_steps=int(recipe.warmup * total),
+        bf16=recipe.precision == "bf16",
+        use_cpu=model.device.type == "cpu",
+        eval_strategy="steps" if total else "no",
+        eval_steps=every,
+        save_strategy="steps" if save and total else "no",
+        save_steps=every,
+        save_total_limit=2,
+        logging_strategy="steps",
+        logging_steps=1,
+        logging_nan_inf_filter=False,
+        dataloader_drop_last=True,
+        dataloader_pin_memory=False,
+        router_mapping=sides,
+        prompts={column: prompt for column, prompt in prompts.items() if prompt} or None,
+        report_to="none",
+        disable_tqdm=True,
+        seed=seed,
+        data_seed=seed,
+    )
+
+
+class _BeforeStep(TrainerCallback):
+    """Calls a function before every step."""
+
+    def __init__(self, call: Callable[[int], None]) -> None:
+        self.call = call
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+        self.call(state.global_step)
+
+
+def _read_dynamics(folder: Path) -> list[DynamicsRow]:
+    """The measurements that a killed training has left."""
+    from pyarrow import parquet
+
+    path = folder / "dynamics.parquet"
+    if not path.is_file():
+        return []
+    try:
+        rows: list[DynamicsRow] = parquet.read_table(path).to_pylist()
+    except (OSError, ValueError) as error:
+        raise OffsphereError(f"{path} cannot be read ({error}): begin anew elsewhere") from error
+    return rows
+
+
+@contextmanager
+def _trainer_folder(folder: Path | None) -> Iterator[Path]:
+    """A folder for the trainer without checkpoints that are not whole; gone afterwards where nobody wants one."""
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for checkpoint in folder.glob("checkpoint-*"):
+            if not (checkpoint / MARK).is_file():
+                shutil.rmtree(checkpoint, ignore_errors=True)
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="offsphere-") as temporary:
+        yield Path(temporary)
+
+
+@contextmanager
+def _quiet_logs() -> Iterator[None]:
+    """Keep the trainer from logging: its messages are for somebody who called it himself."""
+    names = ("transformers", "sentence_transformers", "accelerate")
+    before = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)

@@ -1,0 +1,107 @@
+"""The folder of a training that may be killed: its plan, its checkpoints, and what was measured before it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from offsphere.base.arrays import Array
+from offsphere.base.errors import OffsphereError, ParameterError
+from offsphere.base.files import write_whole
+from offsphere.learning.encoders.callbacks import last_checkpoint
+from offsphere.learning.encoders.encoder_setup import EncoderSetup
+from offsphere.learning.encoders.judging import Judge
+
+CHECKPOINTS = "checkpoints"
+PLAN = "plan.json"
+BEFORE = "before.npy"
+RECORD = "training.json"  # is there when a model is trained
+PATIENCE = 120  # seconds that a process waits for the first one
+
+
+def this_process_writes() -> bool:
+    """Whether this process writes files: of several that train together the first one does."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def open_checkpoints(folder: Path, setup: EncoderSetup, *, restart: bool) -> Path:
+    """The folder of checkpoints, with the plan of the training in it.
+
+    Args:
+        folder: Where the trained model will be.
+        setup: What is to be trained.
+        restart: Whether to forget all that is there.
+
+    Raises:
+        ParameterError: If the checkpoints are of another plan, or there is a trained model already.
+    """
+    checkpoints = folder / CHECKPOINTS
+    if this_process_writes():
+        _write_plan(folder, checkpoints, setup, restart=restart)
+    else:
+        _wait_for_plan(checkpoints / PLAN, setup.digest())
+    return checkpoints
+
+
+def measure_before(judge: Judge, model: Any, checkpoints: Path | None) -> Array:
+    """The measurements by cosine before training, made once: a training that goes on has made them already."""
+    path = checkpoints / BEFORE if checkpoints is not None else None
+    if path is not None and path.is_file():
+        return cast("Array", np.load(path, allow_pickle=False))
+    _, (_, by_cosine) = judge.measure(model)
+    if path is not None and this_process_writes():
+        np.save(path, by_cosine)
+    return by_cosine
+
+
+def _write_plan(folder: Path, checkpoints: Path, setup: EncoderSetup, *, restart: bool) -> None:
+    """Remember the plan; refuse checkpoints of another one, and a folder with a trained model."""
+    if restart:
+        shutil.rmtree(checkpoints, ignore_errors=True)
+        (folder / RECORD).unlink(missing_ok=True)
+    elif (folder / RECORD).is_file():
+        raise ParameterError(f"{folder} holds a trained model: choose another --out, or train anew with --restart")
+    digest, plan = setup.digest(), setup.plan()
+    path = checkpoints / PLAN
+    if path.is_file() and last_checkpoint(checkpoints) is not None:
+        kept = json.loads(path.read_bytes())
+        if kept["digest"] != digest:
+            apart = _differences(kept["plan"], plan)
+            raise ParameterError(
+                f"{checkpoints} holds checkpoints of another configuration ({apart}): choose another --out, or begin "
+                "anew with --restart"
+            )
+        return
+    shutil.rmtree(checkpoints, ignore_errors=True)
+    write_whole(path, json.dumps({"digest": digest, "plan": plan}, indent=2, default=str).encode())
+
+
+def _wait_for_plan(path: Path, digest: str) -> None:
+    """Wait until the first process has made the folder ready."""
+    for _ in range(PATIENCE):
+        if path.is_file() and json.loads(path.read_bytes())["digest"] == digest:
+            return
+        time.sleep(1)
+    raise OffsphereError(f"{path} does not appear: did the first process fail?")
+
+
+def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+    """What two plans do not share, in words."""
+    before, now = _flatten(there), _flatten(here)
+    apart = [name for name in before if before[name] != now.get(name) and not isinstance(before[name], dict)]
+    return ", ".join(f"{name} {before[name]} there, {now.get(name)} here" for name in apart) or (
+        "other texts or another model"
+    )
+
+
+def _flatten(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """A plan as a file has it, the fields of its recipe beside all others, without notes."""
+    values = json.loads(json.dumps(plan, default=str))
+    return {**values, **values["recipe"], "notes": None}

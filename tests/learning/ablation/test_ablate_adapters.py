@@ -1,0 +1,152 @@
+"""The grid: what must train alike is one, values have the statistics they claim, claims are judged right way round."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from scipy.stats import bootstrap
+
+import offsphere as osp
+from offsphere.base.errors import OffsphereError
+from offsphere.learning.ablation.claims import Difference, findings_of, verdict
+from offsphere.learning.ablation.variants import Variant, grid, sweep
+from offsphere.learning.adapters.adapter_recipe import Recipe
+from offsphere.learning.adapters.adapter_setup import AdapterSetup
+from offsphere.learning.data.task_sources import VectorSource
+from offsphere.learning.data.training_data import divide
+from tests.learning.conftest import hidden
+
+TRIAL = [(0.05, 0.03)]
+
+
+@pytest.mark.parametrize(
+    ("output", "one", "other"),
+    [("both", "none", "both"), ("query", "none", "query"), ("document", "query", "both")],
+)
+def test_merged_variants_train_alike_to_the_last_digit(hidden_map, output, one, other):
+    setup = AdapterSetup.of(hidden_map)
+    values = [
+        setup.adapt(Recipe(normalize=output, normalize_input=entering, batch=64, epochs=4), [0]).record.run.history
+        for entering in (one, other)
+    ]
+    assert [step for step, _, _ in values[0]] == [step for step, _, _ in values[1]]
+    assert np.allclose([value for *_, value in values[0]], [value for *_, value in values[1]], atol=1e-6)
+
+
+def test_the_grid_has_every_variant_once():
+    found = grid(Recipe(), TRIAL)
+    names = [name for variant in found for name in (variant.name, *variant.same)]
+    assert len(names) == len(set(names)) == 42
+    assert len(found) == 35
+    assert found[0].name == "cosine"
+    assert found[0].same == ("cosine, input query", "cosine, input document", "cosine, input both")
+    assert len(grid(Recipe(), TRIAL, full=True)) == 136
+    assert sum(1 + len(variant.same) for variant in grid(Recipe(), TRIAL, full=True)) == 192
+
+
+def test_pairs_have_one_map_and_variants_with_two():
+    found = grid(Recipe(), TRIAL, pairs=True)
+    assert found[0].recipe.sides == "tied"
+    assert {variant.recipe.sides for variant in found if "untied" in variant.name} == {"untied"}
+
+
+def test_a_sweep_of_temperatures_is_in_powers_of_two():
+    values = [variant.budget[0][0] for variant in sweep(Recipe(), "temperature")]
+    assert np.allclose(np.diff(np.log2(values)), 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "difference", "p", "said"),
+    [
+        ("above", 0.1, 0.01, "holds"),
+        ("above", -0.1, 0.01, "does not hold"),
+        ("above", 0.1, 0.5, "not decided"),
+        ("not above", -0.3, 0.01, "holds"),
+        ("not above", 0.3, 0.01, "does not hold"),
+        ("other", -0.3, 0.01, "holds"),
+        ("other", 0.3, 0.2, "not decided"),
+    ],
+)
+def test_a_claim_is_judged_the_right_way_round(kind, difference, p, said):
+    assert verdict(kind, difference, p) == said
+
+
+def test_claims_are_corrected_together_and_only_those_that_fit_are_tested():
+    names = ["cosine", "dot", "query", "learn", "document"]
+    asked = []
+
+    def contrast(one, other, task):
+        asked.append((one, other, task))
+        return Difference(0.1, 0.05, 0.15, 0.02)
+
+    found = findings_of(names, ["home", "away"], contrast, pairs=False)
+    assert ("query", "cosine", 1) in asked  # out of the domain
+    assert len(found) == len(asked) == 5
+    assert all(claim.verdict == "not decided" for claim in found)  # 0.02 times 5
+    assert {claim.verdict for claim in findings_of(["cosine", "query"], ["home"], contrast, pairs=False)} == {"holds"}
+    assert all("symmetric" in claim.claim for claim in findings_of(["cosine", "dot"], ["home"], contrast, pairs=True))
+
+
+@pytest.fixture(scope="module")
+def found():
+    test = hidden(seed=0)
+    variants = [
+        Variant("cosine", Recipe(batch=64, epochs=8, hard_negatives=0), [(0.05, 0.01), (0.05, 0.03)]),
+        Variant("dot", Recipe(batch=64, epochs=8, hard_negatives=0, normalize="none"), TRIAL),
+    ]
+    return osp.ablate(test, variants=variants, seeds=3), variants
+
+
+def test_values_are_means_over_seeds_with_intervals_over_queries(found):
+    """Trained again by hand, and resampled by scipy."""
+    result, variants = found
+    train, test = (part.embedded for part in divide(VectorSource(*hidden(seed=0)), 0)[:2])
+    setup = AdapterSetup.of(train, judged=[test])
+    each = {}
+    for variant, row in zip(variants, result.rows, strict=True):
+        options = {"temperature": row.temperature, "rate": row.rate}
+        adapters = [osp.adapt(*train, recipe=variant.recipe, seed=0, **options)]
+        adapters += [setup.adapt(osp.Recipe(**{**vars_of(variant.recipe), **options}), [seed]) for seed in (1, 2)]
+        tables = [osp.compare(*test, [adapter.scorer]) for adapter in adapters]
+        each[row.name] = np.stack(
+            [table[adapter.scorer.name].values for table, adapter in zip(tables, adapters, strict=True)]
+        )
+        own = row.results[0]
+        assert own.value == pytest.approx(each[row.name].mean())
+        assert own.spread == pytest.approx(each[row.name].mean(axis=1).std(ddof=1))
+        theirs = bootstrap(
+            (each[row.name].mean(axis=0),), np.mean, method="percentile", n_resamples=4_000, rng=0
+        ).confidence_interval
+        assert own.low == pytest.approx(theirs.low, abs=0.01)
+        assert own.high == pytest.approx(theirs.high, abs=0.01)
+    dot = result.rows[1].results[0]
+    assert dot.difference == pytest.approx(each["dot"].mean() - each["cosine"].mean())
+
+
+def vars_of(recipe):
+    return {field.name: getattr(recipe, field.name) for field in fields(recipe)}
+
+
+def test_a_variant_that_breaks_is_told():
+    broken = Variant("broken", Recipe(batch=64, epochs=8, normalize="none", scale="fixed"), [(0.05, 1e30)])
+    fine = Variant("fine", Recipe(batch=64, epochs=2), TRIAL)
+    found = osp.ablate(hidden(), variants=[fine, broken], seeds=1)
+    assert any(note.startswith("broken: ") and "not a finite number" in note for note in found.notes)
+
+
+def test_what_cannot_be_judged_is_said_before_anything_is_trained():
+    with pytest.raises(OffsphereError, match="use one model for all"):
+        osp.ablate(hidden(), also=[hidden(dimension=8)])
+
+
+def test_queries_for_new_documents_have_a_column_of_their_own(found):
+    result, _ = found
+    names = [task["name"] for task in result.tasks]
+    assert names == ["task", "task, new documents"]
+    train, test = (part.embedded for part in divide(VectorSource(*hidden(seed=0)), 0)[:2])
+    new = ~AdapterSetup.of(train, judged=[test]).data.seen_units(VectorSource(*test))
+    assert result.tasks[1]["queries"] == new.sum()
+    cosine = osp.compare(*test, ["dot"])["cosine"].values
+    assert result.untouched[1] == pytest.approx(cosine[new].mean())
