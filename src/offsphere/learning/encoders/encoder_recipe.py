@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
+from offsphere.learning.objective.losses import loss_of
 
 VIEWS = ("pairs", "same", "augmented", "crops")
 SCHEDULES = ("cosine", "linear", "constant")
@@ -119,8 +120,6 @@ class EncoderRecipe(ContrastiveOptions):
     @property
     def symmetry(self) -> str:
         """Whether queries and documents may change places: as anchors, in what is put before them, in their length."""
-        from offsphere.learning.objective.losses import loss_of
-
         directions = loss_of(self.loss).both_directions if self.both_directions is None else self.both_directions
         if not directions:
             return "query to document"
