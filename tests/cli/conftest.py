@@ -23,6 +23,7 @@ class Demo(NamedTuple):
     stderr: str
 
 
+# one of the ten slowest: every package of this machine is read, embedded and audited, and adapters are trained on it
 @pytest.fixture(scope="session")
 def demo(shared_folder):
     """One run of the demo, whichever of the test processes asks first."""

@@ -172,6 +172,7 @@ def test_a_missing_torch_is_one_line(folder):
 SMALL = ["--temperature", "0.05", "--rate", "0.03", "--epochs", "4", "--batch", "64", "--seeds", "2"]
 
 
+# one of the ten slowest: 35 variants are trained, and two audits written
 def test_ablate_trains_the_grid_tells_what_holds_and_goes_on_where_it_stopped(folder, tmp_path):
     out = tmp_path / "ablation"
     also = f"{folder}={folder}"

@@ -165,6 +165,7 @@ def test_a_sweep_draws_what_it_does(data, model, tmp_path, over, values):
         run("sweep", data, "--model", model, "--over", "colour")
 
 
+# one of the ten slowest: a terminal of its own needs a process of its own, which imports torch for itself
 def test_the_dynamics_are_shown_live_in_a_terminal(data, model, tmp_path):
     """In a real one: what is written to it has the head of the table and the last step."""
     import os

@@ -28,6 +28,7 @@ def whole(dropout_folder, tmp_path_factory):
     return trained
 
 
+# two of the ten slowest: what they are compared with is trained in a process that imports torch for itself
 @pytest.mark.parametrize("recipe", ["magnitude", "moco"])
 def test_a_killed_training_goes_on_and_ends_in_the_same_weights(recipe, whole, dropout_folder, tmp_path):
     """With dropout, learned exponents, a queue: everything that could be lost."""
