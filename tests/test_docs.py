@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from importlib import import_module
 
 import pytest
@@ -38,7 +40,7 @@ def resolves(name):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_page_names_what_is_there(page):
-    text = page.read_text("utf-8")
+    text = re.sub(r"```diff\n.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)  # they add what is not there
     quoted = re.findall(r"`([^`\n]+)`", text)
     files = [name for name in quoted if re.fullmatch(r"[\w/]+\.py", name)]
     if page.name == "house.md":
@@ -47,3 +49,9 @@ def test_a_page_names_what_is_there(page):
     missing += [name for name in re.findall(r"\boffsphere(?:\.[A-Za-z_]+)+", text) if not resolves(name)]
     missing += [name for name in re.findall(r"\bosp\.(\w+)", text) if name not in offsphere.__all__]
     assert missing == []
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git applies the diffs")
+@pytest.mark.parametrize("diff", re.findall(r"```diff\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL))
+def test_the_diffs_that_show_how_to_add_a_part_still_apply(diff):
+    subprocess.run(["git", "apply", "--check", "-"], input=diff, text=True, cwd=ROOT, check=True)
