@@ -38,7 +38,7 @@ _HOME = {
     "learning.encoders.prepare": "prepare settle",
     "learning.encoders.train_encoder": "train",
     "learning.loading": "load_parts",
-    "scoring.record": "Training",
+    "scoring.training_record": "Training",
     "learning.ablation.ablation": "Ablation",
     "learning.ablation.encoder_variants": "encoder_grid encoder_sweep",
     "learning.ablation.variants": "Variant sweep",
@@ -111,7 +111,6 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.ranking.search import search as search
     from offsphere.scoring.adapter import Adapter as Adapter
     from offsphere.scoring.names import parse_scorer as parse_scorer
-    from offsphere.scoring.record import Training as Training
     from offsphere.scoring.scorer import Scorer as Scorer
     from offsphere.scoring.similarity import Angular as Angular
     from offsphere.scoring.similarity import Euclidean as Euclidean
@@ -122,6 +121,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.scoring.similarity import RadialConfidence as RadialConfidence
     from offsphere.scoring.similarity import Tanh as Tanh
     from offsphere.scoring.standardize_queries import standardize_queries as standardize_queries
+    from offsphere.scoring.training_record import Training as Training
     from offsphere.scoring.transforms import Center as Center
     from offsphere.scoring.transforms import DropTop as DropTop
     from offsphere.scoring.transforms import Linear as Linear

@@ -57,7 +57,7 @@ def test_what_is_recommended_is_not_worse_than_cosine_on_unseen_pairs(embedded):
         scorer = recommended(part, PairVectors.of(part, vectors.left[known], vectors.right[known]))
         sides = vectors.left[unseen], vectors.right[unseen]
         scores = [compared.score_pairs(*sides) for compared in (scorer, osp.Scorer())]
-        from offsphere.statistics.metrics.correlations import spearman
+        from offsphere.statistics.metrics.over_pairs import spearman
 
         samples = bootstrap(
             lambda weights, scores=scores, gold=task.gold[unseen]: (

@@ -7,7 +7,7 @@ import inspect
 import offsphere as osp
 from offsphere.learning.ablation.ablation import Ablation
 from offsphere.learning.adapters.learn import Learned, learn
-from offsphere.scoring.record import Training
+from offsphere.scoring.training_record import Training
 
 
 def test_what_learning_gives_and_takes_is_public():

@@ -8,9 +8,9 @@ import pytest
 from offsphere.base.errors import OffsphereError
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.names import parse_scorer, read_scorer
-from offsphere.scoring.record import Run, Training
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import NormMix, Polar, RadialConfidence
+from offsphere.scoring.training_record import Run, Training
 from offsphere.scoring.transforms import DropTop, Whiten
 from offsphere.scoring.transforms.adapter_map import SideAdapter
 

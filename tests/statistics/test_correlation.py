@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from offsphere.statistics.correlation import correlation
-from offsphere.statistics.metrics.correlations import pearson, spearman
+from offsphere.statistics.metrics.over_pairs import pearson, spearman
 from offsphere.statistics.significance import bootstrap, interval
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from offsphere.base.errors import DataError
 from offsphere.data.task import Task
 from offsphere.learning.ablation.ablation import Ablation
-from offsphere.scoring.record import Training
+from offsphere.scoring.training_record import Training
 
 
 def read_ablation(folder: Path, task: Task) -> Ablation:

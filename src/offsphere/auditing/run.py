@@ -31,9 +31,9 @@ from offsphere.geometry.measurement import measure
 from offsphere.geometry.shape import Geometry
 from offsphere.learning.ablation.ablation import Ablation
 from offsphere.learning.adapters.learn import Learned
-from offsphere.scoring.record import Training
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
+from offsphere.scoring.training_record import Training
 from offsphere.statistics.metrics import parse_metric
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.lengths import lengths

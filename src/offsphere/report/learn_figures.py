@@ -12,7 +12,7 @@ from offsphere.learning.ablation.ablation import Ablation, VariantRow
 from offsphere.learning.adapters.learn import Learned
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, interval_marks, spec_of
 from offsphere.report.scorer_figures import comparison_cells, interval_chart
-from offsphere.scoring.record import Training
+from offsphere.scoring.training_record import Training
 
 TRACKED = 6  # variants of an ablation that are drawn
 

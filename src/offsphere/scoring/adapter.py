@@ -11,9 +11,9 @@ import numpy as np
 
 from offsphere.base.arrays import Rows, Vectors
 from offsphere.base.errors import ParameterError
-from offsphere.scoring.record import Training
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE, Similarity
+from offsphere.scoring.training_record import Training
 from offsphere.scoring.transforms import AdapterMap, Side, Transform
 from offsphere.scoring.transforms.adapter_map import SideAdapter
 from offsphere.scoring.value_key import Arrays

@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from offsphere.base.errors import DataError, OffsphereError, ParameterError, UnknownNameError
 from offsphere.scoring.part import Part
-from offsphere.scoring.record import Training
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import CORNERS, FAMILIES, Polar, Similarity
+from offsphere.scoring.training_record import Training
 from offsphere.scoring.transforms import TRANSFORMS, AdapterMap, Transform
 
 MADE_FROM_DATA = ("nnn", "csls", "z-score")

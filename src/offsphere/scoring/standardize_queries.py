@@ -7,11 +7,13 @@ the mean m and the covariance C of the lowered documents, ``mean_q = u . m`` and
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Vectors
+from offsphere.base.arrays import Array, Rows, Vectors
+from offsphere.scoring.lowering import Lowering
 from offsphere.scoring.query_standardization import QueryStandardization
 from offsphere.scoring.scorer import Scorer
 from offsphere.vectors.blocks import Blocks, Documents
@@ -44,15 +46,16 @@ def standardize_queries(scorer: Scorer, documents: Documents | Blocks) -> Scorer
         ('dot + z-score', [0.0, 0.0], [1.0, 1.0])
     """
     lowering = replace(scorer, standardization=None).lower()
-    first, total = 0, None
-    for block in Blocks.of(documents):
-        kept = lowering.documents(block, first)[lowering.has_place(block)]
-        first += len(block)
-        if len(kept):
-            part = Moments.of(kept)
-            total = part if total is None else total.merge(part)
-    moments = total if total is not None else Moments.over([])
+    moments = Moments.over(_lowered_blocks(lowering, documents))
     return replace(scorer, standardization=QueryStandardization(moments.mean, moments.covariance))
+
+
+def _lowered_blocks(lowering: Lowering, documents: Documents | Blocks) -> Iterator[Rows]:
+    """Yield the vectors to index, block by block, without documents that have no value."""
+    first = 0
+    for block in Blocks.of(documents):
+        yield lowering.documents(block, first)[lowering.has_place(block)]
+        first += len(block)
 
 
 def standardize_scores(scorer: Scorer, queries: Vectors, scores: Array) -> Array:
@@ -68,7 +71,7 @@ def standardize_scores(scorer: Scorer, queries: Vectors, scores: Array) -> Array
 
 
 def _query_constant(scorer: Scorer, queries: Vectors) -> Array:
-    """Compute what the value has on top of the lowered inner product: its value for a document of length zero."""
+    """Compute what the value has on top of the lowered inner product: its value at an inner product of zero, less what the document adds."""
     query_lengths = lengths(scorer.transform(queries, "query"))
     similarity = scorer.similarity
     ones = np.ones_like(query_lengths)

@@ -1,1 +1,1 @@
-"""What numbers are worth: metrics, intervals, tests, cross-validation, power. It knows arrays only."""
+"""What numbers are worth: metrics, intervals, tests, cross-validation, power. It knows no tasks and no models."""

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Index
-from offsphere.statistics.metrics.correlations import spearman, spearman_resampled
+from offsphere.statistics.metrics.over_pairs import spearman, spearman_resampled
 
 
 class Evaluation(Protocol):

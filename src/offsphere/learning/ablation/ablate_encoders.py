@@ -29,7 +29,7 @@ from offsphere.learning.encoders.judging import Judge
 from offsphere.learning.encoders.prepare import prepare
 from offsphere.learning.encoders.trainable import forget, load_model, weights_digest
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
-from offsphere.scoring.record import Run
+from offsphere.scoring.training_record import Run
 
 
 def ablate_encoder(

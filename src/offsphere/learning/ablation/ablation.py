@@ -12,7 +12,7 @@ from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
 from offsphere.base.plain import plain
 from offsphere.comparison.table import ALPHA
-from offsphere.scoring.record import parquet_of
+from offsphere.scoring.training_record import parquet_of
 
 
 class VariantResult(NamedTuple):

@@ -18,7 +18,7 @@ from offsphere.base.progress import Progress
 from offsphere.base.version import code_version
 from offsphere.learning.ablation.variants import Variant
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
-from offsphere.scoring.record import DynamicsRow
+from offsphere.scoring.training_record import DynamicsRow
 
 
 @dataclass(frozen=True, slots=True, eq=False)

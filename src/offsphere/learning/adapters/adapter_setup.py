@@ -19,7 +19,7 @@ from offsphere.learning.data.training_data import TrainingData
 from offsphere.learning.data.training_pairs import VectorPairs
 from offsphere.learning.part_progress import part_progress
 from offsphere.scoring.adapter import Adapter
-from offsphere.scoring.record import Training
+from offsphere.scoring.training_record import Training
 
 if TYPE_CHECKING:
     from offsphere.learning.adapters.adapter_trainer import AdapterFit

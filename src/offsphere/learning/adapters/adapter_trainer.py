@@ -21,7 +21,7 @@ from offsphere.learning.data.training_pairs import VectorPairs
 from offsphere.learning.objective.batch import Batch, FalseNegatives
 from offsphere.learning.objective.objective import objective_of
 from offsphere.scoring.adapter import Adapter
-from offsphere.scoring.record import DynamicsRow, Run
+from offsphere.scoring.training_record import DynamicsRow, Run
 
 Evaluate = Callable[[Adapter], float]
 

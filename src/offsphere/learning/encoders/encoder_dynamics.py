@@ -22,7 +22,7 @@ from offsphere.learning.data.probe_rows import probe_rows
 from offsphere.learning.data.task_sources import TextSource
 from offsphere.learning.encoders.contrastive import ContrastiveLoss
 from offsphere.learning.objective.probe_geometry import probe_geometry
-from offsphere.scoring.record import DynamicsRow, parquet_of
+from offsphere.scoring.training_record import DynamicsRow, parquet_of
 
 PAIRS = 64  # of the probe, and as many documents that are relevant to nothing
 BATCH = 32  # texts that are encoded at a time

@@ -36,7 +36,7 @@ from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.judging import HeldOutEvaluator, Judge
 from offsphere.learning.encoders.training_dataset import training_dataset
 from offsphere.learning.objective.objective import objective_of
-from offsphere.scoring.record import DynamicsRow, Run
+from offsphere.scoring.training_record import DynamicsRow, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,7 +26,7 @@ from offsphere.learning.encoders.outcome import Outcome, outcome_of
 from offsphere.learning.encoders.prepare import settle
 from offsphere.learning.encoders.training_folder import measure_before, open_checkpoints, this_process_writes
 from offsphere.learning.objective.exponents import Normalize, write_normalize
-from offsphere.scoring.record import DynamicsRow, Training
+from offsphere.scoring.training_record import DynamicsRow, Training
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -80,11 +80,6 @@ class Similarity(Part):
         return 0.0
 
     @property
-    def divides_by_document(self) -> bool:
-        """Whether a document of length zero has no value; it then ranks last."""
-        return bool(np.isneginf(self.document_terms(np.zeros(1)).offset[0]))
-
-    @property
     def divides_by_query(self) -> bool:
         """Whether a query of length zero has no value."""
         return bool(np.isneginf(self(np.zeros(1), np.zeros(1), np.ones(1))[0]))

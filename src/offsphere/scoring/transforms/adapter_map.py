@@ -14,7 +14,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Rows, Vectors
 from offsphere.base.errors import ParameterError, VectorError
-from offsphere.scoring.record import Training
+from offsphere.scoring.training_record import Training
 from offsphere.scoring.transforms.maps import AffineMap, Side
 from offsphere.scoring.transforms.transform import Transform
 from offsphere.scoring.value_key import Arrays

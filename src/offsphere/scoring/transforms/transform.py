@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from offsphere.scoring.part import Part
-from offsphere.scoring.record import Training
+from offsphere.scoring.training_record import Training
 from offsphere.scoring.transforms.maps import FittedMap, join_maps
 from offsphere.vectors.moments import Moments
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.scoring.similarity import Agreement
-from offsphere.statistics.metrics import correlations as pairs
+from offsphere.statistics.metrics import over_pairs as pairs
 from offsphere.statistics.metrics import per_query as ranking
 from offsphere.statistics.metrics import pooled
 

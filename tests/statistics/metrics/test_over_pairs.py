@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from offsphere.statistics.metrics import correlations as pairs
+from offsphere.statistics.metrics import over_pairs as pairs
 
 ORACLES = {"spearman": stats.spearmanr, "pearson": stats.pearsonr, "kendall": stats.kendalltau}
 

@@ -52,7 +52,7 @@ class Training:
         learned: content keys of the queries or pairs that were seen.
 
     Example:
-        >>> from offsphere.scoring.record import Run, Training
+        >>> from offsphere.scoring.training_record import Run, Training
         >>> run = Run(0, 0.50, 0.62, 40, 60, 1.5, [(20, 0.9, 0.58), (40, 0.7, 0.62)], "all steps done")
         >>> Training({}, {}, "ndcg@10", {"pairs": 800}, [run], 0)
         held-out ndcg@10 0.5000 -> 0.6200 in 60 steps
