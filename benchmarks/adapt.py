@@ -87,9 +87,9 @@ def steps(task: RankingTask, vectors: RankingVectors, batch: int, goals: Goals, 
 def ten_epochs(task: RankingTask, vectors: RankingVectors, batch: int, goals: Goals) -> None:
     recipe = Recipe(batch=batch, epochs=10, patience=10**9, hard_negatives=0)
     started = time.perf_counter()
-    found = adapt(task, vectors, recipe=recipe)
+    adapter = adapt(task, vectors, recipe=recipe)
     goals.at_most("ten epochs with evaluation, seconds", time.perf_counter() - started, 60)
-    print(f"  {found.record}")
+    print(f"  {adapter.record}")
     started = time.perf_counter()
     adapt(task, vectors, recipe=replace(recipe, hard_negatives=2))
     goals.note("the same with mined negatives, seconds", time.perf_counter() - started)

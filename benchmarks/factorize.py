@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import svds
 
 import offsphere as osp
-from offsphere.factors.recommending import HeldOut
+from offsphere.factors.recommending import HeldOutInteractions
 
 
 def main() -> None:
@@ -53,26 +53,26 @@ def speed(matrix: object, k: int, goals: Goals, rounds: int) -> None:
 
 
 def quality(matrix: object, k: int, goals: Goals) -> None:
-    held = osp.hold_out(matrix, most_users=2_000)
+    split = osp.hold_out(matrix, most_users=2_000)
     started = time.perf_counter()
-    factors = osp.factorize(held.train, k, 10.0)
+    factors = osp.factorize(split.train, k, 10.0)
     goals.note("ours, seconds", time.perf_counter() - started)
-    table = osp.recommend(factors, held).table
+    table = osp.recommend(factors, split).table
     goals.note("ours, dot, held-out ndcg@10", table["dot"].value)
     goals.note("ours, cosine, held-out ndcg@10", table["cosine"].value)
     # neither is tuned: lambda 10 here, the library's defaults there
     model = implicit.als.AlternatingLeastSquares(factors=k, iterations=15, random_state=0)
     started = time.perf_counter()
-    model.fit(csr_matrix(held.train), show_progress=False)
+    model.fit(csr_matrix(split.train), show_progress=False)
     goals.note("implicit's ALS, seconds", time.perf_counter() - started)
-    table = osp.compare(held.task, vectors_of(model, held), ["dot"])
+    table = osp.compare(split.task, vectors_of(model, split), ["dot"])
     goals.note("implicit's ALS, dot, held-out ndcg@10", table["dot"].value)
     goals.note("implicit's ALS, cosine, held-out ndcg@10", table["cosine"].value)
 
 
-def vectors_of(model: object, held: HeldOut) -> osp.RankingVectors:
+def vectors_of(model: object, split: HeldOutInteractions) -> osp.RankingVectors:
     users, items = np.asarray(model.user_factors), np.asarray(model.item_factors)
-    return osp.RankingVectors.of(held.task, users[held.users].astype(np.float32), items.astype(np.float32))
+    return osp.RankingVectors.of(split.task, users[split.users].astype(np.float32), items.astype(np.float32))
 
 
 if __name__ == "__main__":

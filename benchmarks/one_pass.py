@@ -62,7 +62,7 @@ def measure(query_count: int, document_count: int, goals: Goals, rounds: int, *,
     clock.show()
     bare = clock.cpu["bare product in blocks"]
     five = clock.cpu["ours, 5 similarities"]
-    place = f"{query_count}x{document_count}"
+    size = f"{query_count}x{document_count}"
     ratios = {
         "1 similarity / bare product": (clock.cpu["ours, 1 similarity"] / bare, "most", 1.2),
         "10 similarities / bare product": (clock.cpu["ours, 10 similarities"] / bare, "most", 2.0),
@@ -75,11 +75,11 @@ def measure(query_count: int, document_count: int, goals: Goals, rounds: int, *,
     }  # fmt: skip
     for name, (value, side, goal) in ratios.items():
         if not judged:
-            goals.note(f"{name} ({place})", value)
+            goals.note(f"{name} ({size})", value)
         elif side == "most":
-            goals.at_most(f"{name} ({place})", value, goal)
+            goals.at_most(f"{name} ({size})", value, goal)
         else:
-            goals.at_least(f"{name} ({place})", value, goal)
+            goals.at_least(f"{name} ({size})", value, goal)
 
 
 def bare_product(queries: np.ndarray, documents: np.ndarray) -> None:

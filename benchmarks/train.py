@@ -101,7 +101,7 @@ def cached(goals: Goals, batch: int, rounds: int) -> None:
     best: dict[str, dict[str, float]] = {}
     for _ in range(rounds):
         for kind in ("theirs", "ours"):
-            found = json.loads(
+            cost = json.loads(
                 subprocess.run(
                     [sys.executable, __file__, "--one-step", kind, str(batch)],
                     capture_output=True,
@@ -110,10 +110,10 @@ def cached(goals: Goals, batch: int, rounds: int) -> None:
                     cwd=Path(__file__).parent,
                 ).stdout.splitlines()[-1]
             )
-            before = best.setdefault(kind, found)
-            best[kind] = {name: min(value, before[name]) for name, value in found.items()}
-    for kind, found in best.items():
-        print(f"  {kind:<44} {found['cpu']:9.3f} s CPU {found['memory']:9.1f} MB more than before")
+            before = best.setdefault(kind, cost)
+            best[kind] = {name: min(value, before[name]) for name, value in cost.items()}
+    for kind, cost in best.items():
+        print(f"  {kind:<44} {cost['cpu']:9.3f} s CPU {cost['memory']:9.1f} MB more than before")
     goals.at_most("cached, memory: ours / theirs", best["ours"]["memory"] / best["theirs"]["memory"], 1.0)
     goals.at_most("cached, CPU: ours / theirs", best["ours"]["cpu"] / best["theirs"]["cpu"], 1.05)
 

@@ -44,16 +44,14 @@ class Import(NamedTuple):
 def imports() -> Iterator[Import]:
     """Every import of the package from itself that crosses a room's wall."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        own = path.relative_to(PACKAGE).parts
-        if len(own) == 1:  # the front door leads to every room
+        room, *inside = path.relative_to(PACKAGE).parts
+        if not inside:  # the front door leads to every room
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             for module in _modules(node):
                 parts = module.split(".")
-                if parts[0] == "offsphere" and len(parts) > 1 and parts[1] != own[0]:
-                    yield Import(
-                        own[0], parts[1], f"{path.relative_to(PACKAGE.parents[1])}:{getattr(node, 'lineno', 0)}"
-                    )
+                if parts[0] == "offsphere" and len(parts) > 1 and parts[1] != room:
+                    yield Import(room, parts[1], f"{path.relative_to(PACKAGE.parents[1])}:{getattr(node, 'lineno', 0)}")
 
 
 def _modules(node: ast.AST) -> list[str]:
@@ -66,15 +64,15 @@ def _modules(node: ast.AST) -> list[str]:
 
 def main() -> int:
     """Print a line a room, and every import that points upward."""
-    crossing = [found for found in imports() if found.imported in ROOMS]
-    counts = Counter((found.importer, found.imported) for found in crossing)
+    crossing = [edge for edge in imports() if edge.imported in ROOMS]
+    counts = Counter((edge.importer, edge.imported) for edge in crossing)
     for room in ROOMS:
-        used = [f"{other} {counts[room, other]}" for other in ROOMS if counts[room, other]]
+        used = [f"{lower} {counts[room, lower]}" for lower in ROOMS if counts[room, lower]]
         print(f"{room:<11} imports  {', '.join(used) or 'nothing'}")
-    upward = [found for found in crossing if ROOMS.index(found.imported) > ROOMS.index(found.importer)]
+    upward = [edge for edge in crossing if ROOMS.index(edge.imported) > ROOMS.index(edge.importer)]
     print(f"{len(upward)} upward of {len(crossing)} imports between rooms")
-    for found in upward:
-        print(f"  {found.location}: {found.importer} -> {found.imported}")
+    for edge in upward:
+        print(f"  {edge.location}: {edge.importer} -> {edge.imported}")
     return 1 if upward else 0
 
 

