@@ -25,6 +25,7 @@ from offsphere.geometry.merging import Merging
 from offsphere.geometry.token_batch import TokenBatch
 from offsphere.geometry.tokens import LayerState
 from offsphere.statistics.correlation import Correlation, correlation
+from offsphere.statistics.values import mean_or_nan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,7 +160,7 @@ def layer_summaries(encoder: Encoder, texts: Sequence[str], side: ItemSide = "do
 
 def _summary(state: LayerState, compared: Flags) -> LayerSummary:
     """The mean numbers of one layer; self-similarity is over the tokens that are compared."""
-    sentences, mean = state.ordinary, _mean(state.tokens.self_similarity[compared])
+    sentences, mean = state.ordinary, mean_or_nan(state.tokens.self_similarity[compared])
     return LayerSummary(
         sentences.anisotropy,
         sentences.mean_length,
@@ -220,14 +221,9 @@ def _layer(number: int, state: LayerState, compared: Flags, apart: Flags, specia
         with_special=WithSpecial(
             state.everything.anisotropy,
             state.everything.mean_length,
-            _mean(similar[np.isfinite(similar)]),
+            mean_or_nan(similar[np.isfinite(similar)]),
             state.everything.intra_similarity,
         ),
         dimensions=dimensions(f"layer {number}", sentences.directions, state.probes),
         self_adjusted_by_token=similar[compared] - sentences.anisotropy,
     )
-
-
-def _mean(values: Array) -> float:
-    """The mean of numbers; not a number where there are none."""
-    return float(values.mean()) if len(values) else float("nan")

@@ -7,7 +7,7 @@ others; ties are at their mean rank.
 
 from __future__ import annotations
 
-from math import atanh, nan, sqrt, tanh
+from math import atanh, sqrt, tanh
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from offsphere.base.arrays import Array, Index
 from offsphere.statistics.estimate import UNDEFINED, Estimate, quantile_95
+from offsphere.statistics.values import in_spreads
 
 FEWEST = 5  # rows; below, no interval has a meaning
 FEW = 50  # units below which the spread of influences is too uncertain to go by alone
@@ -53,7 +54,7 @@ def clustered_error(influence: Array, groups: Index | None) -> tuple[float, int]
 
 
 def _pearson(x: Array, y: Array, groups: Index | None) -> Estimate:
-    left, right = _standard(x), _standard(y)
+    left, right = in_spreads(x), in_spreads(y)
     value = float((left * right).mean())
     return _interval(value, left * right - value / 2 * (left**2 + right**2), groups, 1.0)
 
@@ -87,12 +88,6 @@ def _interval(value: float, influence: Array, groups: Index | None, normal: floa
         error = max(error, sqrt(normal / (units - 3)))
     centre, half = atanh(value), quantile_95(units - 2) * error
     return Estimate(value, tanh(centre - half), tanh(centre + half))
-
-
-def _standard(values: Array) -> Array:
-    centred = values - values.mean()
-    spread = centred.std()
-    return centred / spread if spread > 0 else np.full(len(values), nan)
 
 
 def _centred_ranks(values: Array) -> Array:

@@ -22,34 +22,34 @@ TRIAL = [(0.05, 0.03)]
 
 
 @pytest.mark.parametrize(
-    ("output", "one", "other"),
+    ("output", "input_of_one", "input_of_merged"),
     [("both", "none", "both"), ("query", "none", "query"), ("document", "query", "both")],
 )
-def test_merged_variants_train_alike_to_the_last_digit(hidden_map, output, one, other):
+def test_merged_variants_train_alike_to_the_last_digit(hidden_map, output, input_of_one, input_of_merged):
     setup = AdapterSetup.of(hidden_map)
     values = [
         setup.adapt(Recipe(normalize=output, normalize_input=entering, batch=64, epochs=4), [0]).record.run.history
-        for entering in (one, other)
+        for entering in (input_of_one, input_of_merged)
     ]
     assert [step for step, _, _ in values[0]] == [step for step, _, _ in values[1]]
     assert np.allclose([value for *_, value in values[0]], [value for *_, value in values[1]], atol=1e-6)
 
 
 def test_the_grid_has_every_variant_once():
-    found = grid(Recipe(), TRIAL)
-    names = [name for variant in found for name in (variant.name, *variant.same)]
+    variants = grid(Recipe(), TRIAL)
+    names = [name for variant in variants for name in (variant.name, *variant.same)]
     assert len(names) == len(set(names)) == 42
-    assert len(found) == 35
-    assert found[0].name == "cosine"
-    assert found[0].same == ("cosine, input query", "cosine, input document", "cosine, input both")
+    assert len(variants) == 35
+    assert variants[0].name == "cosine"
+    assert variants[0].same == ("cosine, input query", "cosine, input document", "cosine, input both")
     assert len(grid(Recipe(), TRIAL, full=True)) == 136
     assert sum(1 + len(variant.same) for variant in grid(Recipe(), TRIAL, full=True)) == 192
 
 
 def test_pairs_have_one_map_and_variants_with_two():
-    found = grid(Recipe(), TRIAL, pairs=True)
-    assert found[0].recipe.sides == "tied"
-    assert {variant.recipe.sides for variant in found if "untied" in variant.name} == {"untied"}
+    variants = grid(Recipe(), TRIAL, pairs=True)
+    assert variants[0].recipe.sides == "tied"
+    assert {variant.recipe.sides for variant in variants if "untied" in variant.name} == {"untied"}
 
 
 def test_a_sweep_of_temperatures_is_in_powers_of_two():
@@ -58,7 +58,7 @@ def test_a_sweep_of_temperatures_is_in_powers_of_two():
 
 
 @pytest.mark.parametrize(
-    ("kind", "difference", "p", "said"),
+    ("kind", "difference", "p", "answer"),
     [
         ("above", 0.1, 0.01, "holds"),
         ("above", -0.1, 0.01, "does not hold"),
@@ -69,28 +69,28 @@ def test_a_sweep_of_temperatures_is_in_powers_of_two():
         ("other", 0.3, 0.2, "not decided"),
     ],
 )
-def test_a_claim_is_judged_the_right_way_round(kind, difference, p, said):
-    assert verdict(kind, difference, p) == said
+def test_a_claim_is_judged_the_right_way_round(kind, difference, p, answer):
+    assert verdict(kind, difference, p) == answer
 
 
 def test_claims_are_corrected_together_and_only_those_that_fit_are_tested():
     names = ["cosine", "dot", "query", "learn", "document"]
     asked = []
 
-    def contrast(one, other, task):
-        asked.append((one, other, task))
+    def difference(variant, baseline, task):
+        asked.append((variant, baseline, task))
         return Difference(0.1, 0.05, 0.15, 0.02)
 
-    found = findings_of(names, ["home", "away"], contrast, pairs=False)
+    findings = findings_of(names, ["home", "away"], difference, pairs=False)
     assert ("query", "cosine", 1) in asked  # out of the domain
-    assert len(found) == len(asked) == 5
-    assert all(claim.verdict == "not decided" for claim in found)  # 0.02 times 5
-    assert {claim.verdict for claim in findings_of(["cosine", "query"], ["home"], contrast, pairs=False)} == {"holds"}
-    assert all("symmetric" in claim.claim for claim in findings_of(["cosine", "dot"], ["home"], contrast, pairs=True))
+    assert len(findings) == len(asked) == 5
+    assert all(claim.verdict == "not decided" for claim in findings)  # 0.02 times 5
+    assert {claim.verdict for claim in findings_of(["cosine", "query"], ["home"], difference, pairs=False)} == {"holds"}
+    assert all("symmetric" in claim.claim for claim in findings_of(["cosine", "dot"], ["home"], difference, pairs=True))
 
 
 @pytest.fixture(scope="module")
-def found():
+def ablated():
     test = hidden(seed=0)
     variants = [
         Variant("cosine", Recipe(batch=64, epochs=8, hard_negatives=0), [(0.05, 0.01), (0.05, 0.03)]),
@@ -99,9 +99,9 @@ def found():
     return osp.ablate(test, variants=variants, seeds=3), variants
 
 
-def test_values_are_means_over_seeds_with_intervals_over_queries(found):
+def test_values_are_means_over_seeds_with_intervals_over_queries(ablated):
     """Trained again by hand, and resampled by scipy."""
-    result, variants = found
+    result, variants = ablated
     train, test = (part.embedded for part in divide(VectorSource(*hidden(seed=0)), 0)[:2])
     setup = AdapterSetup.of(train, judged=[test])
     each = {}
@@ -113,14 +113,14 @@ def test_values_are_means_over_seeds_with_intervals_over_queries(found):
         each[row.name] = np.stack(
             [table[adapter.scorer.name].values for table, adapter in zip(tables, adapters, strict=True)]
         )
-        own = row.results[0]
-        assert own.value == pytest.approx(each[row.name].mean())
-        assert own.spread == pytest.approx(each[row.name].mean(axis=1).std(ddof=1))
+        measured = row.results[0]
+        assert measured.value == pytest.approx(each[row.name].mean())
+        assert measured.spread == pytest.approx(each[row.name].mean(axis=1).std(ddof=1))
         theirs = bootstrap(
             (each[row.name].mean(axis=0),), np.mean, method="percentile", n_resamples=4_000, rng=0
         ).confidence_interval
-        assert own.low == pytest.approx(theirs.low, abs=0.01)
-        assert own.high == pytest.approx(theirs.high, abs=0.01)
+        assert measured.low == pytest.approx(theirs.low, abs=0.01)
+        assert measured.high == pytest.approx(theirs.high, abs=0.01)
     dot = result.rows[1].results[0]
     assert dot.difference == pytest.approx(each["dot"].mean() - each["cosine"].mean())
 
@@ -132,8 +132,8 @@ def vars_of(recipe):
 def test_a_variant_that_breaks_is_told():
     broken = Variant("broken", Recipe(batch=64, epochs=8, normalize="none", scale="fixed"), [(0.05, 1e30)])
     fine = Variant("fine", Recipe(batch=64, epochs=2), TRIAL)
-    found = osp.ablate(hidden(), variants=[fine, broken], seeds=1)
-    assert any(note.startswith("broken: ") and "not a finite number" in note for note in found.notes)
+    ablation = osp.ablate(hidden(), variants=[fine, broken], seeds=1)
+    assert any(note.startswith("broken: ") and "not a finite number" in note for note in ablation.notes)
 
 
 def test_what_cannot_be_judged_is_said_before_anything_is_trained():
@@ -141,8 +141,8 @@ def test_what_cannot_be_judged_is_said_before_anything_is_trained():
         osp.ablate(hidden(), also=[hidden(dimension=8)])
 
 
-def test_queries_for_new_documents_have_a_column_of_their_own(found):
-    result, _ = found
+def test_queries_for_new_documents_have_a_column_of_their_own(ablated):
+    result, _ = ablated
     names = [task["name"] for task in result.tasks]
     assert names == ["task", "task, new documents"]
     train, test = (part.embedded for part in divide(VectorSource(*hidden(seed=0)), 0)[:2])

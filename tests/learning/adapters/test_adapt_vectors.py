@@ -53,9 +53,9 @@ def test_every_loss_learns(hidden_map, loss):
 
 
 def test_the_same_seed_gives_the_same_adapter_and_another_seed_another(hidden_map):
-    one, again, other = (osp.adapt(*hidden_map, seed=seed, **SHORT) for seed in (0, 0, 1))
-    assert np.array_equal(one.query.matrix, again.query.matrix)
-    assert not np.array_equal(one.query.matrix, other.query.matrix)
+    first, again, another_seed = (osp.adapt(*hidden_map, seed=seed, **SHORT) for seed in (0, 0, 1))
+    assert np.array_equal(first.query.matrix, again.query.matrix)
+    assert not np.array_equal(first.query.matrix, another_seed.query.matrix)
 
 
 def test_all_recipes_see_the_same_pairs_in_the_same_order(hidden_map):
@@ -106,27 +106,28 @@ def test_the_dynamics_are_what_measure_says(hidden_map):
     setup = AdapterSetup.of(hidden_map)
     trainer = AdapterTrainer(Recipe(**SHORT), setup.pairs, setup.evaluate, setup.probe, seed=0)
     trainer.run()
-    found = setup.probe.measure(trainer.module, trainer.objective)
+    row = setup.probe.measure(trainer.module, trainer.objective)
     adapter = trainer.module.adapter(trainer.objective)
     d = adapter.apply(setup.probe.documents.numpy(), "document").astype(np.float64)
     q = adapter.apply(setup.probe.queries.numpy(), "query").astype(np.float64)
     u, v = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (q, d))
     n = len(v)
-    assert found["document_anisotropy"] == pytest.approx(((v @ v.T).sum() - n) / (n * (n - 1)), abs=1e-5)
-    assert found["document_length"] == pytest.approx(np.linalg.norm(d, axis=1).mean(), rel=1e-5)
+    assert row["document_anisotropy"] == pytest.approx(((v @ v.T).sum() - n) / (n * (n - 1)), abs=1e-5)
+    assert row["document_length"] == pytest.approx(np.linalg.norm(d, axis=1).mean(), rel=1e-5)
     cosines = u @ v.T
-    assert found["positive_mean"] == pytest.approx(np.diag(cosines).mean(), abs=1e-5)
+    assert row["positive_mean"] == pytest.approx(np.diag(cosines).mean(), abs=1e-5)
     apart = cosines[~np.eye(n, dtype=bool)]
-    assert found["negative_variance"] == pytest.approx(apart.var(), abs=1e-5)
-    assert found["alignment"] == pytest.approx(oracles.alignment(q, d), abs=1e-4)
-    assert found["query_uniformity"] == pytest.approx(oracles.uniformity(q), abs=1e-4)
-    assert found["query_anisotropy"] == pytest.approx(((u @ u.T).sum() - n) / (n * (n - 1)), abs=1e-5)
+    assert row["negative_variance"] == pytest.approx(apart.var(), abs=1e-5)
+    assert row["alignment"] == pytest.approx(oracles.alignment(q, d), abs=1e-4)
+    assert row["query_uniformity"] == pytest.approx(oracles.uniformity(q), abs=1e-4)
+    assert row["query_anisotropy"] == pytest.approx(((u @ u.T).sum() - n) / (n * (n - 1)), abs=1e-5)
     others = adapter.apply(setup.probe.others.numpy(), "document").astype(np.float64)
-    one, other = (np.linalg.norm(rows, axis=1) for rows in (d, others))
+    wanted_lengths, other_lengths = (np.linalg.norm(rows, axis=1) for rows in (d, others))
     pooled = np.sqrt(
-        (one.var(ddof=1) * (len(one) - 1) + other.var(ddof=1) * (len(other) - 1)) / (len(one) + len(other) - 2)
+        sum(values.var(ddof=1) * (len(values) - 1) for values in (wanted_lengths, other_lengths))
+        / (len(wanted_lengths) + len(other_lengths) - 2)
     )
-    assert found["cohen_d"] == pytest.approx((one.mean() - other.mean()) / pooled, abs=1e-4)
+    assert row["cohen_d"] == pytest.approx((wanted_lengths.mean() - other_lengths.mean()) / pooled, abs=1e-4)
 
 
 def test_documents_that_any_query_wants_are_none_of_the_others(hidden_map):
@@ -142,7 +143,7 @@ def test_negatives_are_mined_by_the_scorer_that_is_trained(hidden_map):
     rng = np.random.default_rng(0)
     lengths = np.linalg.norm(hidden_map[1].documents, axis=1)
     mined = {name: MinedNegatives.by(osp.parse_scorer(name), setup.pairs, rng).negatives for name in ("dot", "cosine")}
-    mean = {name: lengths[found[found >= 0]].mean() for name, found in mined.items()}
+    mean = {name: lengths[rows[rows >= 0]].mean() for name, rows in mined.items()}
     assert mean["dot"] > 1.1 * mean["cosine"]
 
 
@@ -157,11 +158,11 @@ def test_no_relevant_document_is_mined():
     )
     doubled = RankingVectors.of(copies, vectors.queries, np.concatenate([vectors.documents] * 2))
     pairs = TrainingPairs.of(VectorSource(copies, doubled))
-    found = MinedNegatives.by(osp.Scorer(), pairs, np.random.default_rng(0)).negatives
+    mined = MinedNegatives.by(osp.Scorer(), pairs, np.random.default_rng(0)).negatives
     relevant = copies.judgments.documents
     rows = np.arange(len(relevant))[:, None]
-    assert not (found[rows[:, 0]] == relevant[:, None]).any()
-    assert not (found[rows[:, 0]] == relevant[:, None] + 400).any()
+    assert not (mined[rows[:, 0]] == relevant[:, None]).any()
+    assert not (mined[rows[:, 0]] == relevant[:, None] + 400).any()
 
 
 def test_what_a_query_must_not_get_back_is_no_negative_either():
@@ -170,8 +171,8 @@ def test_what_a_query_must_not_get_back_is_no_negative_either():
     rows = np.repeat(np.arange(240), 3)
     excluded = Judgments.of(rows, near.ravel(), np.ones(len(rows)), 240, 400)
     pairs = TrainingPairs.of(VectorSource(replace(task, excluded=excluded), vectors))
-    found = MinedNegatives.by(osp.parse_scorer("dot"), pairs, np.random.default_rng(0)).negatives
-    assert not any(set(found[row]) & set(near[row]) for row in range(240))
+    mined = MinedNegatives.by(osp.parse_scorer("dot"), pairs, np.random.default_rng(0)).negatives
+    assert not any(set(mined[row]) & set(near[row]) for row in range(240))
     assert pairs.distinct == len(np.unique(vectors.queries, axis=0))
 
 
@@ -199,26 +200,27 @@ def test_a_batch_larger_than_the_data_is_all_of_it(hidden_map):
 
 def test_other_pairs_are_learned_from_too_and_balanced(hidden_map):
     task, vectors = hidden_map
-    other = hidden(queries=2_000, seed=0)
-    pairs = TrainingPairs.of(VectorSource(*hidden_map), also=[VectorSource(*other)])
-    own = int((pairs.source == 0).sum())
-    assert own == 240 * 8  # 2,000 others, 240 of its own
-    assert len(pairs) == own + 2_000
+    larger = hidden(queries=2_000, seed=0)
+    pairs = TrainingPairs.of(VectorSource(*hidden_map), also=[VectorSource(*larger)])
+    repeated = int((pairs.source == 0).sum())
+    assert repeated == 240 * 8  # 2,000 others, 240 of its own
+    assert len(pairs) == repeated + 2_000
     q, d = gather(pairs, np.array([0, len(pairs) - 1]))
     assert np.array_equal(q[0], vectors.queries[task.judgments.queries[0]])
-    assert np.array_equal(d[1], other[1].documents[other[0].judgments.documents[-1]])
+    assert np.array_equal(d[1], larger[1].documents[larger[0].judgments.documents[-1]])
 
 
 def test_another_corpus_with_the_same_ids_is_another_corpus():
-    one, (task, vectors) = hidden(), hidden(seed=5)
-    pairs = TrainingPairs.of(VectorSource(*one), also=[VectorSource(replace(task, name="another"), vectors)])
+    first, (task, vectors) = hidden(), hidden(seed=5)
+    pairs = TrainingPairs.of(VectorSource(*first), also=[VectorSource(replace(task, name="another"), vectors)])
     assert not np.isin(pairs.sources[0].document_keys, pairs.sources[1].document_keys).any()
 
 
 def test_a_document_that_two_tasks_of_a_corpus_name_is_the_same():
     task, vectors = hidden()
-    other = VectorSource(task, replace(vectors, documents=vectors.documents * 2))  # encoded differently, the same ids
-    pairs = TrainingPairs.of(VectorSource(task, vectors), also=[other])
+    # encoded differently, the same ids
+    encoded_again = VectorSource(task, replace(vectors, documents=vectors.documents * 2))
+    pairs = TrainingPairs.of(VectorSource(task, vectors), also=[encoded_again])
     assert np.array_equal(pairs.sources[0].document_keys, pairs.sources[1].document_keys)
 
 
@@ -254,7 +256,7 @@ def test_one_sided_normalisation_of_pairs_is_warned_of():
 
 def test_progress_shows_the_held_out_value(hidden_map):
     shown = []
-    osp.adapt(*hidden_map, progress=lambda done, total, said: shown.append((done, total, said)), **SHORT)
+    osp.adapt(*hidden_map, progress=lambda done, total, note: shown.append((done, total, note)), **SHORT)
     assert shown[-1][0] == shown[-1][1]
     assert shown[-1][2].startswith("held-out 0.")
 
@@ -301,16 +303,16 @@ def test_numbers_that_break_are_noticed_before_anything_is_searched(hidden_map, 
                     next(iter(self.module.parameters())).fill_(float("nan"))
             return value
 
-    found = Breaking(Recipe(batch=64, patience=100), setup.pairs, setup.evaluate, setup.probe, seed=0).run()
-    assert found.run.broke
-    assert np.isfinite(found.adapter.query.matrix).all()
+    fit = Breaking(Recipe(batch=64, patience=100), setup.pairs, setup.evaluate, setup.probe, seed=0).run()
+    assert fit.run.broke
+    assert np.isfinite(fit.adapter.query.matrix).all()
 
 
 def test_a_first_value_that_is_no_number_does_not_stop_the_others(hidden_map):
     setup = AdapterSetup.of(hidden_map)
     values = iter([float("nan"), 0.3, 0.2, *[0.1] * 100])
-    found = AdapterTrainer(Recipe(batch=64, epochs=50), setup.pairs, lambda _: next(values), setup.probe, seed=0).run()
-    assert found.run.best == 0.3
+    fit = AdapterTrainer(Recipe(batch=64, epochs=50), setup.pairs, lambda _: next(values), setup.probe, seed=0).run()
+    assert fit.run.best == 0.3
 
 
 def test_vectors_of_another_part_are_refused(hidden_map):

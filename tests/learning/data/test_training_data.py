@@ -73,9 +73,9 @@ def test_adapt_does_not_learn_from_what_it_stops_by():
     assert adapter.record.counts["pairs"] == 180
     assert adapter.record.counts["held_out"] == 60
     assert "60 queries are among those training stops by, and were not learned from" in adapter.record.notes
-    other = osp.adapt(task, vectors, held_out=hidden(seed=1), **SHORT)
-    assert other.record.counts["pairs"] == 240
-    assert not other.record.notes
+    elsewhere = osp.adapt(task, vectors, held_out=hidden(seed=1), **SHORT)
+    assert elsewhere.record.counts["pairs"] == 240
+    assert not elsewhere.record.notes
 
 
 def test_an_adapter_setup_refuses_held_out_data_that_is_judged_by():

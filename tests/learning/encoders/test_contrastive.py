@@ -37,10 +37,10 @@ NEGATIVES = [
 
 
 def features(model, *columns, tasks=("query", "document", "document", "document")):
-    found = []
+    batch = []
     for texts, task in zip(columns, tasks, strict=False):
-        found.append({**model.preprocess(list(texts)), "task": task})
-    return found
+        batch.append({**model.preprocess(list(texts)), "task": task})
+    return batch
 
 
 def gradients(model, loss, *columns, labels=None):
@@ -49,15 +49,15 @@ def gradients(model, loss, *columns, labels=None):
     loss.zero_grad()
     value = loss(features(model, *columns), labels)
     value.backward()
-    own = {name: parameter.grad.clone() for name, parameter in loss.named_parameters() if parameter.grad is not None}
-    return float(value.detach()), own
+    grads = {name: parameter.grad.clone() for name, parameter in loss.named_parameters() if parameter.grad is not None}
+    return float(value.detach()), grads
 
 
-def assert_same(one, other, tolerance=1e-9):
-    assert one[0] == pytest.approx(other[0], abs=tolerance)
-    assert set(one[1]) == set(other[1])
-    for name, gradient in one[1].items():
-        torch.testing.assert_close(gradient, other[1][name], atol=tolerance, rtol=tolerance)
+def assert_same(first, second, tolerance=1e-9):
+    assert first[0] == pytest.approx(second[0], abs=tolerance)
+    assert set(first[1]) == set(second[1])
+    for name, gradient in first[1].items():
+        torch.testing.assert_close(gradient, second[1][name], atol=tolerance, rtol=tolerance)
 
 
 @pytest.mark.parametrize("columns", [(QUERIES, DOCUMENTS), (QUERIES, DOCUMENTS, NEGATIVES)], ids=["pairs", "triplets"])
@@ -92,37 +92,37 @@ def test_cached_mode_gives_the_gradients_of_plain_mode(dropout_folder, monkeypat
     from offsphere.learning.encoders import contrastive
 
     monkeypatch.setattr(contrastive, "ROWS", 2)
-    found = []
+    results = []
     for mini_batch in (None, 2):
         model = SentenceTransformer(str(dropout_folder), device="cpu")
         prepare(model, normalize)  # with stages that must not be seen
         model.eval()  # dropout draws differ between one forward and three; that they are replayed is tested below
         options = {"regularizers": [VRNS(50, 3.0), Uniformity(0.2)], "mini_batch": mini_batch}
-        made = ContrastiveLoss(model, normalize, loss, **options)
+        criterion = ContrastiveLoss(model, normalize, loss, **options)
         columns = (QUERIES, DOCUMENTS) if loss == "spectral" else (QUERIES, DOCUMENTS, NEGATIVES)
-        found.append(gradients(model, made, *columns))
-    assert_same(*found)
+        results.append(gradients(model, criterion, *columns))
+    assert_same(*results)
 
 
 def test_cached_mode_replays_dropout(dropout_folder):
     """With as many texts at a time as there are, both modes draw the same, and must agree while training too."""
-    found = []
+    results = []
     for mini_batch in (None, 6):
         model = SentenceTransformer(str(dropout_folder), device="cpu")
         model.train()
-        made = ContrastiveLoss(model, "query", mini_batch=mini_batch)
+        criterion = ContrastiveLoss(model, "query", mini_batch=mini_batch)
         torch.manual_seed(3)
-        found.append(gradients(model, made, QUERIES, DOCUMENTS))
-    assert_same(*found)
+        results.append(gradients(model, criterion, QUERIES, DOCUMENTS))
+    assert_same(*results)
 
 
 def test_slices_with_cosine_are_matryoshka_loss(transformer):
     inner = MultipleNegativesRankingLoss(transformer, scale=20.0)
     peer = MatryoshkaLoss(transformer, inner, matryoshka_dims=[32, 16, 8])
     ours = ContrastiveLoss(transformer, "both", dimensions=[32, 16, 8])
-    value, own = gradients(transformer, ours, QUERIES, DOCUMENTS)
+    value, grads = gradients(transformer, ours, QUERIES, DOCUMENTS)
     theirs = gradients(transformer, peer, QUERIES, DOCUMENTS)
-    assert_same((value, own), theirs)
+    assert_same((value, grads), theirs)
 
 
 @pytest.mark.parametrize("mini_batch", [None, 4])
@@ -234,9 +234,9 @@ def test_numbers_in_the_data_say_what_belongs_together(transformer):
     loss = ContrastiveLoss(transformer, "both", known=np.array([[0, 1], [2, 7]]))
     labels = torch.tensor([[0, 0, 5], [1, 1, 6], [2, 2, 7], [3, 3, 8]])
     columns = features(transformer, QUERIES[:4], DOCUMENTS[:4], NEGATIVES[:4])
-    found = BatchKeys.of(columns, labels).false_negatives(loss.known)
-    assert found.pairs.T.tolist() == [[0, 1]]
-    assert found.hard.T.tolist() == [[2, 2]]
+    ignored = BatchKeys.of(columns, labels).false_negatives(loss.known)
+    assert ignored.pairs.T.tolist() == [[0, 1]]
+    assert ignored.hard.T.tolist() == [[2, 2]]
 
 
 @pytest.mark.parametrize("kind", ["transformer", "static"])
@@ -255,11 +255,11 @@ def test_texts_are_told_apart_by_their_tokens_in_their_order(request, kind):
 def test_a_momentum_encoder_follows_and_its_queue_gives_negatives(transformer):
     loss = ContrastiveLoss(transformer, "both", momentum=0.5, queue=8).train()
     start = [parameter.clone() for parameter in transformer.parameters()]
-    value, own = gradients(transformer, loss, QUERIES, DOCUMENTS)
+    value, grads = gradients(transformer, loss, QUERIES, DOCUMENTS)
     vectors = [transformer(part)["sentence_embedding"] for part in features(transformer, QUERIES, DOCUMENTS)]
     scores = 20 * torch.nn.functional.normalize(vectors[0]) @ torch.nn.functional.normalize(vectors[1]).T
     assert value == pytest.approx(float(torch.nn.functional.cross_entropy(scores, torch.arange(6)).detach()), rel=1e-5)
-    assert not any(name.startswith("momentum") for name in own)
+    assert not any(name.startswith("momentum") for name in grads)
     with torch.no_grad():
         for parameter in transformer.parameters():
             parameter.add_(1.0)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.learning.encoders.made import TRAIN, run_in_two, run_script
+from tests.learning.encoders.trainings import TRAIN, run_in_two, run_script
 
 GATHERED = """
 import json
@@ -79,10 +79,10 @@ def gathered(transformer_folder, tmp_path_factory):
 
 @pytest.mark.parametrize("name", CASES)
 def test_two_processes_are_one_with_the_joined_batch(gathered, name):
-    one, two = load_file(gathered / "one" / name), load_file(gathered / "two" / name)
-    assert set(one) == set(two)
-    for part, value in one.items():
-        torch.testing.assert_close(two[part], value, atol=1e-9, rtol=1e-7, msg=part)
+    alone, together = load_file(gathered / "one" / name), load_file(gathered / "two" / name)
+    assert set(alone) == set(together)
+    for part, value in alone.items():
+        torch.testing.assert_close(together[part], value, atol=1e-9, rtol=1e-7, msg=part)
 
 
 # one of the ten slowest: torchrun and the two processes it starts each import torch for themselves

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
 from offsphere.learning.encoders import train_encoder
-from tests.learning.encoders.made import TRAIN, load, load_static, run_script
+from tests.learning.encoders.trainings import TRAIN, load, load_static, run_script
 
 
 @pytest.fixture(scope="module")
@@ -40,19 +40,19 @@ def test_a_killed_training_goes_on_and_ends_in_the_same_weights(recipe, whole, d
     assert_same_training(whole(recipe), tmp_path / "killed")
 
 
-def assert_same_training(one, other):
-    states = [load_file(next(folder.rglob("model.safetensors"))) for folder in (one, other)]
+def assert_same_training(first, second):
+    states = [load_file(next(folder.rglob("model.safetensors"))) for folder in (first, second)]
     assert set(states[0]) == set(states[1])
     for name, value in states[0].items():
         assert torch.equal(value, states[1][name]), name
-    records = [json.loads((folder / "training.json").read_text()) for folder in (one, other)]
+    records = [json.loads((folder / "training.json").read_text()) for folder in (first, second)]
     for key in ("history", "best", "best_step", "steps", "cosine"):
         assert str(records[0]["runs"][0][key]) == str(records[1]["runs"][0][key])
     import pyarrow.parquet as pq
 
-    tables = [pq.read_table(folder / "dynamics.parquet").to_pylist() for folder in (one, other)]
+    tables = [pq.read_table(folder / "dynamics.parquet").to_pylist() for folder in (first, second)]
     assert str(tables[0]) == str(tables[1])
-    assert not (other / "checkpoints").exists()
+    assert not (second / "checkpoints").exists()
 
 
 def test_a_disk_that_is_full_keeps_the_checkpoint_before(whole, dropout_folder, tmp_path):

@@ -16,7 +16,7 @@ from offsphere.learning.encoders.prepare import prepare, settle
 from offsphere.learning.encoders.trainable import forget
 from offsphere.learning.encoders.training_dataset import training_dataset
 from tests.learning.encoders.conftest import words_task
-from tests.learning.encoders.made import load
+from tests.learning.encoders.trainings import load
 
 
 def test_hard_negatives_are_judged_ones_then_what_the_model_ranks_high(words, transformer):
@@ -54,11 +54,11 @@ def test_fewer_documents_keep_what_is_judged(words):
     assert len(small.document_ids) == 20
     whole = words.only(np.arange(10))
     for query in range(10):
-        one, other = (
+        among_few, among_all = (
             {task.document_texts[d] for q, d in zip(task.judgments.queries, task.judgments.documents) if q == query}  # noqa: B905
             for task in (small, whole)
         )
-        assert one == other
+        assert among_few == among_all
 
 
 def test_views_are_made_of_the_words_of_the_text():
@@ -70,10 +70,10 @@ def test_views_are_made_of_the_words_of_the_text():
         assert numbers == sorted(numbers)
         assert max(numbers) - min(numbers) < 20
     assert crop("", rng) == ""
-    one, other = (view_pairs([text] * 3, "crops", 2, seed) for seed in (0, 0))
-    assert one.sources[0].queries == other.sources[0].queries
-    assert len(one) == 2  # the same text once, in both epochs
-    assert one.sources[0].queries[0] != one.sources[0].queries[1]
+    pairs, again = (view_pairs([text] * 3, "crops", 2, seed) for seed in (0, 0))
+    assert pairs.sources[0].queries == again.sources[0].queries
+    assert len(pairs) == 2  # the same text once, in both epochs
+    assert pairs.sources[0].queries[0] != pairs.sources[0].queries[1]
 
 
 def test_documents_that_are_cut_are_counted(words, transformer):
@@ -98,8 +98,8 @@ def test_from_scratch_forgets_a_transformer_and_a_table(transformer, static):
 
 def test_a_model_saved_in_half_precision_is_trained_in_single(words, transformer_folder, tmp_path):
     model = load(transformer_folder).bfloat16()
-    found = osp.train(words, model, tmp_path / "m", steps=2, batch=16)
-    assert {value.dtype for value in found.model.parameters()} == {torch.float32}
+    trained = osp.train(words, model, tmp_path / "m", steps=2, batch=16)
+    assert {value.dtype for value in trained.model.parameters()} == {torch.float32}
 
 
 def test_a_settled_model_is_a_plain_one(transformer):
@@ -131,5 +131,5 @@ def test_prepare_keeps_other_stages_and_can_be_done_again(transformer):
 
 
 def test_cosine_and_dot_are_names_of_normalisations_too():
-    for name, other in (("cosine", "both"), ("dot", "none")):
-        assert EncoderRecipe(normalize=name).exponents == EncoderRecipe(normalize=other).exponents
+    for name, meaning in (("cosine", "both"), ("dot", "none")):
+        assert EncoderRecipe(normalize=name).exponents == EncoderRecipe(normalize=meaning).exponents

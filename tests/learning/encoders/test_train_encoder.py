@@ -22,7 +22,7 @@ from offsphere.learning.encoders.training_dataset import training_dataset
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import Polar
 from tests.learning.encoders.conftest import words_task
-from tests.learning.encoders.made import load, load_static
+from tests.learning.encoders.trainings import load, load_static
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -31,26 +31,26 @@ def test_every_recipe_learns_in_twenty_steps(name, words, dropout_folder):
         name, steps=20, batch=16, rate=2e-3, evaluate_every=5, patience=9, dynamics_every=0, queue=16, epochs=4
     )
     setup = EncoderSetup.of(load(dropout_folder), text_data(words), recipe, 0).with_negatives()
-    found = fit(setup.model, recipe, setup.pairs, setup.judge, 0)
-    losses = [loss for _, loss, _ in found.run.history[1:]]
-    assert found.run.steps == 20
+    trained = fit(setup.model, recipe, setup.pairs, setup.judge, 0)
+    losses = [loss for _, loss, _ in trained.run.history[1:]]
+    assert trained.run.steps == 20
     assert losses[-1] < losses[0]
     if name == "clip":
-        assert found.loss.objective.current_scale != pytest.approx(1 / 0.07, rel=1e-4)
+        assert trained.loss.objective.current_scale != pytest.approx(1 / 0.07, rel=1e-4)
 
 
 @pytest.mark.parametrize("normalize", ["query", "document", "none", "both"])
 def test_a_saved_model_ranks_and_scores_as_in_training(normalize, words, transformer_folder, tmp_path):
     test = words_task(40, 60, seed=5, name="test")
-    found = osp.train(
+    trained_encoder = osp.train(
         words, load(transformer_folder), tmp_path / "m", test=test, normalize=normalize, steps=12, batch=16, rate=1e-3
     )
     loaded = SentenceTransformer(str(tmp_path / "m"), device="cpu")  # nothing of ours
     queries, documents = loaded.encode_query(test.query_texts), loaded.encode_document(test.document_texts)
-    found.model.eval()
-    loss = osp.ContrastiveLoss(found.model, normalize).train()
+    trained_encoder.model.eval()
+    loss = osp.ContrastiveLoss(trained_encoder.model, normalize).train()
     raw = [
-        raw_vectors(found.model, side, name)
+        raw_vectors(trained_encoder.model, side, name)
         for side, name in ((test.query_texts, "query"), (test.document_texts, "document"))
     ]
     trained = loss.objective.scored_vectors(raw[0], "query") @ loss.objective.scored_vectors(raw[1], "document").T
@@ -58,7 +58,7 @@ def test_a_saved_model_ranks_and_scores_as_in_training(normalize, words, transfo
     order = np.argsort(-trained.detach().numpy(), axis=1, kind="stable")[:, :10]
     np.testing.assert_array_equal(np.argsort(-(queries @ documents.T), axis=1, kind="stable")[:, :10], order)
     measured = osp.compare(test, encode_task(loaded, test), [Scorer(Polar(0, 0))])
-    assert found.outcome.rows[1].value == pytest.approx(measured["dot"].value)
+    assert trained_encoder.outcome.rows[1].value == pytest.approx(measured["dot"].value)
 
 
 def test_dynamics_are_what_anybody_would_measure(words, transformer):
@@ -105,16 +105,16 @@ def test_pace_trains_cosine_first(words, transformer):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(osp.ContrastiveLoss, "forward", watched)
         fit(setup.model, recipe, setup.pairs, setup.judge, 0)
-    assert [(one.query, one.document) for one in seen] == [(1.0, 1.0)] * 4 + [(0.0, 0.0)] * 4
+    assert [(exponents.query, exponents.document) for exponents in seen] == [(1.0, 1.0)] * 4 + [(0.0, 0.0)] * 4
 
 
 def test_learned_exponents_move_at_their_own_rate_and_without_decay(words, transformer):
     recipe = EncoderRecipe(normalize="learn", steps=10, batch=16, rate=1e-9, own_rate=0.05, dynamics_every=5)
     setup = EncoderSetup.of(transformer, text_data(words), recipe, 0)
     before = {name: value.clone() for name, value in setup.model.state_dict().items()}
-    found = fit(setup.model, recipe, setup.pairs, setup.judge, 0, probe=TextProbe.of(words))
-    assert found.dynamics[0]["document_exponent"] == pytest.approx(0.5)
-    assert abs(found.dynamics[-1]["document_exponent"] - 0.5) > 0.01
+    trained = fit(setup.model, recipe, setup.pairs, setup.judge, 0, probe=TextProbe.of(words))
+    assert trained.dynamics[0]["document_exponent"] == pytest.approx(0.5)
+    assert abs(trained.dynamics[-1]["document_exponent"] - 0.5) > 0.01
     for name, value in setup.model.state_dict().items():
         torch.testing.assert_close(value, before[name], atol=1e-6, rtol=0)
 
@@ -122,9 +122,9 @@ def test_learned_exponents_move_at_their_own_rate_and_without_decay(words, trans
 def test_a_loss_that_is_no_number_keeps_the_best_state(words, transformer):
     recipe = EncoderRecipe(normalize="none", scale="fixed", steps=20, batch=16, rate=1e30, clip=1e30, warmup=0.0)
     setup = EncoderSetup.of(transformer, text_data(words), recipe, 0)
-    found = fit(setup.model, recipe, setup.pairs, setup.judge, 0)
-    assert found.run.broke
-    assert "lower the rate" in found.run.stopped
+    trained = fit(setup.model, recipe, setup.pairs, setup.judge, 0)
+    assert trained.run.broke
+    assert "lower the rate" in trained.run.stopped
     assert all(bool(value.isfinite().all()) for value in setup.model.state_dict().values())
 
 
@@ -161,10 +161,10 @@ def test_the_card_says_how_to_score_and_what_lengths_are_like(words, transformer
 
 def test_a_judge_measures_as_compare_does(words, transformer):
     prepare(transformer, "query")
-    one, other = Judge(words, "ndcg@10").values(transformer)
+    as_trained, by_cosine = Judge(words, "ndcg@10").values(transformer)
     table = osp.compare(words, encode_task(transformer, words), [Scorer(Polar(0, 0))], metric="ndcg@10")
-    assert one == pytest.approx(table["dot"].value)
-    assert other == pytest.approx(table["cosine"].value)
+    assert as_trained == pytest.approx(table["dot"].value)
+    assert by_cosine == pytest.approx(table["cosine"].value)
 
 
 def test_in_ones_own_trainer_with_ones_own_data(transformer, words, tmp_path):
@@ -206,9 +206,9 @@ def test_in_ones_own_trainer_with_ones_own_data(transformer, words, tmp_path):
 
 
 def test_bfloat16_trains(words, transformer):
-    found = osp.train(words, transformer, steps=4, batch=16, precision="bf16", rate=1e-3, dynamics_every=0)
-    assert found.record.run.steps == 4
-    assert not found.record.run.broke
+    trained = osp.train(words, transformer, steps=4, batch=16, precision="bf16", rate=1e-3, dynamics_every=0)
+    assert trained.record.run.steps == 4
+    assert not trained.record.run.broke
 
 
 def test_nothing_is_pushed_that_cannot_be(words, monkeypatch):

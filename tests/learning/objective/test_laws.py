@@ -19,11 +19,13 @@ def random(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-@pytest.mark.parametrize(("one", "other"), [("both", "document"), ("none", "query"), ((0.3, 0.7), (1.0, 0.7))], ids=str)
-def test_a_ranking_depends_on_the_document_exponent_alone(one, other):
+@pytest.mark.parametrize(
+    ("first", "second"), [("both", "document"), ("none", "query"), ((0.3, 0.7), (1.0, 0.7))], ids=str
+)
+def test_a_ranking_depends_on_the_document_exponent_alone(first, second):
     q, d = random(20, 6), random(50, 6, seed=1)
     orders = []
-    for normalize in (one, other):
+    for normalize in (first, second):
         scored = Objective(normalize)
         orders.append((scored.scored_vectors(q, "query") @ scored.scored_vectors(d, "document").T).argsort(dim=1))
     assert torch.equal(*orders)
@@ -115,8 +117,8 @@ def test_mini_batches_scatter_negatives_between_the_bounds_and_reach_both():
     (bound,) = minibatch_bounds(n, [m])
     # batches in subspaces of their own: negatives of different batches are orthogonal
     apart = torch.zeros(n, n, dtype=torch.float64)
-    for place, rows in enumerate(batches):
-        apart[rows, place * m : (place + 1) * m] = random(m, m, seed=place)
+    for number, rows in enumerate(batches):
+        apart[rows, number * m : (number + 1) * m] = random(m, m, seed=number)
     u, v = trained(objective, apart, apart.clone(), batches)
     assert float(negatives(u, v).var(correction=0)) == pytest.approx(bound.low, rel=1e-6)
     # every batch the same simplex
@@ -130,7 +132,7 @@ def test_mini_batches_scatter_negatives_between_the_bounds_and_reach_both():
 
 def test_vrns_lowers_the_variance_of_negatives_in_small_batches():
     n, m = 16, 4
-    found = {}
+    variances = {}
     for weight in (0.0, 30.0):
         added = [VRNS(n, weight)] if weight else []
         objective = Objective("both", "clip", temperature=0.5, scale="fixed", regularizers=added).double()
@@ -142,8 +144,8 @@ def test_vrns_lowers_the_variance_of_negatives_in_small_batches():
                 optimizer.zero_grad()
                 objective(Batch(u[rows], v[rows])).backward()
                 optimizer.step()
-        found[weight] = float(negatives(powered(u.detach(), 1.0), powered(v.detach(), 1.0)).var(correction=0))
-    assert found[30.0] < 0.5 * found[0.0]
+        variances[weight] = float(negatives(powered(u.detach(), 1.0), powered(v.detach(), 1.0)).var(correction=0))
+    assert variances[30.0] < 0.5 * variances[0.0]
 
 
 def steps_to_align(length, power=0.0):
@@ -187,6 +189,6 @@ def test_cut_initialisation_divides_weights_and_speeds_cosine_up():
 
 def test_normalisation_of_a_vector_without_length_is_a_vector_without_length():
     for normalize in ("both", "half", "learn"):
-        found = Normalization(normalize)(torch.zeros(2, 3), "query")
-        assert not found.any()
-        assert np.isfinite(found.detach().numpy()).all()
+        divided = Normalization(normalize)(torch.zeros(2, 3), "query")
+        assert not divided.any()
+        assert np.isfinite(divided.detach().numpy()).all()

@@ -28,7 +28,7 @@ SOFTMAX = {  # c1, c2, log1p, directions
 }
 
 
-def made(seed=0, pairs=7, dimension=5, hard=0):
+def random_vectors(seed=0, pairs=7, dimension=5, hard=0):
     rng = np.random.default_rng(seed)
     q = rng.standard_normal((pairs, dimension)) * rng.uniform(0.3, 2, (pairs, 1))
     d = q + rng.standard_normal((pairs, dimension)) * rng.uniform(0.3, 2, (pairs, 1))
@@ -37,9 +37,11 @@ def made(seed=0, pairs=7, dimension=5, hard=0):
 
 def batch_of(q, d, hard=None, masked=frozenset(), pairs=None):
     flat = torch.tensor(hard.reshape(-1, q.shape[1])) if hard is not None else None
-    across = [place for place in sorted(masked) if place[1] < len(q)]
+    across = [entry for entry in sorted(masked) if entry[1] < len(q)]
     beyond = [(i, j - len(q)) for i, j in sorted(masked) if j >= len(q)]
-    ignored = FalseNegatives(*(torch.tensor(places, dtype=torch.long).reshape(-1, 2).T for places in (across, beyond)))
+    ignored = FalseNegatives(
+        *(torch.tensor(entries, dtype=torch.long).reshape(-1, 2).T for entries in (across, beyond))
+    )
     return Batch(torch.tensor(q), torch.tensor(d), flat, ignored)
 
 
@@ -56,7 +58,7 @@ def objective(*arguments, **options):
 @pytest.mark.parametrize("normalize", NORMALIZE, ids=str)
 @pytest.mark.parametrize("hard", [0, 2])
 def test_infonce_family_is_the_formula(name, normalize, hard):
-    q, d, negatives = made(1, hard=hard)
+    q, d, negatives = random_vectors(1, hard=hard)
     c1, c2, log1p, directions = SOFTMAX[name]
     ours = objective(normalize, name, temperature=0.4)(batch_of(q, d, negatives))
     theirs = oracles.infonce_family(q, d, 2.5, *exponents(normalize), c1, c2, log1p, directions, hard=negatives)
@@ -65,7 +67,7 @@ def test_infonce_family_is_the_formula(name, normalize, hard):
 
 @pytest.mark.parametrize("name", ["infonce", "clip"])
 def test_masked_negatives_do_not_count(name):
-    q, d, negatives = made(2, hard=2)
+    q, d, negatives = random_vectors(2, hard=2)
     masked = {(0, 3), (3, 0), (2, 5), (4, 7), (6, 20)}
     c1, c2, log1p, directions = SOFTMAX[name]
     ours = objective("both", name)(batch_of(q, d, negatives, masked))
@@ -76,7 +78,7 @@ def test_masked_negatives_do_not_count(name):
 
 @pytest.mark.parametrize("normalize", NORMALIZE, ids=str)
 def test_siglip_is_its_published_formula(normalize):
-    q, d, _ = made(3)
+    q, d, _ = random_vectors(3)
     loss = objective(normalize, "siglip", temperature=0.2)
     assert float(loss.bias.detach()) == -10
     with torch.no_grad():
@@ -88,7 +90,7 @@ def test_siglip_is_its_published_formula(normalize):
 @pytest.mark.parametrize("normalize", NORMALIZE, ids=str)
 @pytest.mark.parametrize("hard", [0, 2])
 def test_spectral_is_the_formula(normalize, hard):
-    q, d, negatives = made(4, hard=hard)
+    q, d, negatives = random_vectors(4, hard=hard)
     theirs = oracles.additive_family(q, d, *exponents(normalize), lambda x: x, lambda x: x * x, 1, 0, hard=negatives)
     assert float(objective(normalize, "spectral")(batch_of(q, d, negatives)).detach()) == pytest.approx(
         theirs, rel=1e-12
@@ -96,7 +98,7 @@ def test_spectral_is_the_formula(normalize, hard):
 
 
 def test_within_view_negatives_can_be_switched_on_and_off():
-    q, d, _ = made(5)
+    q, d, _ = random_vectors(5)
     batch = batch_of(q, d)
     on = objective("both", "clip", within=True)(batch)
     assert float(on.detach()) == pytest.approx(float(objective("both", "simclr")(batch).detach()))
@@ -117,7 +119,7 @@ def test_infonce_is_multiple_negatives_ranking_loss():
         SimpleNamespace(), directions=("query_to_doc", "doc_to_query"), partition_mode="per_direction"
     )
     for hard in (0, 1):
-        q, d, negatives = made(6, pairs=32, dimension=24, hard=hard)
+        q, d, negatives = random_vectors(6, pairs=32, dimension=24, hard=hard)
         batch = Batch(*(part.float() if part is not None else None for part in batch_of(q, d, negatives)[:3]))
         parts = [batch.queries, batch.documents] + ([batch.hard] if hard else [])
         expected = float(theirs.compute_loss_from_embeddings(parts, None))
@@ -129,7 +131,7 @@ def test_infonce_is_multiple_negatives_ranking_loss():
 
 def test_simclr_is_nt_xent_of_pytorch_metric_learning():
     losses = pytest.importorskip("pytorch_metric_learning.losses")
-    q, d, _ = made(7, pairs=16, dimension=12)
+    q, d, _ = random_vectors(7, pairs=16, dimension=12)
     labels = torch.arange(16).repeat(2)
     expected = losses.NTXentLoss(temperature=0.1)(torch.cat([torch.tensor(q), torch.tensor(d)]), labels)
     ours = objective("both", "simclr", temperature=0.1)(batch_of(q, d))
@@ -140,7 +142,7 @@ def test_simclr_is_nt_xent_of_pytorch_metric_learning():
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("normalize", ["both", "query", "learn"])
 def test_gradients_are_those_of_finite_differences(name, normalize):
-    q, d, negatives = made(8, pairs=4, dimension=3, hard=1)
+    q, d, negatives = random_vectors(8, pairs=4, dimension=3, hard=1)
     batch = batch_of(q, d, negatives, frozenset({(0, 1), (1, 0), (2, 5)}))
     added = [VRNS(40, 0.7), LengthTarget(1.3, 0.4), LengthVariance(0.2), Uniformity(0.3)]
     loss = objective(normalize, name, temperature=0.5, regularizers=added)
@@ -155,7 +157,7 @@ def test_gradients_are_those_of_finite_differences(name, normalize):
 @pytest.mark.parametrize("name", ["infonce", "simclr", "siglip", "spectral"])
 @pytest.mark.parametrize("scale", ["fixed", "calibrated", "learn"])
 def test_gradients_of_exponents_scale_and_bias_are_those_of_finite_differences(name, scale):
-    q, d, negatives = made(13, pairs=4, dimension=3, hard=1)
+    q, d, negatives = random_vectors(13, pairs=4, dimension=3, hard=1)
     loss = Objective("learn", name, temperature=0.5, scale=scale).double()
     batch = batch_of(3 * q, 2 * d, negatives)
     loss(batch)  # calibrates
@@ -173,7 +175,7 @@ def test_gradients_of_exponents_scale_and_bias_are_those_of_finite_differences(n
 @pytest.mark.parametrize("name", LOSSES)
 def test_parts_of_a_batch_against_all_of_its_candidates_give_the_whole_loss(name):
     """What a cached or a distributed training does."""
-    q, d, negatives = made(14, pairs=8, hard=1)
+    q, d, negatives = random_vectors(14, pairs=8, hard=1)
     loss = objective("both", name, temperature=0.5, both_directions=False)
     batch = batch_of(q, d, negatives, frozenset({(0, 3), (5, 9)}))
     whole = loss(batch)
@@ -183,8 +185,8 @@ def test_parts_of_a_batch_against_all_of_its_candidates_give_the_whole_loss(name
     within = torch.cat([batch.ignored.pairs, batch.ignored.pairs.flip(0)], dim=1)
     parts = []
     for rows in torch.arange(8).split(4):
-        own = [entries[:, (entries[0] >= rows[0]) & (entries[0] <= rows[-1])] for entries in (across, within)]
-        ignored = [entries - torch.tensor([[int(rows[0])], [0]]) for entries in own]
+        in_part = [entries[:, (entries[0] >= rows[0]) & (entries[0] <= rows[-1])] for entries in (across, within)]
+        ignored = [entries - torch.tensor([[int(rows[0])], [0]]) for entries in in_part]
         parts.append(
             loss.contrast(sides.queries[rows], candidates, sides.queries, rows, across=ignored[0], within=ignored[1])
         )
@@ -193,13 +195,13 @@ def test_parts_of_a_batch_against_all_of_its_candidates_give_the_whole_loss(name
 
 @pytest.mark.parametrize("hard", [0, 2])
 def test_regularizers_are_their_formulas(hard):
-    q, d, negatives = made(9, hard=hard)
+    q, d, negatives = random_vectors(9, hard=hard)
     masked = frozenset({(0, 3), (1, 2)})
     base = float(objective("both")(batch_of(q, d, negatives, masked)).detach())
 
     def added(regularizer):
-        found = objective("both", regularizers=[regularizer])(batch_of(q, d, negatives, masked))
-        return float(found.detach()) - base
+        loss = objective("both", regularizers=[regularizer])(batch_of(q, d, negatives, masked))
+        return float(loss.detach()) - base
 
     assert added(VRNS(100, 3.0)) == pytest.approx(3 * oracles.vrns(q, d, 100, hard=negatives, masked=masked))
     both = (oracles.length_target(q, 1.5) + oracles.length_target(d, 1.5)) / 2
@@ -212,7 +214,7 @@ def test_regularizers_are_their_formulas(hard):
 
 @pytest.mark.parametrize("normalize", NORMALIZE, ids=str)
 def test_calibrated_scale_is_its_formula_and_then_stays(normalize):
-    q, d, _ = made(10)
+    q, d, _ = random_vectors(10)
     loss = Objective(normalize, scale="calibrated", temperature=0.05).double()
     loss(batch_of(q, d))
     assert loss.current_scale == pytest.approx(oracles.calibrated_scale(q, d, 20, *exponents(normalize)))
@@ -224,7 +226,7 @@ def test_calibrated_scale_is_its_formula_and_then_stays(normalize):
 
 
 def test_a_learned_scale_is_clamped_and_has_a_gradient():
-    q, d, _ = made(11)
+    q, d, _ = random_vectors(11)
     loss = objective("both", scale="learn")
     loss(batch_of(q, d)).backward()
     assert float(loss.scale.raw.grad.abs()) > 0
@@ -243,7 +245,7 @@ def test_siglip_learns_its_scale_unless_one_says_otherwise():
 
 
 def test_a_margin_below_zero_masks_what_comes_near_the_positive_and_never_the_positive():
-    q, d, _ = made(15)
+    q, d, _ = random_vectors(15)
     loss = objective("both", margin=-0.3, temperature=1.0)(batch_of(q, d))
     assert torch.isfinite(loss)
     assert float(loss.detach()) < float(objective("both", temperature=1.0)(batch_of(q, d)).detach())
@@ -260,14 +262,14 @@ def test_a_negative_far_above_its_positive_is_masked_by_the_margin():
 
 def test_false_negatives_are_found_by_what_is_known_to_be_relevant():
     rows, relevant = np.array([0, 0, 1, 2]), np.array([7, 8, 8, 9])
-    found = FalseNegatives.of(rows, relevant, np.array([7, 8, 9]), np.array([9, 7, 5]))
-    assert sorted(map(tuple, found.pairs.T.tolist())) == [(0, 1)]
-    assert sorted(map(tuple, found.hard.T.tolist())) == [(0, 1), (2, 0)]
-    assert len(found) == 3
+    ignored = FalseNegatives.of(rows, relevant, np.array([7, 8, 9]), np.array([9, 7, 5]))
+    assert sorted(map(tuple, ignored.pairs.T.tolist())) == [(0, 1)]
+    assert sorted(map(tuple, ignored.hard.T.tolist())) == [(0, 1), (2, 0)]
+    assert len(ignored) == 3
 
 
 def test_an_anchor_whose_negatives_are_all_masked_gives_nothing_and_no_nan():
-    q, d, _ = made(12, pairs=3)
+    q, d, _ = random_vectors(12, pairs=3)
     everything = frozenset((i, j) for i in range(3) for j in range(3) if i != j)
     for name in LOSSES:
         loss = objective("both", name)
@@ -298,7 +300,7 @@ def test_a_loss_says_what_it_is():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"normalize": "quary"}, "did you mean query"),
         ({"normalize": (1, float("nan"))}, "finite"),
@@ -308,8 +310,8 @@ def test_a_loss_says_what_it_is():
         ({"scale": "learn", "temperature": 0.001}, "cannot start at 1000"),
     ],
 )
-def test_what_cannot_be_is_said(options, said):
-    with pytest.raises(OffsphereError, match=said):
+def test_what_cannot_be_is_said(options, message):
+    with pytest.raises(OffsphereError, match=message):
         Objective(**options)
 
 

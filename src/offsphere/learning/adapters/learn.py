@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Flags
+from offsphere.base.arrays import Flags
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.comparison.compare_scorers import NAMED_BEFORE, RESAMPLES, compare
@@ -24,6 +24,7 @@ from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import DOT
 from offsphere.statistics.significance import bootstrap_means, interval
+from offsphere.statistics.values import mean_or_nan
 
 ADAPTERS = (Recipe(), Recipe(normalize="query"))  # what an audit tries: cosine, and length kept on the document
 FEWEST_NEW = 20  # queries below which nothing is said of new documents
@@ -214,17 +215,12 @@ def _novelty_gain(row: Row, baseline: Row, seen: Flags) -> NoveltyGain | None:
     return NoveltyGain(
         name=row.scorer.name,
         seen=int(seen.sum()),
-        seen_before=_mean(before[seen]),
-        seen_after=_mean(after[seen]),
+        seen_before=mean_or_nan(before[seen]),
+        seen_after=mean_or_nan(after[seen]),
         new=int((~seen).sum()),
-        new_before=_mean(before[~seen]),
-        new_after=_mean(after[~seen]),
+        new_before=mean_or_nan(before[~seen]),
+        new_after=mean_or_nan(after[~seen]),
         new_low=float(low),
         new_high=float(high),
         apart_low=float(interval(on_seen - on_new).low),
     )
-
-
-def _mean(values: Array) -> float:
-    """The mean; not a number where there are no values."""
-    return float(values.mean()) if len(values) else nan

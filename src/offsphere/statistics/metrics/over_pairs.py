@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from offsphere.base.arrays import Array
+from offsphere.statistics.values import in_spreads
 
 
 def spearman(scores: Array, gold: Array, weights: Array | None = None) -> Array:
@@ -53,7 +54,7 @@ def spearman_contributions(scores: Array, gold: Array) -> Array:
 
 def pearson_contributions(scores: Array, gold: Array) -> Array:
     """Compute what each pair adds to the linear correlation: the product of its two standardised values."""
-    return _standard(scores) * _standard(gold)
+    return in_spreads(scores) * in_spreads(gold)
 
 
 def kendall_contributions(scores: Array, gold: Array) -> Array:
@@ -67,11 +68,6 @@ def kendall_contributions(scores: Array, gold: Array) -> Array:
         ties += (np.abs(score_signs).sum(), np.abs(gold_signs).sum())
     norm = np.sqrt(ties[0] * ties[1])
     return np.asarray(sums * count / norm) if norm > 0 else np.full(count, np.nan)
-
-
-def _standard(values: Array) -> Array:
-    spread = values.std()
-    return (values - values.mean()) / spread if spread > 0 else np.full(len(values), np.nan)
 
 
 def _weights_or_ones(scores: Array, weights: Array | None) -> Array:
