@@ -19,7 +19,7 @@ def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(tmp_path):
 
 def test_a_file_that_cannot_be_written_is_one_line_and_changes_nothing(tmp_path):
     (tmp_path / "folder").mkdir()
-    with pytest.raises(OffsphereError, match="folder: Is a directory: nothing was changed"):
+    with pytest.raises(OffsphereError, match="folder: it is a folder: choose another name; nothing was changed"):
         write_whole(tmp_path / "folder", b"")
     assert [item.name for item in tmp_path.iterdir()] == ["folder"]
     (tmp_path / "file").write_text("")

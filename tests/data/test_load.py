@@ -36,7 +36,7 @@ def test_names_and_folders_that_are_no_files_are_one_line(tmp_path):
     (folder / "topics").write_text("q0\ttext\n")
     (folder / "qrels" / "test.tsv").unlink()
     (folder / "qrels" / "test.tsv").mkdir()
-    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+    with pytest.raises(DataError, match="is a folder, not a file"):
         load_task(folder)
 
 

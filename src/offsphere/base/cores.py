@@ -1,4 +1,4 @@
-"""How many cores there are to work with, and how to keep them busy."""
+"""How many cores there are to work with, how to keep them busy, and how much memory there is."""
 
 from __future__ import annotations
 
@@ -16,6 +16,14 @@ WAITING = 2  # pieces of work that wait for each thread: enough to keep it busy,
 def available_cores() -> int:
     """How many cores this process may run on, which can be fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def physical_memory() -> int:
+    """How many bytes of memory the machine has; where it does not say, as many as any has."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 62
 
 
 def in_order(work: Callable[..., Answer], pieces: Iterable[tuple[Any, ...]], threads: int) -> Iterator[Answer]:

@@ -1,5 +1,37 @@
 """The errors a user can cause and mend: one line each, what is wrong, where, what to do."""
 
+from __future__ import annotations
+
+import re
+
+LONGEST_WORD, LONGEST_LINE = 200, 2_000  # characters of a message; an id can have millions
+
+
+def one_line(text: str) -> str:
+    """Write a message so that a terminal shows one readable line of it.
+
+    What would break or redraw the line is written as an escape; words and lines without end are cut.
+    """
+    text = text.encode("utf-8", "backslashreplace").decode()
+    text = re.sub(r"\s*\n\s*", " ", text.strip())
+    text = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    text = re.sub(rf"\S{{{LONGEST_WORD + 1},}}", lambda word: _cut(word.group(), LONGEST_WORD), text)
+    return _cut(text, LONGEST_LINE)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what an error of somebody else says, or its name where it says nothing."""
+    lines = str(error).strip().splitlines()
+    return one_line(lines[0]) if lines else type(error).__name__
+
+
+def _cut(text: str, most: int) -> str:
+    """Leave the middle out of a text that is too long, and say how long it was."""
+    if len(text) <= most:
+        return text
+    half = most // 2 - 20
+    return f"{text[:half]}... ({len(text):,} characters) ...{text[-half:]}"
+
 
 class OffsphereError(Exception):
     """Everything offsphere raises on purpose: a mistake that the user can mend, told in one line.
@@ -15,6 +47,9 @@ class OffsphereError(Exception):
         ...     print(error)
         unknown similarity 'cosin': did you mean cosine?
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class DataError(OffsphereError):

@@ -1,28 +1,122 @@
-"""Files appear whole or not at all: they are written beside their place, flushed to disk, and renamed."""
+"""Files appear whole or not at all: they are written beside their place, flushed to disk, and renamed.
+
+A kill leaves the file that was being written. The next one to write the same file removes it: who writes holds a lock
+on his file, so one that nobody holds belongs to nobody.
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from offsphere.base.errors import OffsphereError
 
+try:
+    import fcntl
+except ImportError:  # Windows: leftovers stay
+    fcntl = None  # type: ignore[assignment]
+
+SUFFIX = ".partial"
+LONGEST_NAME = 150  # bytes of the name that a file beside it repeats, so that it is no longer than a name may be
+
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file, in one step, whether it was there before or not; its folder is made where there is none."""
+    """Write a file, in one step, whether it was there before or not; its folder is made where there is none.
+
+    Args:
+        path: The file; through a symlink the file that it points to.
+        content: All of its bytes.
+
+    Raises:
+        OffsphereError: It cannot be written, or is no regular file. Nothing was changed.
+    """
+    with whole_file(path) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to be written piece by piece; it appears, or takes the place of the old one, when all is written.
+
+    Args:
+        path: The file; through a symlink the file that it points to.
+
+    Yields:
+        The stream to write to.
+
+    Raises:
+        OffsphereError: It cannot be written, or is no regular file. Nothing was changed.
+    """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise OffsphereError(f"cannot write {path}: {error.strerror}: choose another folder") from error
+        target = _regular(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(target)
+        stream, beside = _open_beside(target)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise OffsphereError(f"cannot write {path}: {reason}: choose another folder") from error
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
+        with stream:
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        Path(beside).chmod(0o644)
-        Path(beside).replace(path)
+            beside.chmod(_mode(target))
+            beside.replace(target)  # while the lock is held: nobody sweeps it away
     except OSError as error:
-        Path(beside).unlink(missing_ok=True)
         raise OffsphereError(f"cannot write {path}: {error.strerror}: nothing was changed") from error
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def _regular(path: Path) -> Path:
+    """The file that a path stands for, behind symlinks; an error where something else is there."""
+    target = path.resolve() if path.is_symlink() else path
+    if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+        what = "a folder" if target.is_dir() else "a device or pipe, no regular file"
+        raise OffsphereError(f"cannot write {path}: it is {what}: choose another name; nothing was changed")
+    return target
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file that is replaced; those of a new file where there is none."""
+    return stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644
+
+
+def _open_beside(target: Path) -> tuple[BinaryIO, Path]:
+    """Make a hidden file beside the target and hold a lock on it."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=_prefix(target), suffix=SUFFIX)
+        if fcntl is not None:
+            with suppress(OSError):  # a file system without locks: its leftovers cannot be told, and stay
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:  # else somebody took it for a leftover before it was locked
+            return os.fdopen(handle, "wb"), Path(name)
+        os.close(handle)
+
+
+def _sweep(target: Path) -> None:
+    """Remove what killed runs left of the same file."""
+    if fcntl is None:
+        return
+    prefix = _prefix(target)
+    for name in os.listdir(target.parent):  # noqa: PTH208  # a pattern would have to be escaped
+        if not (name.startswith(prefix) and name.endswith(SUFFIX)):
+            continue
+        with suppress(OSError):
+            handle = os.open(target.parent / name, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                (target.parent / name).unlink()
+            finally:
+                os.close(handle)
+
+
+def _prefix(target: Path) -> str:
+    """How the names of hidden files for a target begin."""
+    return f".{os.fsdecode(os.fsencode(target.name)[:LONGEST_NAME])}."

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 
-from offsphere.base.arrays import Counts, Vectors
+from offsphere.base.arrays import Array, Counts, Vectors
 from offsphere.base.errors import DataError, VectorError
-from offsphere.base.tables import text_lines
+from offsphere.base.reading.npy_files import map_npy
+from offsphere.base.reading.npz_files import npz_names, read_npz
+from offsphere.base.reading.parquet_files import column_blocks, parquet_schema, read_columns
+from offsphere.base.reading.safetensors_files import BFLOAT16, map_tensors, widen_bfloat16
+from offsphere.base.reading.tables import text_lines
+from offsphere.base.spilled import gather_rows
+from offsphere.base.unfinished import refuse_unfinished
 from offsphere.data.store import is_store, open_store
 
 ID_COLUMNS = ("id", "_id", "ids")
+BLOCK = 16_384  # rows that are unpacked at a time
 
 
 class VectorFile(NamedTuple):
@@ -52,13 +57,8 @@ def read_vectors(path: Path) -> VectorFile:
         store = open_store(path)
         tokens = store.tokens
         return VectorFile(path, store.vectors, store.ids, tokens if (tokens >= 0).all() else None)
-    try:
-        vectors, ids = _READERS[path.suffix](path)
-    except VectorError:
-        raise
-    except (OSError, ValueError, EOFError, KeyError, RuntimeError, TypeError, AttributeError, BadZipFile) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise VectorError(f"{path} cannot be read, it is truncated or not a {path.suffix} file: {reason}") from error
+    refuse_unfinished(path)
+    vectors, ids = _READERS[path.suffix](path)
     if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating):  # noqa: PLR2004
         raise VectorError(
             f"{path} holds {vectors.dtype} of shape {vectors.shape}: expected floats of shape (rows, dimensions)"
@@ -76,70 +76,56 @@ def read_ids(path: Path) -> list[str] | None:
 
 
 def _read_npy(path: Path) -> tuple[Vectors, None]:
-    return np.lib.format.open_memmap(path, mode="r"), None
+    return map_npy(path), None
 
 
 def _read_npz(path: Path) -> tuple[Vectors, list[str] | None]:
-    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-        ids = next((_strings(archive[name]) for name in ID_COLUMNS if name in archive.files), None)
-        tables = [name for name in archive.files if name not in ID_COLUMNS]
-        name = "vectors" if "vectors" in tables else _only(tables, path)
-        return archive[name], ids
+    names = npz_names(path)
+    id_name = next((name for name in ID_COLUMNS if name in names), None)
+    name = _vectors_name([name for name in names if name not in ID_COLUMNS], path)
+    arrays = read_npz(path, [name] if id_name is None else [name, id_name])
+    return arrays[name], None if id_name is None else _id_texts(arrays[id_name].tolist(), path)
 
 
 def _read_safetensors(path: Path) -> tuple[Vectors, None]:
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy") as tensors:
-            names = list(tensors.keys())
-            name = "vectors" if "vectors" in names else _only(names, path)
-            if tensors.get_slice(name).get_dtype() == "BF16":
-                return _read_bfloat16(path, name), None
-            return np.asarray(tensors.get_tensor(name)), None
-    except SafetensorError as error:
-        raise ValueError(str(error)) from error
-
-
-def _read_bfloat16(path: Path, name: str) -> Vectors:
-    """The numbers of a bfloat16 tensor as float32, of which a bfloat16 is the upper half.
-
-    Numpy has no such type, and safetensors reads it only where ml_dtypes adds one: a compiled package, for five lines.
-    The header has been checked by whoever opened the file with safetensors.
-    """
-    with path.open("rb") as stream:
-        size = int.from_bytes(stream.read(8), "little")
-        entry = json.loads(stream.read(size))[name]
-        first, last = entry["data_offsets"]
-        stream.seek(8 + size + first)
-        halves = np.frombuffer(stream.read(last - first), "<u2")
-    return (halves.astype(np.uint32) << 16).view(np.float32).reshape(entry["shape"])
+    tensors = map_tensors(path)
+    kind, numbers = tensors[_vectors_name(list(tensors), path)]
+    if kind != BFLOAT16 or numbers.ndim != 2:  # noqa: PLR2004
+        return numbers, None
+    widened = (widen_bfloat16(numbers[start : start + BLOCK]) for start in range(0, len(numbers), BLOCK))
+    return gather_rows(widened, numbers.shape, np.float32, str(path)), None
 
 
 def _read_parquet(path: Path) -> tuple[Vectors, list[str] | None]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    schema, rows = parquet_schema(path)
+    name = _vectors_name([field.name for field in schema if _is_list(field.type)], path)
+    if not rows:
+        raise VectorError(f"{path} holds no vectors: it has no rows")
+    kind = schema.field(name).type.value_type.to_pandas_dtype()
+    first = next(column_blocks(path, name, 1))
+    width = len(first[0]) if first[0].is_valid else 0
+    vectors = gather_rows(_list_rows(path, name, width), (rows, width), kind, str(path))
+    id_name = next((column for column in ID_COLUMNS if column in schema.names), None)
+    return vectors, None if id_name is None else _id_texts(read_columns(path, [id_name])[id_name], path)
 
-    table: Any = pq.read_table(path)
-    lists = [field.name for field in table.schema if _is_list(field.type)]
-    name = "vectors" if "vectors" in lists else _only(lists, path)
-    column = table[name].combine_chunks()
-    if column.null_count:
-        row = next(number for number, value in enumerate(column.is_null().to_pylist()) if value)
-        raise VectorError(f"{path}: row {row} has no vector")
-    if pa.types.is_fixed_size_list(column.type):
-        width = column.type.list_size
-    else:
-        sizes = np.asarray(column.value_lengths())
-        width = int(sizes[0]) if len(sizes) else 0
+
+def _list_rows(path: Path, name: str, width: int) -> Iterator[Array]:
+    """The lists of a column as blocks of rows, each of the same width."""
+    start = 0
+    for column in column_blocks(path, name, BLOCK):
+        sizes = np.asarray(column.value_lengths().fill_null(-1))
         if (sizes != width).any():
             row = int(np.flatnonzero(sizes != width)[0])
-            raise VectorError(f"{path}: the vector in row {row} has {sizes[row]} dimensions, the first has {width}")
-    if not len(column):
-        raise VectorError(f"{path} holds no vectors: it has no rows")
-    values = column.flatten().to_numpy(zero_copy_only=False)
-    ids = next((_strings(table[name].to_pylist()) for name in ID_COLUMNS if name in table.column_names), None)
-    return values.reshape(-1, width), ids
+            if sizes[row] < 0:
+                raise VectorError(f"{path}: row {start + row} has no vector")
+            raise VectorError(
+                f"{path}: the vector in row {start + row} has {sizes[row]} dimensions, the first has {width}"
+            )
+        numbers = column.flatten()
+        if numbers.null_count:
+            raise VectorError(f"{path}: a vector from row {start} on lacks a number")
+        yield numbers.to_numpy(zero_copy_only=False).reshape(-1, width)
+        start += len(column)
 
 
 def _is_list(kind: Any) -> bool:
@@ -149,16 +135,30 @@ def _is_list(kind: Any) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
-def _only(names: list[str], path: Path) -> str:
-    """The one name there is; an error where there are more, since nobody says which of them the vectors are."""
+def _vectors_name(names: list[str], path: Path) -> str:
+    """The name of the vectors: ``vectors``, or the only one there is; nobody says which of several others they are."""
+    if "vectors" in names:
+        return "vectors"
     if len(names) != 1:
         listed = ", ".join(names) or "nothing"
         raise VectorError(f"{path} holds {listed}: name the one with the vectors 'vectors'")
     return names[0]
 
 
-def _strings(values: Any) -> list[str]:
-    return [value.decode() if isinstance(value, bytes) else str(value) for value in values]
+def _id_texts(values: Sequence[Any], path: Path) -> list[str]:
+    """Ids as texts; numbers are written out, and what is neither a text nor a whole number is no id."""
+    return [_id_text(value, row, path) for row, value in enumerate(values)]
+
+
+def _id_text(value: Any, row: int, path: Path) -> str:
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError as error:
+            raise DataError(f"{path}: the id in row {row} is not UTF-8 text") from error
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise DataError(f"{path}: the id in row {row} is {value!r}: ids are texts or whole numbers")
+    return str(value)
 
 
 _READERS: dict[str, Callable[[Path], tuple[Vectors, list[str] | None]]] = {

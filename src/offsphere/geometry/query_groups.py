@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from offsphere.base.errors import DataError
-from offsphere.base.tables import text_lines
+from offsphere.base.reading.tables import text_lines
 
 COLUMNS = 2
 

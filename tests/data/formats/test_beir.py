@@ -67,7 +67,7 @@ def test_ids_must_not_repeat(tmp_path):
 def test_a_broken_json_line_is_named(tmp_path):
     folder = write_beir(tmp_path)
     (folder / "corpus.jsonl").write_text('{"_id": "d1", "text": "fine"}\n{"_id": "d2", ')
-    with pytest.raises(DataError, match=r"corpus\.jsonl:2: not a JSON object"):
+    with pytest.raises(DataError, match=r"corpus\.jsonl:2: not JSON"):
         load_task(folder)
     (folder / "corpus.jsonl").write_text('{"_id": "d1", "text": ["a", "list"]}')
     with pytest.raises(DataError, match=r"corpus\.jsonl:1: a text is of type list"):

@@ -9,7 +9,7 @@ from typing import Any
 
 from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
-from offsphere.base.tables import json_lines
+from offsphere.base.reading.tables import json_lines
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.qrels import find_qrels, read_qrels
 from offsphere.data.items import ItemList

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from offsphere.base.errors import DataError
-from offsphere.base.tables import json_lines
+from offsphere.base.reading.tables import json_lines
 from offsphere.data.formats.beir import id_of, text_of
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.trec import has_topics

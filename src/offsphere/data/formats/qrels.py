@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from offsphere.base.errors import DataError
-from offsphere.base.tables import number, text_lines
+from offsphere.base.reading.tables import number, text_lines
 from offsphere.data.formats.split_files import choose_split
 from offsphere.data.judgments import Judgment
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from offsphere.base.errors import DataError
-from offsphere.base.tables import table_rows
+from offsphere.base.reading.tables import table_rows
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.qrels import find_qrels, loose_qrels, read_qrels
 from offsphere.data.items import ItemList

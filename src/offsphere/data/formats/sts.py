@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from offsphere.base.errors import DataError
-from offsphere.base.tables import number, table_rows
+from offsphere.base.reading.tables import number, table_rows
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.split_files import choose_split
 from offsphere.data.pair_task import PairTask

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from offsphere.base.errors import DataError
-from offsphere.base.tables import json_lines, table_rows
+from offsphere.base.reading.tables import json_lines, table_rows
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.split_files import choose_split
 from offsphere.data.items import ItemList

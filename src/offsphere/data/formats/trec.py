@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from offsphere.base.errors import DataError
-from offsphere.base.tables import text_lines
+from offsphere.base.reading.tables import text_lines
 from offsphere.data.formats.beir import read_texts
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.qrels import find_qrels, read_qrels

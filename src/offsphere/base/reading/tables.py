@@ -1,24 +1,23 @@
-"""Readers of text files, tables and JSON lines, which give line numbers with everything, for errors that name them."""
+"""Text files, tables and JSON lines: they give line numbers with everything, for errors that name them."""
 
 from __future__ import annotations
 
 import csv
-import json
+import io
 from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from offsphere.base.errors import DataError
+from offsphere.base.reading.file_access import MOST_BYTES, open_file, reading
+from offsphere.base.reading.json_files import parse_json
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSON-lines file with their line numbers; blank lines are skipped."""
     for line_number, line in text_lines(path):
-        try:
-            value = json.loads(line)
-        except ValueError as error:
-            raise DataError(f"{path}:{line_number}: not a JSON object ({error}): mend or remove the line") from error
+        value = parse_json(line, f"{path}:{line_number}")
         if not isinstance(value, dict):
             raise DataError(f"{path}:{line_number}: expected a JSON object, found {type(value).__name__}")
         yield line_number, value
@@ -26,13 +25,24 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a UTF-8 file with their numbers, from one; without line ends, and without blank lines."""
+    with _text(path) as stream:
+        for line_number, line in enumerate(_lines(stream, path), 1):
+            if line.strip():
+                yield line_number, line.rstrip("\r\n")
+
+
+def _text(path: Path, newline: str | None = None) -> io.TextIOWrapper:
+    """Open a file as UTF-8 text."""
+    return io.TextIOWrapper(open_file(path), encoding="utf-8-sig", newline=newline)
+
+
+def _lines(stream: io.TextIOWrapper, path: Path) -> Iterator[str]:
+    """The lines of a stream, each of a bounded length, so that a file without line ends does not fill the memory."""
     try:
-        with path.open(encoding="utf-8-sig") as stream:
-            for line_number, line in enumerate(stream, 1):
-                if line.strip():
-                    yield line_number, line.rstrip("\r\n")
-    except FileNotFoundError as error:
-        raise DataError(f"{path} does not exist") from error
+        while line := stream.readline(MOST_BYTES):
+            if len(line) == MOST_BYTES:
+                raise DataError(f"{path} has a line of more than {MOST_BYTES:,} characters: it is no such file")
+            yield line
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from error
     except OSError as error:
@@ -67,16 +77,11 @@ def _tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV file with the number of the line on which each ends; empty rows are skipped."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream)
-            for row in reader:
-                if row:
-                    yield reader.line_num, row
-    except FileNotFoundError as error:
-        raise DataError(f"{path} does not exist") from error
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read as CSV: {error}") from error
+    with reading(path, "a CSV file"), _text(path, newline="") as stream:
+        reader = csv.reader(_lines(stream, path), strict=True)
+        for row in reader:
+            if row:
+                yield reader.line_num, row
 
 
 def number(text: str, where: str, what: str) -> float:

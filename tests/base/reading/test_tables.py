@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from offsphere.base.errors import DataError
-from offsphere.base.tables import json_lines, number, table_rows, text_lines
+from offsphere.base.reading.tables import json_lines, number, table_rows, text_lines
 
 
 def test_lines_have_their_numbers_and_blank_ones_count(tmp_path):
@@ -19,7 +19,7 @@ def test_lines_have_their_numbers_and_blank_ones_count(tmp_path):
     ("content", "message"),
     [
         (b"[1]", r"file:1: expected a JSON object, found list"),
-        (b'{"a": 1}\n{', r"file:2: not a JSON object"),
+        (b'{"a": 1}\n{', r"file:2: not JSON"),
         (b"\xff\xfe", r"file is not UTF-8 text \(invalid start byte at byte 0\)"),
     ],
 )

@@ -1,0 +1,81 @@
+"""Opening a file for reading: what cannot be opened or parsed is one line that names the file, whoever parses it."""
+
+from __future__ import annotations
+
+import errno
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from offsphere.base.errors import DataError, OffsphereError, first_line
+
+MOST_BYTES = 1 << 28  # of what is read whole into Python's objects: JSON, TOML, a line of text
+
+
+@contextmanager
+def reading(path: Path, kind: str) -> Iterator[None]:
+    """Turn whatever a parser raises into one line: it was written by others, and its errors are of every kind.
+
+    Args:
+        path: The file that is read.
+        kind: What it should be, with its article: ``"a parquet file"``.
+
+    Raises:
+        DataError: In place of any other error; errors that offsphere raises on purpose pass.
+    """
+    try:
+        yield
+    except OffsphereError:
+        raise
+    except OSError as error:
+        if error.errno is None:  # pyarrow raises such ones for a file that it cannot parse
+            raise DataError(f"{path} is truncated or not {kind}: {first_line(error)}") from error
+        raise cannot_read(path, error) from error
+    except MemoryError as error:
+        raise DataError(f"{path} does not fit into the memory of this machine") from error
+    except RecursionError as error:
+        raise DataError(f"{path} is not {kind} that can be read: it is nested too deep") from error
+    except Exception as error:
+        raise DataError(f"{path} is truncated or not {kind}: {first_line(error)}") from error
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a regular file to read its bytes; a folder, a device or a pipe is no file of data.
+
+    Raises:
+        DataError: There is no such file, it is not a regular one, or it may not be read.
+    """
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise DataError(f"{path} is a folder, not a file")
+        if not stat.S_ISREG(mode):
+            raise DataError(f"{path} is not a regular file")
+        return path.open("rb")
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        raise cannot_read(path, error) from error
+
+
+def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Read a whole file that should be small.
+
+    Raises:
+        DataError: It cannot be read, or has more bytes than that.
+    """
+    with reading(path, "a file that can be read"), open_file(path) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise DataError(f"{path} is larger than {most:,} bytes: it is no such file")
+    return content
+
+
+def cannot_read(path: Path, error: OSError | ValueError) -> DataError:
+    """Say in one line why a file cannot be opened."""
+    if isinstance(error, FileNotFoundError):
+        return DataError(f"{path} does not exist")
+    if isinstance(error, OSError) and error.errno == errno.EISDIR:
+        return DataError(f"{path} is a folder, not a file")
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else first_line(error)
+    return DataError(f"{path} cannot be read: {reason}")

@@ -1,0 +1,38 @@
+"""What consists of several files, or is written by somebody else's program, is marked while it is being written.
+
+A kill leaves the mark, and who reads such a thing finds it: half of something is never taken for the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from offsphere.base.errors import DataError
+from offsphere.base.files import write_whole
+
+
+@contextmanager
+def marked_unfinished(path: Path) -> Iterator[None]:
+    """Mark a file or folder while it is written; the mark stays where that does not come to its end."""
+    mark = _mark(path)
+    write_whole(mark, f"{path.name} is being written, or its writing was killed: write it again\n".encode())
+    yield
+    mark.unlink(missing_ok=True)
+
+
+def is_unfinished(path: Path) -> bool:
+    """Tell whether the writing of a file or folder never came to its end."""
+    return _mark(path).is_file()
+
+
+def refuse_unfinished(path: Path) -> None:
+    """Raise DataError where the writing of a file or folder never came to its end."""
+    if is_unfinished(path):
+        raise DataError(f"{path} is unfinished: what wrote it was killed, or is still writing: write it again")
+
+
+def _mark(path: Path) -> Path:
+    """The mark beside a file or folder."""
+    return path.parent / f".{path.name}.unfinished"
