@@ -1,7 +1,4 @@
-"""The command line: one file a command, and each parses, calls the library and shows what came of it.
-
-Errors that a user can mend become one line and exit code 2.
-"""
+"""The command line: one file a command, and each parses, calls the library and shows what came of it."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import sys
 
 import typer
 
-from offsphere.base.errors import OffsphereError
 from offsphere.base.version import __version__
 from offsphere.cli.ablate import ablate_command
 from offsphere.cli.adapt import adapt_command
@@ -18,6 +14,7 @@ from offsphere.cli.compare import compare_command
 from offsphere.cli.data import data_app
 from offsphere.cli.demo import demo_command
 from offsphere.cli.embed import embed_command
+from offsphere.cli.endings import Commands, one_line_endings
 from offsphere.cli.factorize import factorize_app
 from offsphere.cli.measure import measure_command
 from offsphere.cli.recipes import recipes_command
@@ -26,6 +23,7 @@ from offsphere.cli.train import train_command
 
 app = typer.Typer(
     name="offsphere",
+    cls=Commands,
     help="Find out what the length of embedding vectors is worth, and use it.",
     no_args_is_help=True,
     add_completion=False,
@@ -48,6 +46,7 @@ app.command("demo")(demo_command)
 @app.callback(invoke_without_command=True)
 def offsphere(
     version: bool = typer.Option(False, "--version", help="Print the version and stop."),  # noqa: FBT003
+    debug: bool = typer.Option(False, "--debug", help="Show where an error came from."),  # noqa: ARG001, FBT003  # main
 ) -> None:
     """Find out what the length of embedding vectors is worth, and use it."""
     if version:
@@ -56,12 +55,7 @@ def offsphere(
 
 
 def main() -> None:
-    """Run the command; an error that a user can mend is printed as one line, with exit code 2."""
-    try:
-        app()
-    except OffsphereError as error:
-        typer.echo(f"offsphere: {error}", err=True)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        typer.echo("offsphere: stopped", err=True)
-        sys.exit(130)
+    """Run the command that was typed; whatever goes wrong is one line, and ``--debug`` shows where it went wrong."""
+    typed = sys.argv[1:]
+    with one_line_endings(debug="--debug" in typed):
+        app(args=[word for word in typed if word != "--debug"])

@@ -92,6 +92,8 @@ def compare(
     distinct = merge_candidates(rows, chosen.agreement, equal_lengths=equal)
     results = _merge_families(tune_candidates(evaluator, distinct, extra=given is None), chosen)
     notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
+    if folds > task.units:
+        notes.append(f"{task.units} {task.unit} make {task.units} folds, not {folds}")
     if given is not None:
         notes.append(NAMED_BEFORE)
         notes += _notes_on_learned(given, vectors)
@@ -106,7 +108,7 @@ def compare(
         task=task.summary(),
         rows=[tested[number] for number in best_first],
         baseline=tested[0].name,
-        folds=folds,
+        folds=min(folds, task.units),
         seed=seed,
         notes=notes,
     )

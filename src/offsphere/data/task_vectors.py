@@ -11,8 +11,9 @@ import numpy as np
 
 from offsphere.base.arrays import Counts, Index, Vectors
 from offsphere.base.errors import DataError, VectorError
+from offsphere.base.spilled import gather_rows
 from offsphere.data.task import Task, TaskSide, TaskVectors
-from offsphere.data.vector_files import VectorFile, find_file, read_vectors
+from offsphere.data.vector_files import BLOCK, VectorFile, find_file, read_vectors
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.contents import keys_of
 from offsphere.vectors.lengths import lengths
@@ -292,10 +293,14 @@ def _in_order(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], ki
         raise VectorError(f"{file.path} has no vector for {kind} {missing[0]!r} ({len(missing)} are missing)")
     chosen = [rows[name] for name in wanted]
     tokens = file.tokens[chosen] if file.tokens is not None else None
-    return VectorFile(file.path, file.vectors[chosen], wanted, tokens)
+    pieces = (file.vectors[chosen[start : start + BLOCK]] for start in range(0, len(chosen), BLOCK))
+    shape = (len(chosen), file.vectors.shape[1])
+    return VectorFile(file.path, gather_rows(pieces, shape, file.vectors.dtype, str(file.path)), wanted, tokens)
 
 
 def _check_dimensions(first: Vectors, second: Vectors, first_name: str, second_name: str) -> None:
+    if not first.shape[1]:
+        raise VectorError(f"{first_name} vectors have no dimensions: every vector needs at least one number")
     if first.shape[1] != second.shape[1]:
         raise VectorError(
             f"{first_name} vectors have {first.shape[1]} dimensions, {second_name} vectors {second.shape[1]}: "

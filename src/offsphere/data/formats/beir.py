@@ -9,6 +9,7 @@ from typing import Any
 
 from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
+from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.reading.tables import json_lines
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.qrels import find_qrels, read_qrels
@@ -69,26 +70,30 @@ def id_of(entry: dict[str, Any], where: str) -> str:
     name = entry.get("_id", entry.get("id"))
     if name is None:
         raise DataError(f"{where}: there is no _id")
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        raise DataError(f"{where}: the _id is {name!r}: ids are texts or whole numbers")
     return str(name)
 
 
 def text_of(entry: dict[str, Any], where: str) -> str:
     """Title and text joined by a space, as BEIR's own models see a document."""
-    parts = [entry.get("title") or "", entry.get("text") or ""]
-    for part in parts:
+    given = [entry[name] for name in ("title", "text") if entry.get(name) is not None]
+    if not given:
+        raise DataError(f'{where}: there is neither a text nor a title (an empty one would be "")')
+    for part in given:
         if not isinstance(part, str):
             raise DataError(f"{where}: a text is of type {type(part).__name__}, expected a string")
-    return " ".join(part for part in parts if part)
+    return " ".join(part for part in given if part)
 
 
 def _read_made(folder: Path) -> str | None:
     """How the judgments were made, where the folder says that no human gave them."""
-    try:
-        return str(json.loads((folder / MADE).read_bytes())["made"])
-    except FileNotFoundError:
+    if not (folder / MADE).exists():
         return None
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{folder / MADE} cannot be read: expected a JSON object with the key 'made'") from error
+    made = read_json_object(folder / MADE).get("made")
+    if not isinstance(made, str):
+        raise DataError(f"{folder / MADE}: expected a text under the key 'made'")
+    return made
 
 
 def _write_lines(path: Path, rows: Iterable[dict[str, str]]) -> None:

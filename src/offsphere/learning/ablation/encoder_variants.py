@@ -69,7 +69,7 @@ def encoder_sweep(base: EncoderRecipe, parameter: str, values: Sequence[str] = (
 
     Raises:
         UnknownNameError: If the parameter is another one.
-        ParameterError: If a value means nothing.
+        ParameterError: If a value means nothing, or stands there twice.
 
     Example:
         >>> import offsphere as osp
@@ -93,6 +93,8 @@ def encoder_sweep(base: EncoderRecipe, parameter: str, values: Sequence[str] = (
         except ValueError as error:
             raise ParameterError(f"{parameter} = {value!r} is not a number") from error
         variants.append(Variant(f"{parameter} {value}", recipe, [trial]))
+        if (recipe, [trial]) in [(other.recipe, other.budget) for other in variants[:-1]]:
+            raise ParameterError(f"{parameter} {value} stands there twice: a sweep needs different values")
     return variants
 
 

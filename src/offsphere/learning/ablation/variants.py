@@ -8,7 +8,7 @@ from itertools import product
 from types import MappingProxyType
 from typing import Any
 
-from offsphere.base.errors import UnknownNameError
+from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
 from offsphere.learning.objective.exponents import Exponents
@@ -51,7 +51,10 @@ class Variant:
 
 
 def budget_of(temperatures: Sequence[float] = TEMPERATURES, rates: Sequence[float] = RATES) -> list[Trial]:
-    """The trials of a variant: each temperature with each rate."""
+    """The trials of a variant: each temperature with each rate; an error where one stands there twice."""
+    for name, values in (("temperature", temperatures), ("rate", rates)):
+        if len(set(values)) < len(values):
+            raise ParameterError(f"a {name} stands there twice: give different values")
     return list(product(temperatures, rates))
 
 

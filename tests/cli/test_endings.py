@@ -1,0 +1,135 @@
+"""Whatever goes wrong, the command ends with one line and an exit code that says whose turn it is."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.processes import PATIENCE, environment_with, run_command, run_warm
+
+BROKEN = """
+import typer
+from offsphere import cli
+
+@cli.app.command("break")
+def break_command(kind: str) -> None:
+    if kind == "warn":
+        import warnings, numpy
+        warnings.warn("a library's own words")
+        numpy.float32(1e38) * numpy.float32(1e38)
+        return
+    raise {"bug": ZeroDivisionError("division by zero\\nand more"), "memory": MemoryError(),
+           "file": OSError(36, "File name too long", "x" * 5000)}[kind]
+
+cli.main()
+"""
+
+
+def ended(kind, *more):
+    return run_warm(BROKEN, "break", kind, *more, imports=("tests.command",))
+
+
+def test_what_nobody_thought_of_is_called_a_bug_in_one_line():
+    result = ended("bug")
+    assert result.returncode == 70
+    assert result.stdout == ""
+    assert result.stderr == (
+        "offsphere: this is a bug of offsphere (ZeroDivisionError: division by zero): run it again with --debug and "
+        "report what it shows\n"
+    )
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_debug_shows_where_it_happened(before):
+    code = BROKEN if before else BROKEN.replace("cli.main()", "import sys; sys.argv.append('--debug'); cli.main()")
+    typed = ["--debug", "break", "bug"] if before else ["break", "bug"]
+    result = run_warm(code, *typed, imports=("tests.command",))
+    assert result.returncode == 70
+    assert "Traceback" in result.stderr
+    assert "in break_command" in result.stderr
+
+
+@pytest.mark.parametrize(("kind", "words"), [("memory", "the memory of this machine"), ("file", "File name too long")])
+def test_what_the_machine_refuses_is_the_user_s_turn(kind, words):
+    result = ended(kind)
+    assert result.returncode == 2
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert len(result.stderr) < 2_500
+
+
+def test_warnings_of_libraries_are_not_for_the_user():
+    assert ended("warn").stderr == ""
+    assert "a library's own words" in ended("warn", "--debug").stderr
+
+
+def test_output_onto_a_full_device_is_one_line():
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "offsphere", "--help"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE,
+            env=environment_with(),
+            check=False,
+        )
+    assert result.returncode == 2
+    assert result.stderr == "offsphere: No space left on device\n"
+
+
+def test_output_that_nobody_reads_is_no_error():
+    with subprocess.Popen(
+        [sys.executable, "-m", "offsphere", "--help"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment_with(),
+    ) as command:
+        command.stdout.close()
+        assert command.stderr.read() == b""
+
+
+def test_a_message_is_one_line_whatever_an_id_holds(tmp_path):
+    (tmp_path / "pairs.csv").write_text("sentence1,sentence2,score\na,b,one\n" + "c,d," + "9" * 100_000 + "x\n")
+    result = run_command("data", "info", tmp_path / "pairs.csv")
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    result = run_command("data", "info", "a\nb\x1b[31m" + "c" * 10_000)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert "\x1b" not in result.stderr
+    assert len(result.stderr) < 2_500
+
+
+def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path):
+    (tmp_path / "slow.py").write_text(
+        "import pathlib, time\n"
+        "def rows(texts):\n"
+        "    if len(texts) > 1:\n"
+        "        pathlib.Path('began').touch()\n"
+        "        time.sleep(0.2)\n"
+        "    return [[len(text), 1.0] for text in texts]\n"
+    )
+    lines = "".join(f"sentence {n},another {n % 7},{n}\n" for n in range(40_000))
+    (tmp_path / "pairs.csv").write_text(f"sentence1,sentence2,score\n{lines}")
+    command = subprocess.Popen(
+        [sys.executable, "-m", "offsphere", "embed", "pairs.csv", "--model", "callable:slow:rows", "--out", "out"],
+        cwd=tmp_path,
+        env=environment_with(tmp_path),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not (tmp_path / "began").exists():
+        assert command.poll() is None, command.stderr.read()
+        time.sleep(0.02)
+    command.send_signal(signal.SIGINT)
+    _, stderr = command.communicate(timeout=PATIENCE)
+    assert command.returncode == 130
+    assert stderr.count("\n") == 1
+    assert "stopped; " in stderr
+    assert "run the same command again" in stderr
