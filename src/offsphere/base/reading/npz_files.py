@@ -45,12 +45,12 @@ def npz_names(path: Path) -> list[str]:
     Raises:
         DataError: It cannot be read.
     """
-    with reading(path, KIND), open_file(path) as stream, zipfile.ZipFile(stream) as archive:
+    with reading(path, KIND), open_file(path) as stream, _archive(stream, path) as archive:
         return [_array_name(info) for info in archive.infolist()]
 
 
 def _read_members(stream: BinaryIO, path: Path, names: Collection[str] | None) -> dict[str, NDArray[Any]]:
-    with zipfile.ZipFile(stream) as archive:
+    with _archive(stream, path) as archive:
         members = [info for info in archive.infolist() if names is None or _array_name(info) in names]
         if len({info.filename for info in members}) != len(members):
             raise DataError(f"{path} holds two arrays of one name")
@@ -58,6 +58,14 @@ def _read_members(stream: BinaryIO, path: Path, names: Collection[str] | None) -
         if total > physical_memory():
             raise DataError(f"{path} unpacks to {total:,} bytes, more than this machine has: store it as .npy")
         return {_array_name(info): _read_member(archive, info, path) for info in members}
+
+
+def _archive(stream: BinaryIO, path: Path) -> zipfile.ZipFile:
+    """Open an archive that begins as archives do; Python would also take one that stands behind other bytes."""
+    if stream.read(4) not in (b"PK\x03\x04", b"PK\x05\x06"):  # the first member, or the end of an empty one
+        raise DataError(f"{path} is truncated or not {KIND}: it does not begin as one")
+    stream.seek(0)
+    return zipfile.ZipFile(stream)
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> NDArray[Any]:

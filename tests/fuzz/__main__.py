@@ -1,0 +1,85 @@
+"""Fuzz one format in a process with little memory: ``python -m tests.fuzz FORMAT EXAMPLES [SEED]``.
+
+It prints how often the answer was right and how often an error was raised, and exits with 1 at the first example that is
+neither, made as small as hypothesis can. A crash of the process is seen by whoever started it.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from offsphere.base.errors import OffsphereError
+from tests.fuzz.mutations import damaged, damages
+from tests.fuzz.subjects import SUBJECTS, Subject, exact
+
+ROOM = 3 << 30  # bytes of address space beyond what the imports took
+
+
+def main() -> None:
+    """Run the examples of one format."""
+    name, examples = sys.argv[1], int(sys.argv[2])
+    chosen = SUBJECTS[name]
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as place:
+        original = Path(place) / "original"
+        original.mkdir()
+        chosen.write(original)
+        expected = exact(chosen.read(original))
+        if chosen.reference is not None:
+            assert exact(chosen.reference(original)) == expected, "the two readers differ on a whole file"
+        files = sorted(path.relative_to(original) for path in original.rglob("*") if path.is_file())
+        _limit_memory()
+
+        @seed(int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().getrandbits(32))  # noqa: PLR2004
+        @settings(
+            max_examples=examples,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate, Phase.shrink],
+            suppress_health_check=list(HealthCheck),
+            print_blob=False,
+        )
+        @given(st.sampled_from(files), damages)
+        def one_damage(file: Path, damage: list) -> None:
+            copy = Path(place) / "copy"
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(original, copy)
+            content = damaged((original / file).read_bytes(), damage)
+            (copy / file).write_bytes(content)
+            counts[_judge(chosen, copy, expected)] += 1
+
+        one_damage()
+    print(f"{name}: {sum(counts.values())} damaged files, {counts['right']} read right, {counts['refused']} refused")
+
+
+def _judge(chosen: Subject, folder: Path, expected: object) -> str:
+    """Read a damaged folder: refused with one line, or right; anything else raises."""
+    try:
+        value = exact(chosen.read(folder))
+    except OffsphereError as error:
+        assert "\n" not in str(error), error
+        assert len(str(error)) < 2_500, len(str(error))
+        return "refused"
+    if not chosen.anything:
+        right = exact(chosen.reference(folder)) if chosen.reference is not None else expected
+        assert value == right, "a wrong answer"
+    return "right"
+
+
+def _limit_memory() -> None:
+    """Let this process have so much address space and no more."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + ROOM
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+main()

@@ -1,0 +1,281 @@
+"""Everything offsphere reads: how an example is written, how it is read, and who says what the right answer is.
+
+What we save ourselves carries digests: damaged, it is the same value or an error. Other people's files carry none, so the
+right answer is what another reader gets from the damaged bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SUBJECTS: dict[str, Subject] = {}
+VECTORS = np.random.default_rng(0).standard_normal((12, 5)).astype(np.float32)
+IDS = [f"d{row}" for row in range(12)]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A format: an example of it in a folder, our reader, and another one; without another the value must not change."""
+
+    write: Callable[[Path], None]
+    read: Callable[[Path], Any]
+    reference: Callable[[Path], Any] | None
+    anything: bool = False  # whether nobody else can say what the right answer is: any answer will do, but no other error
+
+
+def subject(name: str, *, anything: bool = False) -> Callable[[type], type]:
+    """Register a class with ``write``, ``read`` and perhaps ``reference`` as a format."""
+
+    def register(kind: type) -> type:
+        SUBJECTS[name] = Subject(kind.write, kind.read, getattr(kind, "reference", None), anything)
+        return kind
+
+    return register
+
+
+def exact(value: Any) -> Any:
+    """A value in a form that equals another only where every bit does."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.newbyteorder("=").str, value.shape, value.astype(value.dtype.newbyteorder("=")).tobytes()
+    if isinstance(value, Mapping):
+        return {name: exact(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [exact(part) for part in value]
+    return repr(value)
+
+
+def read_vector_file(path: Path) -> Any:
+    """Our reader of vector files."""
+    from offsphere.data.vector_files import read_vectors
+
+    file = read_vectors(path)
+    return np.asarray(file.vectors), file.ids
+
+
+@subject("npy")
+class Npy:
+    @staticmethod
+    def write(folder):
+        np.save(folder / "v.npy", VECTORS)
+
+    @staticmethod
+    def read(folder):
+        return read_vector_file(folder / "v.npy")
+
+    @staticmethod
+    def reference(folder):
+        return np.load(folder / "v.npy", allow_pickle=False), None
+
+
+@subject("npz")
+class Npz:
+    @staticmethod
+    def write(folder):
+        np.savez_compressed(folder / "v.npz", vectors=VECTORS, ids=np.array(IDS))
+
+    @staticmethod
+    def read(folder):
+        return read_vector_file(folder / "v.npz")
+
+    @staticmethod
+    def reference(folder):
+        with np.load(folder / "v.npz", allow_pickle=False) as archive:
+            names = [name for name in ("id", "_id", "ids") if name in archive.files]
+            tables = [name for name in archive.files if name not in ("id", "_id", "ids")]
+            ids = [str(name) for name in archive[names[0]]] if names else None
+            return archive["vectors" if "vectors" in tables else tables[0]], ids
+
+
+@subject("parquet")
+class Parquet:
+    @staticmethod
+    def write(folder):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        lists = pa.FixedSizeListArray.from_arrays(pa.array(VECTORS.ravel()), 5)
+        pq.write_table(pa.table({"id": IDS, "vectors": lists}), folder / "v.parquet", write_page_checksum=True)
+
+    @staticmethod
+    def read(folder):
+        return read_vector_file(folder / "v.parquet")
+
+    @staticmethod
+    def reference(folder):
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(folder / "v.parquet", page_checksum_verification=True)
+        lists = [name for name in table.column_names if "list" in str(table.schema.field(name).type)]
+        ids = next((table[name].to_pylist() for name in ("id", "_id", "ids") if name in table.column_names), None)
+        kind = table.schema.field(lists[0]).type.value_type.to_pandas_dtype()
+        return np.array(table[lists[0]].to_pylist(), kind), ids
+
+
+@subject("safetensors")
+class Safetensors:
+    @staticmethod
+    def write(folder):
+        from safetensors.numpy import save_file
+
+        save_file({"vectors": VECTORS}, folder / "v.safetensors")
+
+    @staticmethod
+    def read(folder):
+        return read_vector_file(folder / "v.safetensors")
+
+    @staticmethod
+    def reference(folder):
+        from safetensors.numpy import load_file
+
+        tensors = load_file(folder / "v.safetensors")
+        return tensors.get("vectors", next(iter(tensors.values()))), None
+
+
+@subject("ids beside vectors")
+class Ids:
+    @staticmethod
+    def write(folder):
+        (folder / "v.ids").write_text("".join(f"{name}\n" for name in IDS))
+
+    @staticmethod
+    def read(folder):
+        np.save(folder / "v.npy", VECTORS)
+        ids = read_vector_file(folder / "v.npy")[1]
+        (folder / "v.npy").unlink()
+        return ids
+
+    @staticmethod
+    def reference(folder):
+        lines = (folder / "v.ids").read_text("utf-8-sig").split("\n")
+        return [line.strip() for line in lines if line.strip()]
+
+
+@subject("BEIR folder")
+class Beir:
+    @staticmethod
+    def write(folder):
+        documents = [{"_id": f"d{n}", "title": f"T{n}", "text": f"some text number {n}"} for n in range(4)]
+        (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in documents))
+        (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "what é"}\n{"_id": "q2", "text": "who"}\n')
+        (folder / "qrels").mkdir()
+        (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td0\t0\nq2\td2\t1\n")
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data import load_task
+
+        task = load_task(folder)
+        query, document = task.sides
+        grades = {}
+        judged = task.judgments
+        for row, column, grade in zip(judged.queries, judged.documents, judged.grades, strict=True):
+            grades[task.query_ids[row], task.document_ids[column]] = float(grade)
+        texts = dict(zip(document.ids, document.items, strict=True))
+        asked = dict(zip(query.ids, query.items, strict=True))
+        return texts, asked, {pair: grade for pair, grade in sorted(grades.items()) if grade > 0}
+
+    @staticmethod
+    def reference(folder):
+        texts, asked = (_json_texts(folder / name) for name in ("corpus.jsonl", "queries.jsonl"))
+        rows = [row.split() for row in (folder / "qrels" / "test.tsv").read_text("utf-8-sig").splitlines() if row.strip()]
+        first = 1 if rows[0][-1].lower() == "score" or not _is_number(rows[0][-1]) else 0
+        grades = {(row[0], row[-2]): float(row[-1]) for row in rows[first:] if float(row[-1]) > 0}
+        judged = {query for query, _ in grades}
+        return texts, {name: text for name, text in asked.items() if name in judged}, dict(sorted(grades.items()))
+
+
+def _json_texts(path):
+    entries = [json.loads(line) for line in path.read_text("utf-8-sig").split("\n") if line.strip()]
+    given = [[entry[key] for key in ("title", "text") if entry.get(key)] for entry in entries]
+    return {str(entry.get("_id", entry.get("id"))): " ".join(parts) for entry, parts in zip(entries, given, strict=True)}
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+@subject("table of scored pairs")
+class ScoredPairs:
+    @staticmethod
+    def write(folder):
+        rows = "".join(f"a man {n},a woman ü {n},{n * 0.5}\n" for n in range(5))
+        (folder / "pairs.csv").write_text(f'sentence1,sentence2,score\n{rows}"one, two",three,1.25\n')
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data import load_task
+
+        task = load_task(folder / "pairs.csv")
+        left, right = (side.items for side in task.sides)
+        return list(left), list(right), [float(score) for score in task.gold]
+
+    @staticmethod
+    def reference(folder):
+        with (folder / "pairs.csv").open(encoding="utf-8-sig", newline="") as stream:
+            header, *rows = [row for row in csv.reader(stream, strict=True) if row]
+        names = [name.strip().lower() for name in header]
+        left, right, score = (names.index(name) for name in ("sentence1", "sentence2", "score"))
+        return [row[left] for row in rows], [row[right] for row in rows], [float(row[score]) for row in rows]
+
+
+@subject("recipe, TOML", anything=True)
+class RecipeToml:
+    @staticmethod
+    def write(folder):
+        (folder / "recipe.toml").write_text('recipe = "simcse"\ntemperature = 0.05\nbatch = 16\nnormalize = "query"\n')
+
+    @staticmethod
+    def read(folder):
+        from offsphere.learning.encoders.recipe_file import recipe_from
+
+        return recipe_from(file=folder / "recipe.toml")
+
+
+@subject("recipe, YAML", anything=True)
+class RecipeYaml:
+    @staticmethod
+    def write(folder):
+        (folder / "recipe.yaml").write_text("temperature: 0.05\nbatch: 16\nnormalize: [1, 0.5]\n# é\n")
+
+    @staticmethod
+    def read(folder):
+        from offsphere.learning.encoders.recipe_file import recipe_from
+
+        return recipe_from(file=folder / "recipe.yaml")
+
+
+@subject("model2vec folder", anything=True)
+class Model2Vec:
+    @staticmethod
+    def write(folder):
+        from safetensors.numpy import save_file
+        from tokenizers import Tokenizer
+        from tokenizers.models import WordLevel
+        from tokenizers.pre_tokenizers import Whitespace
+
+        words = {"[UNK]": 0, **{f"w{number}": number for number in range(1, 12)}}
+        tokenizer = Tokenizer(WordLevel(words, unk_token="[UNK]"))  # noqa: S106  # no password
+        tokenizer.pre_tokenizer = Whitespace()
+        tokenizer.save(str(folder / "tokenizer.json"))
+        numbers = {"embeddings": VECTORS, "mapping": np.arange(12), "weights": np.linspace(0.1, 1, 12)}
+        save_file(numbers, folder / "model.safetensors")
+        (folder / "config.json").write_text('{"model_type": "model2vec", "normalize": true, "max_length": 512}')
+
+    @staticmethod
+    def read(folder):
+        from offsphere.encode.static import load_model2vec
+
+        rows = load_model2vec(folder, "fuzzed").encode(["w1 w2 w11", "w3", "", "unknown words"], "document")
+        assert rows.shape[0] == 4
+        return rows

@@ -1,0 +1,29 @@
+"""Every format under damage: the right answer or one clear line, and the process lives."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.fuzz.subjects import SUBJECTS
+from tests.processes import PATIENCE, ROOT, environment_with
+
+EXAMPLES = os.environ.get("OFFSPHERE_FUZZ", "500")
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_damaged_files_are_read_right_or_refused(name):
+    result = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz", name, EXAMPLES],
+        cwd=ROOT,
+        env=environment_with(ROOT),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert result.returncode == 0, f"{result.stdout[-2000:]}{result.stderr[-6000:]}"
+    print(result.stdout)
