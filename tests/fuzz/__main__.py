@@ -1,7 +1,7 @@
 """Fuzz one format in a process with little memory: ``python -m tests.fuzz FORMAT EXAMPLES [SEED]``.
 
-It prints how often the answer was right and how often an error was raised, and exits with 1 at the first example that is
-neither, made as small as hypothesis can. A crash of the process is seen by whoever started it.
+It prints how often the answer was right and how often an error was raised, and exits with 1 at the first example that
+is neither, made as small as hypothesis can. A crash of the process is seen by whoever started it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from offsphere.base.errors import OffsphereError
 from tests.fuzz.mutations import damaged, damages
 from tests.fuzz.subjects import SUBJECTS, Subject, exact
 
+LONGEST = 2_500  # characters of an error
 ROOM = 3 << 30  # bytes of address space beyond what the imports took
 
 
@@ -39,7 +40,7 @@ def main() -> None:
         files = sorted(path.relative_to(original) for path in original.rglob("*") if path.is_file())
         _limit_memory()
 
-        @seed(int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().getrandbits(32))  # noqa: PLR2004
+        @seed(int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().getrandbits(32))
         @settings(
             max_examples=examples,
             deadline=None,
@@ -58,7 +59,9 @@ def main() -> None:
             counts[_judge(chosen, copy, expected)] += 1
 
         one_damage()
-    print(f"{name}: {sum(counts.values())} damaged files, {counts['right']} read right, {counts['refused']} refused")
+    sys.stdout.write(
+        f"{name}: {sum(counts.values())} damaged files, {counts['right']} read right, {counts['refused']} refused\n"
+    )
 
 
 def _judge(chosen: Subject, folder: Path, expected: object) -> str:
@@ -66,8 +69,12 @@ def _judge(chosen: Subject, folder: Path, expected: object) -> str:
     try:
         value = exact(chosen.read(folder))
     except OffsphereError as error:
-        assert "\n" not in str(error), error
-        assert len(str(error)) < 2_500, len(str(error))
+        line = str(error)
+    else:
+        line = ""
+    if line:
+        assert "\n" not in line, line
+        assert len(line) < LONGEST, line[:LONGEST]
         return "refused"
     if not chosen.anything:
         right = exact(chosen.reference(folder)) if chosen.reference is not None else expected

@@ -1,7 +1,7 @@
 """Everything offsphere reads: how an example is written, how it is read, and who says what the right answer is.
 
-What we save ourselves carries digests: damaged, it is the same value or an error. Other people's files carry none, so the
-right answer is what another reader gets from the damaged bytes.
+What we save ourselves carries digests: damaged, it is the same value or an error. Other people's files carry none, so
+the right answer is what another reader gets from the damaged bytes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ IDS = [f"d{row}" for row in range(12)]
 
 @dataclass(frozen=True)
 class Subject:
-    """A format: an example of it in a folder, our reader, and another one; without another the value must not change."""
+    """A format: an example in a folder, our reader, and another one; without another the value must not change."""
 
     write: Callable[[Path], None]
     read: Callable[[Path], Any]
     reference: Callable[[Path], Any] | None
-    anything: bool = False  # whether nobody else can say what the right answer is: any answer will do, but no other error
+    anything: bool = (
+        False  # whether nobody else can say what the right answer is: any answer will do, but no other error
+    )
 
 
 def subject(name: str, *, anything: bool = False) -> Callable[[type], type]:
@@ -184,7 +186,9 @@ class Beir:
     @staticmethod
     def reference(folder):
         texts, asked = (_json_texts(folder / name) for name in ("corpus.jsonl", "queries.jsonl"))
-        rows = [row.split() for row in (folder / "qrels" / "test.tsv").read_text("utf-8-sig").splitlines() if row.strip()]
+        rows = [
+            row.split() for row in (folder / "qrels" / "test.tsv").read_text("utf-8-sig").splitlines() if row.strip()
+        ]
         first = 1 if rows[0][-1].lower() == "score" or not _is_number(rows[0][-1]) else 0
         grades = {(row[0], row[-2]): float(row[-1]) for row in rows[first:] if float(row[-1]) > 0}
         judged = {query for query, _ in grades}
@@ -194,7 +198,9 @@ class Beir:
 def _json_texts(path):
     entries = [json.loads(line) for line in path.read_text("utf-8-sig").split("\n") if line.strip()]
     given = [[entry[key] for key in ("title", "text") if entry.get(key)] for entry in entries]
-    return {str(entry.get("_id", entry.get("id"))): " ".join(parts) for entry, parts in zip(entries, given, strict=True)}
+    return {
+        str(entry.get("_id", entry.get("id"))): " ".join(parts) for entry, parts in zip(entries, given, strict=True)
+    }
 
 
 def _is_number(text):
@@ -265,7 +271,7 @@ class Model2Vec:
         from tokenizers.pre_tokenizers import Whitespace
 
         words = {"[UNK]": 0, **{f"w{number}": number for number in range(1, 12)}}
-        tokenizer = Tokenizer(WordLevel(words, unk_token="[UNK]"))  # noqa: S106  # no password
+        tokenizer = Tokenizer(WordLevel(words, unk_token="[UNK]"))  # no password
         tokenizer.pre_tokenizer = Whitespace()
         tokenizer.save(str(folder / "tokenizer.json"))
         numbers = {"embeddings": VECTORS, "mapping": np.arange(12), "weights": np.linspace(0.1, 1, 12)}

@@ -1,0 +1,156 @@
+"""Every command that writes, on data so small that it can be killed often: what to type, and what it leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+COMMANDS: dict[str, Command] = {}
+TIMED = ("seconds", "digest")  # how long it took, and what is made of that
+MODEL = """
+import zlib, numpy as np
+def rows(texts):
+    return np.stack([np.random.default_rng(zlib.crc32(text.encode())).standard_normal(8) for text in texts])
+"""
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is typed, ``{data}`` and ``{out}`` being folders; how the data is made; how to look at what it wrote."""
+
+    typed: str
+    prepare: Callable[[Path], None]
+    outcome: Callable[[Path], dict[str, str]]
+
+
+def command(name: str, typed: str, outcome: Callable[[Path], dict[str, str]] | None = None) -> Callable[[Any], Any]:
+    """Register a function that makes the data of a command."""
+
+    def register(prepare: Callable[[Path], None]) -> Callable[[Path], None]:
+        COMMANDS[name] = Command(typed, prepare, outcome or files_of)
+        return prepare
+
+    return register
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """A digest of every file below a folder; how long something took is no part of it.
+
+    A lock says nothing and may stay; the parts of an ablation and the card of a model say how long each took.
+    """
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in (".lock", "README.md"))
+    names = {path: str(path.relative_to(folder)) for path in files}
+    return {name: _digest(path) for path, name in names.items() if not name.startswith("parts/")}
+
+
+def _digest(path: Path) -> str:
+    content = path.read_bytes()
+    if path.suffix == ".json":
+        content = json.dumps(_without_seconds(json.loads(content))).encode()
+    return sha256(content).hexdigest()
+
+
+def _without_seconds(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_seconds(part) for name, part in value.items() if name not in TIMED}
+    return [_without_seconds(part) for part in value] if isinstance(value, list) else value
+
+
+def collection(kind: str, name: str) -> Callable[[Path], dict[str, str]]:
+    """How to look at an engine's collection: its files are not the same twice, its vectors are."""
+
+    def outcome(folder: Path) -> dict[str, str]:
+        from offsphere.engines.exchange import import_vectors
+
+        left = [path.name for path in folder.rglob("*") if path.name.endswith((".unfinished", ".partial"))]
+        store = import_vectors(f"{kind}:{folder / name}:things", folder.parent / "read back")
+        rows = {row: str(vector.tolist()) for row, vector in zip(store.ids, store.vectors, strict=True)}
+        return rows | dict.fromkeys(left, "left over")
+
+    return outcome
+
+
+def write_texts(folder: Path, rows: int = 6_000) -> None:
+    """Pairs of texts with scores, and a function that encodes them."""
+    (folder / "killed_model.py").write_text(MODEL)
+    lines = "".join(f"sentence {row},another {row % 97},{row % 11}\n" for row in range(rows))
+    (folder / "pairs.csv").write_text(f"sentence1,sentence2,score\n{lines}")
+
+
+def write_store(folder: Path, rows: int = 3_000, width: int = 16) -> None:
+    """A finished store, to be exported."""
+    from offsphere.engines.exchange import import_vectors
+
+    np.save(folder / "v.npy", np.random.default_rng(0).standard_normal((rows, width)).astype(np.float32))
+    (folder / "v.ids").write_text("".join(f"row {row}\n" for row in range(rows)))
+    import_vectors(str(folder / "v.npy"), folder / "store")
+
+
+def write_ranking(folder: Path, queries: int = 60, documents: int = 240) -> None:
+    """A ranking with vectors that can be learned from: relevance is seen through a hidden turn."""
+    rng = np.random.default_rng(1)
+    turn = np.linalg.qr(rng.standard_normal((8, 8)))[0]
+    corpus = rng.standard_normal((documents, 8)) * rng.lognormal(0, 0.3, (documents, 1))
+    (folder / "qrels").mkdir()
+    for split, first in (("train", 0), ("test", queries)):
+        wanted = rng.integers(0, documents, queries)
+        rows = "".join(f"q{first + q}\td{d}\t1\n" for q, d in enumerate(wanted))
+        (folder / "qrels" / f"{split}.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
+        vectors = (corpus[wanted] @ turn + 0.3 * rng.standard_normal((queries, 8))).astype(np.float32)
+        name = "queries" if split == "test" else f"queries-{split}"
+        np.save(folder / f"{name}.npy", vectors)
+        (folder / f"{name}.ids").write_text("".join(f"q{first + q}\n" for q in range(queries)))
+    np.save(folder / "documents.npy", corpus.astype(np.float32))
+    (folder / "documents.ids").write_text("".join(f"d{d}\n" for d in range(documents)))
+    texts = {"corpus": [f"d{d}" for d in range(documents)], "queries": [f"q{q}" for q in range(2 * queries)]}
+    for name, ids in texts.items():
+        lines = "".join(json.dumps({"_id": item, "text": f"text of {item}"}) + "\n" for item in ids)
+        (folder / f"{name}.jsonl").write_text(lines)
+
+
+command("embed", "embed {data}/pairs.csv --model callable:killed_model:rows --out {out}")(write_texts)
+command("import", "data import {data}/v.npy {out}/store")(write_store)
+for suffix in ("npy", "npz", "parquet", "safetensors"):
+    command(f"export .{suffix}", f"data export {{data}}/store {{out}}/v.{suffix}")(write_store)
+command("export, FAISS", "data export {data}/store {out}/v.faiss")(write_store)
+command("export, Qdrant", "data export {data}/store qdrant:{out}/db:things", collection("qdrant", "db"))(
+    lambda folder: write_store(folder, 300)
+)
+command("export, LanceDB", "data export {data}/store lancedb:{out}/db:things", collection("lancedb", "db"))(
+    lambda folder: write_store(folder, 300)
+)
+command("audit", "audit {data} --format json --out {out}/audit.json --save {out}/scorer")(write_ranking)
+command("adapt", "adapt {data} --out {out} --epochs 2")(write_ranking)
+command("ablate", "ablate {data} --out {out} --sweep temperature --epochs 1 --seeds 1")(write_ranking)
+
+
+@command("factorize", "factorize fit {data}/seen.npz --rank 8 --out {out}")
+def write_interactions(folder: Path) -> None:
+    """Users and what they chose."""
+    from scipy import sparse
+
+    chosen = np.random.default_rng(2).random((200, 80)) < 0.1
+    sparse.save_npz(folder / "seen.npz", sparse.csr_array(chosen.astype(np.float32)))
+
+
+@command("train", "train {data} --model {data}/model --out {out} --steps 8 --batch 8 --set evaluate_every=3")
+def write_words(folder: Path) -> None:
+    """Texts of a few words, a train and a test split, and a transformer of two layers."""
+    from offsphere.data.formats.beir import write_beir
+    from tests.learning.encoders.conftest import save_transformer, words_task
+
+    save_transformer(folder, dropout=0.1)
+    task = words_task()
+    query, document = task.sides
+    pairs = [
+        (query.ids[q], document.ids[d]) for q, d in zip(task.judgments.queries, task.judgments.documents, strict=True)
+    ]
+    documents = [(name, "", text) for name, text in zip(document.ids, document.items, strict=True)]
+    asked = list(zip(query.ids, query.items, strict=True))
+    write_beir(folder, documents, asked, {"train": pairs[:60], "test": pairs[60:]}, "three words of each document")

@@ -1,0 +1,28 @@
+"""Every command that writes, killed at random moments, on a full disk, and twice at once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.kills.commands import COMMANDS
+from tests.processes import PATIENCE, ROOT, environment_with
+
+KILLS = os.environ.get("OFFSPHERE_KILLS", "4")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_killed_command_ends_with_the_same_bytes_when_it_is_run_again(name):
+    result = subprocess.run(
+        [sys.executable, "-m", "tests.kills", name, KILLS],
+        cwd=ROOT,
+        env=environment_with(ROOT),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert result.returncode == 0, f"{result.stdout[-2000:]}{result.stderr[-6000:]}"
