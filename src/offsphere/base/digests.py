@@ -25,13 +25,25 @@ def digest_of_texts(texts: Iterable[str]) -> str:
 def digest_of_files(paths: Sequence[Path]) -> str:
     """A short digest of the contents of several files in their order; their names do not matter."""
     digest = hashlib.sha256()
+    for path in paths:
+        digest.update(_file_digest(path))
+    return digest.hexdigest()[:FILES_DIGITS]
+
+
+def digest_of_named_files(folder: Path, paths: Iterable[Path]) -> str:
+    """A short digest of files below a folder, of their contents and of where in it they are; their order is no part."""
+    names = {path.relative_to(folder).as_posix(): path for path in paths}
+    parts = (part for name in sorted(names) for part in (name.encode(errors="surrogateescape"), _file_digest(names[name])))
+    return _sha256(parts)[:FILES_DIGITS]
+
+
+def _file_digest(path: Path) -> bytes:
+    """The digest of one file, which is read piece by piece."""
     try:
-        for path in paths:
-            with path.open("rb") as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").digest()
     except OSError as error:
         raise OffsphereError(f"cannot read {error.filename}: {error.strerror}") from error
-    return digest.hexdigest()[:FILES_DIGITS]
 
 
 def _sha256(parts: Iterable[bytes]) -> str:
