@@ -12,7 +12,8 @@ import pytest
 
 import offsphere as osp
 from offsphere.base.errors import DataError, OffsphereError
-from offsphere.data.store import Manifest, StoreWriter, is_store, locked
+from offsphere.data.store import Manifest, is_store
+from offsphere.data.store_writer import StoreWriter, locked
 from tests.processes import PATIENCE
 
 PLAN = Manifest(
@@ -60,8 +61,11 @@ def test_a_store_goes_on_from_the_blocks_that_are_safe(tmp_path):
     assert store.characters.tolist() == [5, 4, 3, 2, 0]
     assert store.tokens.tolist() == [1, 2, 3, 4, -1]
     assert store.empty.tolist() == [False] * 4 + [True]
-    assert json.loads((tmp_path / "manifest.json").read_bytes()) == asdict(PLAN)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["ids.parquet", "manifest.json", "vectors.npy"]
+    manifest = json.loads((tmp_path / "manifest.json").read_bytes())
+    assert set(manifest.pop("digests")) == {"checksums", "items", "manifest"}
+    assert manifest == asdict(PLAN)
+    files = ["checksums.npy", "ids.parquet", "manifest.json", "vectors.npy"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == files
 
 
 def test_a_store_says_which_vectors_it_will_not_take(tmp_path):
@@ -85,7 +89,7 @@ def test_a_killed_process_holds_no_lock(tmp_path):
     code = f"""
 import time
 from pathlib import Path
-from offsphere.data.store import locked
+from offsphere.data.store_writer import locked
 with locked(Path({str(tmp_path)!r})):
     print("locked", flush=True)
     time.sleep({PATIENCE})

@@ -33,7 +33,9 @@ def digest_of_files(paths: Sequence[Path]) -> str:
 def digest_of_named_files(folder: Path, paths: Iterable[Path]) -> str:
     """A short digest of files below a folder, of their contents and of where in it they are; their order is no part."""
     names = {path.relative_to(folder).as_posix(): path for path in paths}
-    parts = (part for name in sorted(names) for part in (name.encode(errors="surrogateescape"), _file_digest(names[name])))
+    parts = (
+        part for name in sorted(names) for part in (name.encode(errors="surrogateescape"), _file_digest(names[name]))
+    )
     return _sha256(parts)[:FILES_DIGITS]
 
 

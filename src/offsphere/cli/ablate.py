@@ -73,6 +73,7 @@ def ablate_command(
     seed: learning.FirstSeed = 0,
     more: learning.AdapterFields = None,
     ignore_missing: options.IgnoreMissing = False,
+    no_verify: options.NoVerify = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
@@ -87,7 +88,7 @@ def ablate_command(
     if encoder and model is None:
         raise ParameterError("--encoder trains a model: name it with --model")
     request = _Request(
-        source=EmbeddedSource(data, model, vectors, ignore_missing),
+        source=EmbeddedSource(data, model, vectors, ignore_missing, not no_verify),
         out=out,
         split=split,
         train_split=train_split,
@@ -217,7 +218,10 @@ def _ablate_adapters(
     source = request.source
     check_writable(request.out / "ablation.json")
     (train, test), known = load_with_warnings(source, request.split, request.train_split, known_items=known_items)
-    sources = [EmbeddedSource.read(text, source.model, ignore_missing=source.ignore_missing) for text in request.also]
+    sources = [
+        EmbeddedSource.read(text, source.model, ignore_missing=source.ignore_missing, verify=source.verify)
+        for text in request.also
+    ]
     with progress_bar("embedding") as progress:
         also = [judged.load(progress=progress) for judged in sources]
     with progress_bar("training") as progress:

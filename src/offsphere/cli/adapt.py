@@ -54,6 +54,7 @@ def adapt_command(
     seed: learning.FirstSeed = 0,
     more: learning.AdapterFields = None,
     ignore_missing: options.IgnoreMissing = False,
+    no_verify: options.NoVerify = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
@@ -81,7 +82,7 @@ def adapt_command(
     )
     recipe = replace(recipe, **read_options(more, Recipe))
     check_writable(out / "scorer.json")
-    source = EmbeddedSource(data, model, vectors, ignore_missing)
+    source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify)
     (train, test), also = load_with_warnings(source, split, train_split, known_items=known_items)
     how: dict[str, Any] = {"new_documents": new_documents, "metric": metric, "seed": seed, "seeds": seeds}
     with progress_bar("training") as progress:

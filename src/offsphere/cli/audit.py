@@ -43,6 +43,7 @@ def audit_command(
     ] = False,
     ablation: Annotated[Path | None, typer.Option(help="Put what offsphere ablate found into the report.")] = None,
     ignore_missing: options.IgnoreMissing = False,
+    no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else; write no report.")] = False,
@@ -55,7 +56,7 @@ def audit_command(
         parse_metric(metric)
     report = _check_targets(out, form, save, as_json=as_json)
     audit = run_audit(
-        EmbeddedSource(data, model, vectors, ignore_missing),
+        EmbeddedSource(data, model, vectors, ignore_missing, not no_verify),
         split,
         adapt=adapt,
         ablation=ablation,

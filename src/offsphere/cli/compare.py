@@ -29,6 +29,7 @@ def compare_command(
         ),
     ] = None,
     ignore_missing: options.IgnoreMissing = False,
+    no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, help="Seed of folds, intervals and tests.")] = 0,
     every_row: Annotated[bool, typer.Option("--all", help="Show every row, not only the first ones.")] = False,
@@ -45,7 +46,7 @@ def compare_command(
         parse_metric(metric)
     scorers = [read_scorer(name) for name in scorer] if scorer else None
     with progress_bar("embedding") as progress:
-        task, embedded = EmbeddedSource(data, model, vectors, ignore_missing).load(split, progress)
+        task, embedded = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify).load(split, progress)
     warn_left_out((task, embedded))
     with progress_bar("comparing") as progress:
         table = compare(task, embedded, scorers, metric=metric, folds=folds, seed=seed, progress=progress)

@@ -29,7 +29,7 @@ def embed_command(
 ) -> None:
     """Encode a task's texts. A killed run goes on where it stopped; nothing is encoded twice."""
     from offsphere.data import load_task
-    from offsphere.data.store import open_store
+    from offsphere.data.store import read_manifest
     from offsphere.encode.embedding import default_folder, embed
     from offsphere.encode.sources import load_encoder
 
@@ -39,7 +39,7 @@ def embed_command(
     with progress_bar("embedding") as progress:
         embed(task, encoder, folder, dtype=dtype, progress=progress)
     for name in (side.stored_as for side in task.sides):
-        manifest = open_store(folder / name).manifest
+        manifest = read_manifest(folder / name)
         shape = f"{manifest.rows:,} x {manifest.dimension} {manifest.dtype}"
         typer.echo(f"{folder / name}: {shape} by {manifest.model}")
         if manifest.empty:

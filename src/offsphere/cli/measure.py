@@ -63,6 +63,7 @@ def measure_command(
     ] = None,
     split: options.Split = None,
     ignore_missing: options.IgnoreMissing = False,
+    no_verify: options.NoVerify = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of samples and intervals.")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
@@ -77,7 +78,7 @@ def measure_command(
         raise OffsphereError("--against and --other compare layers: add --layers")
     if other is not None and against is None:
         raise OffsphereError("--other compares two changes: say with --against what --model was made from")
-    source = EmbeddedSource(data, model, vectors, ignore_missing)
+    source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify)
     values: dict[str, Any] = {}
     if section or not layers:
         shape = _measure_shape(source, split, section, scorer, groups, training_size, seed)

@@ -29,3 +29,6 @@ IgnoreMissing = Annotated[
 ]
 Folds = Annotated[int, typer.Option(help="Folds of the cross-validation that tunes free parameters.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+NoVerify = Annotated[
+    bool, typer.Option("--no-verify", help="Do not compare stored vectors with their checksums (about 1 s a GB).")
+]

@@ -1,32 +1,38 @@
-"""Vectors on disk that survive a kill: ``vectors.npy``, ``ids.parquet``, ``manifest.json``.
+"""Vectors on disk: ``vectors.npy``, ``ids.parquet``, ``checksums.npy`` and, written last, ``manifest.json``.
 
-While it is made, a store is two hidden files: rows, and how many blocks of them are safe. A block is first flushed to
-disk and then counted, so a kill at any moment loses at most one block. The three real files appear when all is there,
-the manifest last: a folder without a manifest is no store.
+A folder without a manifest is no store. The manifest digests the other files and itself, and every row of the vectors
+has a checksum: what is read is what was written, or an error. ``store_writer`` makes stores.
 """
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from offsphere.base.arrays import Counts, Flags, Index, Vectors
-from offsphere.base.errors import DataError, OffsphereError
-from offsphere.base.files import write_whole
+from offsphere.base.arrays import Counts, Flags, Vectors
+from offsphere.base.digests import digest_of, digest_of_files
+from offsphere.base.errors import DataError
+from offsphere.base.reading.json_files import read_json_object
+from offsphere.base.reading.npy_files import map_npy
+from offsphere.base.reading.parquet_files import read_columns
+from offsphere.base.reading.records import record_of
 from offsphere.data.items import ItemSide
+from offsphere.data.row_checksums import first_damaged
 
-PARTIAL = ".vectors.partial.npy"
-PROGRESS = ".progress.json"
-LOCK = ".lock"
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+MANIFEST, VECTORS, CHECKSUMS, ITEMS = "manifest.json", "vectors.npy", "checksums.npy", "ids.parquet"
+DIGESTS = "digests"  # the key of the manifest under which the digests of the store stand
+COLUMNS: Mapping[str, type] = MappingProxyType(
+    {"id": str, "characters": int, "tokens": int, "empty": bool}
+)  # of the items
+DTYPES = ("float32", "float16")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +55,25 @@ class Manifest:
     version: str  # of offsphere
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
+class Digests:
+    """What the parts of a store are known by: the file of the checksums, the file of the ids, the manifest itself."""
+
+    checksums: str
+    items: str
+    manifest: str
+
+
+class StoredItems(NamedTuple):
+    """What a store knows of its items besides their vectors, in the order of the rows."""
+
+    ids: list[str]
+    characters: Counts
+    tokens: Counts
+    empty: Flags
+
+
+@dataclass(frozen=True, eq=False)
 class Store:
     """Vectors on disk, read from the map, with their ids and what made them. ``osp.open_store`` opens one.
 
@@ -57,6 +81,7 @@ class Store:
         folder: Where it lies.
         manifest: The model, its revision, the shape, and digests of what was encoded.
         vectors: A row for each item, as a memory map.
+        digests: Of its files; a store of an offsphere before 0.2 has none.
 
     Example:
         >>> import tempfile
@@ -76,50 +101,89 @@ class Store:
     folder: Path
     manifest: Manifest
     vectors: Vectors
+    digests: Digests | None = None
 
     @property
     def ids(self) -> list[str]:
         """The ids in the order of the rows."""
-        return [str(name) for name in self._column("id")]
+        return self.items.ids
 
     @property
     def characters(self) -> Counts:
         """How many characters each item has."""
-        return np.asarray(self._column("characters"), np.int32)
+        return self.items.characters
 
     @property
     def tokens(self) -> Counts:
         """How many tokens the model saw of each item; -1 where it did not say."""
-        return np.asarray(self._column("tokens"), np.int32)
+        return self.items.tokens
 
     @property
     def empty(self) -> Flags:
         """Which items have no word in them."""
-        return np.asarray(self._column("empty"), np.bool_)
+        return self.items.empty
 
-    def _column(self, name: str) -> list[Any]:
-        import pyarrow.parquet as pq
+    @cached_property
+    def items(self) -> StoredItems:
+        """What is known of the items, read once."""
+        return _read_items(self.folder, self.manifest.rows, self.digests)
 
-        column: list[Any] = pq.read_table(self.folder / "ids.parquet", columns=[name])[name].to_pylist()
-        return column
+    def verify(self) -> None:
+        """Read all of the store and compare it with the digests it was written with; one without digests passes.
+
+        Raises:
+            DataError: A file is missing or was changed; the message names the first vector that was.
+
+        Example:
+            >>> import tempfile
+            >>> from pathlib import Path
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> from offsphere.encode.function import FunctionEncoder
+            >>> encoder = FunctionEncoder(lambda texts: [[len(text), 1.0] for text in texts], "letters")
+            >>> folder = Path(tempfile.mkdtemp())
+            >>> _ = osp.embed(osp.PairTask("words", np.arange(2.0), ["a", "b"], ["d", "e"]), encoder, folder)
+            >>> content = bytearray((folder / "left" / "vectors.npy").read_bytes())
+            >>> content[-1] ^= 1
+            >>> _ = (folder / "left" / "vectors.npy").write_bytes(content)
+            >>> try:
+            ...     osp.open_store(folder / "left", verify=False).verify()
+            ... except osp.OffsphereError as error:
+            ...     print(str(error).replace(str(folder), "FOLDER"))  # doctest: +ELLIPSIS
+            FOLDER/left/vectors.npy is damaged: the vector of '1' (row 1) is not the one that was stored: delete ...
+        """
+        ids = self.items.ids
+        if self.digests is None:
+            return
+        path = self.folder / CHECKSUMS
+        checksums = _map(self.folder, CHECKSUMS, (self.manifest.rows, 1), "uint32")
+        if digest_of_files([path]) != self.digests.checksums:
+            raise DataError(f"{path} is damaged: it is not what was written: {_again(self.folder)}")
+        row = first_damaged(self.vectors, np.asarray(checksums)[:, 0])
+        if row is not None:
+            raise DataError(
+                f"{self.folder / VECTORS} is damaged: the vector of {ids[row]!r} (row {row}) is not the one that was "
+                f"stored: {_again(self.folder)}"
+            )
 
 
 def is_store(folder: Path) -> bool:
     """Whether a folder is a finished store: one with a manifest."""
-    return (folder / "manifest.json").is_file()
+    return (folder / MANIFEST).is_file()
 
 
-def open_store(folder: Path) -> Store:
+def open_store(folder: Path, *, verify: bool = True) -> Store:
     """Open a finished store, as ``osp.embed`` and ``offsphere embed`` make them.
 
     Args:
         folder: The folder of one side, such as ``vectors/documents``.
+        verify: Whether to read all of it and compare it with its digests, at about a second for each gigabyte.
 
     Returns:
         The store; its vectors stay on disk and are read from the map.
 
     Raises:
-        DataError: There is no store, it is of another version, or its vectors are not what the manifest says.
+        DataError: There is no store, it is of another version, or it does not hold what its manifest says.
 
     Example:
         >>> import tempfile
@@ -135,150 +199,83 @@ def open_store(folder: Path) -> Store:
         >>> store.vectors.tolist(), store.manifest.model
         ([[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]], 'letters')
     """
-    manifest = read_manifest(folder)
-    path = folder / "vectors.npy"
-    try:
-        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise DataError(
-            f"{path} is missing or shorter than its manifest says: delete {folder} and embed again"
-        ) from error
-    if vectors.shape != (manifest.rows, manifest.dimension) or vectors.dtype != manifest.dtype:
-        raise DataError(
-            f"{path} holds {vectors.dtype} {vectors.shape}, its manifest says {manifest.dtype} "
-            f"({manifest.rows}, {manifest.dimension}): delete {folder} and embed again"
-        )
-    return Store(folder, manifest, vectors)
+    manifest, digests = _read_sealed(folder)
+    vectors = _map(folder, VECTORS, (manifest.rows, manifest.dimension), manifest.dtype)
+    store = Store(folder, manifest, vectors, digests)
+    if verify:
+        store.verify()
+    return store
 
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a finished store."""
-    path = folder / "manifest.json"
+    return _read_sealed(folder)[0]
+
+
+def sealed_manifest(folder: Path, manifest: Manifest) -> bytes:
+    """The content of a manifest that digests the other files of a store and itself."""
+    values = asdict(manifest)
+    digests = Digests(
+        digest_of_files([folder / CHECKSUMS]), digest_of_files([folder / ITEMS]), _digest_of_values(values)
+    )
+    return json.dumps(values | {DIGESTS: asdict(digests)}, indent=2).encode()
+
+
+def _read_sealed(folder: Path) -> tuple[Manifest, Digests | None]:
+    """A manifest, and the digests where it has them: before 0.2 it had none."""
+    path = folder / MANIFEST
+    if not path.exists():
+        raise DataError(f"{folder} is no finished store: it has no {MANIFEST}")
+    values = read_json_object(path)
+    sealed = values.pop(DIGESTS, None)
+    manifest = record_of(Manifest, values, str(path))
+    if manifest.rows < 1 or manifest.dimension < 1 or manifest.dtype not in DTYPES:
+        raise DataError(
+            f"{path} says {manifest.dtype} ({manifest.rows}, {manifest.dimension}), which no store is: {_again(folder)}"
+        )
+    if sealed is None and not (folder / CHECKSUMS).exists():
+        return manifest, None
+    digests = record_of(Digests, sealed, f"{path}, {DIGESTS!r}")
+    if digests.manifest != _digest_of_values(values):
+        raise DataError(f"{path} is damaged: it is not what was written: {_again(folder)}")
+    return manifest, digests
+
+
+def _map(folder: Path, name: str, shape: tuple[int, int], dtype: str) -> NDArray[Any]:
+    """Map the rows of a file, which must be as the manifest says."""
     try:
-        return Manifest(**json.loads(path.read_bytes()))
-    except FileNotFoundError as error:
-        raise DataError(f"{folder} is no finished store: it has no manifest.json") from error
-    except (ValueError, TypeError) as error:
-        raise DataError(f"{path} is not a manifest of this version ({error}): embed again") from error
+        rows = map_npy(folder / name)
+    except DataError as error:
+        raise DataError(f"{error}: {_again(folder)}") from error
+    if rows.shape != shape or rows.dtype != dtype:
+        raise DataError(
+            f"{folder / name} holds {rows.dtype} {rows.shape}, its manifest says {dtype} {shape}: {_again(folder)}"
+        )
+    return rows
 
 
-class StoreWriter:
-    """Fills a store: vectors arrive in blocks, for rows in any order, and what is safe on disk is remembered."""
-
-    def __init__(self, folder: Path, plan: Manifest, block_count: int) -> None:
-        """Go on with what is there if it was made by the same plan, else begin anew."""
-        self.folder = folder
-        self.plan = plan
-        self.block_count = block_count
-        self.done = self._safe_blocks()
-        if self.done == 0:
-            with self._room():
-                self._begin()
-
-    def write(self, rows: Index, vectors: Vectors) -> None:
-        """Write a block of vectors to its rows and make it safe."""
-        if not np.isfinite(vectors).all():
-            raise OffsphereError(f"the model {self.plan.model} gave vectors that are not finite")
-        with self._room():
-            _write_rows(self.folder / PARTIAL, rows, vectors.astype(self.plan.dtype))
-            self.done += 1
-            self._remember()
-
-    def finish(self, ids: Sequence[str], characters: Sequence[int], tokens: Counts, empty: Sequence[bool]) -> Store:
-        """Let the three files appear, the manifest last."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        columns = {
-            "id": pa.array(list(ids), pa.string()),
-            "characters": pa.array(list(characters), pa.int32()),
-            "tokens": pa.array(tokens.tolist(), pa.int32()),
-            "empty": pa.array(list(empty), pa.bool_()),
-        }
-        sink = pa.BufferOutputStream()
-        pq.write_table(pa.table(columns), sink)
-        write_whole(self.folder / "ids.parquet", sink.getvalue().to_pybytes())
-        (self.folder / PARTIAL).replace(self.folder / "vectors.npy")
-        write_whole(self.folder / "manifest.json", json.dumps(asdict(self.plan), indent=2).encode())
-        (self.folder / PROGRESS).unlink(missing_ok=True)
-        return open_store(self.folder)
-
-    @contextmanager
-    def _room(self) -> Iterator[None]:
-        """Turn a full disk into an error that says what is safe."""
-        try:
-            yield
-        except OSError as error:
-            if error.errno not in _NO_ROOM:
-                raise
-            raise OffsphereError(
-                f"no room left on the disk: {self.done} of {self.block_count} blocks of {self.folder} are safe; "
-                "make room and run the same command again, it goes on from there"
-            ) from error
-
-    def _safe_blocks(self) -> int:
-        """How many blocks of the same plan are safe; a kill between the last block and the manifest counts as all."""
-        try:
-            progress = json.loads((self.folder / PROGRESS).read_bytes())
-        except (OSError, ValueError):
-            return 0
-        made_by = (progress["plan"]["model"], progress["plan"]["revision"])
-        if made_by != (self.plan.model, self.plan.revision):
-            raise DataError(
-                f"{self.folder} is being filled with vectors of {made_by[0]} ({made_by[1]}), not {self.plan.model} "
-                f"({self.plan.revision}): choose another --out, or delete it"
-            )
-        if progress["plan"] != asdict(self.plan) or progress["block_count"] != self.block_count:
-            return 0
-        finished = self.folder / "vectors.npy"
-        if not (self.folder / PARTIAL).exists() and finished.exists():
-            finished.replace(self.folder / PARTIAL)
-        return int(progress["done"]) if (self.folder / PARTIAL).exists() else 0
-
-    def _begin(self) -> None:
-        """Remove what another plan left, and make room for all rows."""
-        shape = (self.plan.rows, self.plan.dimension)
-        for name in ("manifest.json", "vectors.npy", "ids.parquet"):
-            (self.folder / name).unlink(missing_ok=True)
-        array = np.lib.format.open_memmap(self.folder / PARTIAL, mode="w+", dtype=self.plan.dtype, shape=shape)
-        array.flush()
-        del array
-        self._remember()
-
-    def _remember(self) -> None:
-        """Write down how many blocks are safe."""
-        progress = {"plan": asdict(self.plan), "block_count": self.block_count, "done": self.done}
-        write_whole(self.folder / PROGRESS, json.dumps(progress).encode())
+def _digest_of_values(values: Mapping[str, Any]) -> str:
+    return digest_of([json.dumps(values, sort_keys=True).encode()])
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep a second process from writing the same store; a killed process holds no lock."""
-    from filelock import FileLock, Timeout  # only those who write need it, and it takes 25 ms
-
-    lock = FileLock(folder / LOCK, blocking=False)
+def _read_items(folder: Path, rows: int, digests: Digests | None) -> StoredItems:
+    """Read what a store knows of its items, checked against what the manifest says."""
+    path = folder / ITEMS
+    if digests is not None and path.is_file() and digest_of_files([path]) != digests.items:
+        raise DataError(f"{path} is damaged: it is not what was written: {_again(folder)}")
+    columns = read_columns(path, list(COLUMNS))
+    for name, kind in COLUMNS.items():
+        if len(columns[name]) != rows:
+            raise DataError(f"{path} has {len(columns[name])} rows, its manifest says {rows}: {_again(folder)}")
+        if digests is None and not all(type(value) is kind for value in columns[name]):
+            raise DataError(f"{path}: column {name!r} holds something else than {kind.__name__}: {_again(folder)}")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        acquired = lock.acquire()
-    except Timeout as error:
-        raise OffsphereError(f"another process is writing to {folder}: wait for it, or choose another --out") from error
-    except OSError as error:
-        raise OffsphereError(f"cannot write to {folder}: {error.strerror}") from error
-    with acquired:
-        yield
+        characters, tokens = np.array(columns["characters"], np.int32), np.array(columns["tokens"], np.int32)
+    except OverflowError as error:
+        raise DataError(f"{path} counts more than a text can have: {_again(folder)}") from error
+    return StoredItems(columns["id"], characters, tokens, np.array(columns["empty"], np.bool_))
 
 
-def _write_rows(path: Path, rows: Index, vectors: Vectors) -> None:
-    """Write runs of adjacent rows with plain writes, which report a full disk, and flush them."""
-    offset = np.load(path, mmap_mode="r", allow_pickle=False).offset
-    width = vectors.shape[1] * vectors.itemsize
-    order = np.argsort(rows, kind="stable")
-    rows, vectors = rows[order], np.ascontiguousarray(vectors[order])
-    starts = np.flatnonzero(np.append(True, np.diff(rows) != 1))
-    with path.open("r+b", buffering=0) as stream:
-        for first, last in zip(starts, np.append(starts[1:], len(rows)), strict=True):
-            stream.seek(offset + int(rows[first]) * width)
-            content = memoryview(vectors[first:last].tobytes())
-            while content:
-                content = content[stream.write(content) or 0 :]
-        os.fsync(stream.fileno())
+def _again(folder: Path) -> str:
+    """What to do with a store that is not as it was made."""
+    return f"delete {folder} and embed again"

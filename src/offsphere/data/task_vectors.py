@@ -219,7 +219,7 @@ class PairVectors:
         )
 
 
-def load_vectors(folder: str | Path, task: Task) -> TaskVectors:
+def load_vectors(folder: str | Path, task: Task, *, verify: bool = True) -> TaskVectors:
     """Read the vectors of both sides of a task and put them into the task's order.
 
     Args:
@@ -227,12 +227,13 @@ def load_vectors(folder: str | Path, task: Task) -> TaskVectors:
             ``.parquet`` or ``.safetensors`` file or a store. For the split train, ``queries-train.*`` is read where it
             is there, and so on. A file that carries no ids may have them beside it, in ``documents.ids``.
         task: Says which vectors are needed, and their order.
+        verify: Whether stores are compared with the digests they were written with, at a second for each gigabyte.
 
     Returns:
         The vectors; a ``.npy`` file in the task's order stays on disk and is read from the map.
 
     Raises:
-        DataError: A side has no vectors, or several files of them.
+        DataError: A side has no vectors, several files of them, or damaged ones.
         VectorError: A file cannot be read, a vector is missing, the widths differ, or a number is not finite.
 
     Example:
@@ -250,7 +251,7 @@ def load_vectors(folder: str | Path, task: Task) -> TaskVectors:
     path = Path(folder)
     if not path.is_dir():
         raise DataError(f"{path} is not a folder of vectors")
-    files = [_read_side(path, side) for side in task.sides]
+    files = [_read_side(path, side, verify=verify) for side in task.sides]
     first, second = (
         file if side.ids is None else _in_order(file, side.ids, side.listed or side.ids, side.name)
         for file, side in zip(files, task.sides, strict=True)
@@ -258,7 +259,7 @@ def load_vectors(folder: str | Path, task: Task) -> TaskVectors:
     return task.vectors(first.vectors, second.vectors, (first.tokens, second.tokens))
 
 
-def _read_side(folder: Path, side: TaskSide) -> VectorFile:
+def _read_side(folder: Path, side: TaskSide, *, verify: bool) -> VectorFile:
     """The vectors of the side's split, else those of the whole side."""
     path = find_file(folder, side.stored_as) or find_file(folder, side.plural)
     if path is None:
@@ -267,7 +268,7 @@ def _read_side(folder: Path, side: TaskSide) -> VectorFile:
             f"{folder} has no {name} vectors (a store, {name}.npy, .npz, .parquet or .safetensors): make some with "
             "offsphere embed DATA --out DIR, and say where they are with --vectors DIR"
         )
-    return read_vectors(path)
+    return read_vectors(path, verify=verify)
 
 
 def _in_order(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], kind: str) -> VectorFile:

@@ -51,10 +51,22 @@ def is_vectors(path: Path) -> bool:
     return is_store(path) or (path.is_file() and path.suffix in SUFFIXES)
 
 
-def read_vectors(path: Path) -> VectorFile:
-    """Read a file, and the ids beside it (``documents.ids``, one a line) where it carries none; or open a store."""
+def read_vectors(path: Path, *, verify: bool = True) -> VectorFile:
+    """Read a file, and the ids beside it (``documents.ids``, one a line) where it carries none; or open a store.
+
+    Args:
+        path: The file, or the folder of a store.
+        verify: Whether a store is compared with its digests; files of others have none.
+
+    Returns:
+        The vectors, with ids and token counts where they are known.
+
+    Raises:
+        DataError: It cannot be read, or is damaged.
+        VectorError: It holds something else than vectors.
+    """
     if path.is_dir():
-        store = open_store(path)
+        store = open_store(path, verify=verify)
         tokens = store.tokens
         return VectorFile(path, store.vectors, store.ids, tokens if (tokens >= 0).all() else None)
     refuse_unfinished(path)

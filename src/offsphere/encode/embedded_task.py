@@ -32,6 +32,7 @@ class EmbeddedSource:
         model: What ``load_encoder`` takes. Without one, the vectors are read from files.
         vectors: The folder of the vectors. Without one: the user's cache where a model is named, else the data's own.
         ignore_missing: Whether to go on without judgments for unknown queries or documents.
+        verify: Whether stores are compared with the digests they were written with.
 
     Example:
         >>> import tempfile
@@ -47,15 +48,19 @@ class EmbeddedSource:
     model: str | None = None
     vectors: str | Path | None = None
     ignore_missing: bool = False
+    verify: bool = True
 
     @classmethod
-    def read(cls, text: str, model: str | None = None, *, ignore_missing: bool = False) -> EmbeddedSource:
+    def read(
+        cls, text: str, model: str | None = None, *, ignore_missing: bool = False, verify: bool = True
+    ) -> EmbeddedSource:
         """The source that somebody types as ``DATA=DIR``, or as ``DATA`` alone, which the model embeds if there is one.
 
         Args:
             text: The data, and after an equals sign the folder of its vectors.
             model: What embeds the data where no folder is given.
             ignore_missing: Whether to go on without judgments for unknown queries or documents.
+            verify: Whether stores are compared with the digests they were written with.
 
         Returns:
             The source; nothing is read yet.
@@ -66,8 +71,8 @@ class EmbeddedSource:
         """
         data, _, folder = text.partition("=")
         if folder:
-            return cls(data, None, Path(folder), ignore_missing)
-        return cls(data, model, None, ignore_missing)
+            return cls(data, None, Path(folder), ignore_missing, verify)
+        return cls(data, model, None, ignore_missing, verify)
 
     @cached_property
     def encoder(self) -> Encoder | None:
@@ -95,8 +100,8 @@ class EmbeddedSource:
     def vectors_of(self, task: Task, progress: Progress | None = None) -> TaskVectors:
         """Read the vectors of a task, or embed it where a model is named."""
         if self.encoder is not None:
-            return embed(task, self.encoder, self.folder_of(task), progress=progress)
-        return load_vectors(self.folder_of(task), task)
+            return embed(task, self.encoder, self.folder_of(task), verify=self.verify, progress=progress)
+        return load_vectors(self.folder_of(task), task, verify=self.verify)
 
     def folder_of(self, task: Task) -> Path:
         """The folder where the vectors of a task are, or will be."""
@@ -125,11 +130,12 @@ class EmbeddedSource:
             )
         task = known_item_task(Path(self.data))
         if self.encoder is not None:
-            return task, embed(task, self.encoder, self.folder_of(task) / KNOWN_ITEMS, progress=progress)
+            folder = self.folder_of(task) / KNOWN_ITEMS
+            return task, embed(task, self.encoder, folder, verify=self.verify, progress=progress)
         folder = Path(self.vectors or self.data) / KNOWN_ITEMS
         if not folder.is_dir():
             raise DataError(f"{folder} is not there: name the model that made the vectors with --model, and it is made")
-        return task, load_vectors(folder, task)
+        return task, load_vectors(folder, task, verify=self.verify)
 
     @property
     def _read_from(self) -> Path:

@@ -11,18 +11,21 @@ import numpy as np
 from offsphere.base.arrays import Counts, Index
 from offsphere.base.cache import cache_home
 from offsphere.base.digests import digest_of_texts
-from offsphere.base.errors import DataError
+from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
 from offsphere.base.version import __version__
 from offsphere.data.items import Item, ItemSide
-from offsphere.data.store import Manifest, Store, StoreWriter, is_store, locked, open_store, read_manifest
+from offsphere.data.store import DTYPES, Manifest, Store, is_store, open_store, read_manifest
+from offsphere.data.store_writer import StoreWriter, locked
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.task_vectors import load_vectors
 from offsphere.encode.encoder import Encoder
+from offsphere.encode.function_digest import UNKNOWN
 from offsphere.encode.sources import DEFAULT_MODEL, load_encoder
 
 BLOCK = 1024  # items that are encoded and made safe together
 STATIC_BLOCK = 16_384
+LONGEST_NAME = 200  # bytes of a folder's name; systems allow 255
 
 
 class SideItems(NamedTuple):
@@ -41,6 +44,7 @@ def embed(
     keep_normalize: bool = False,
     dtype: str = "float32",
     block: int | None = None,
+    verify: bool = True,
     progress: Progress | None = None,
 ) -> TaskVectors:
     """Encode both sides of a task into stores on disk, lengths kept; what is stored already is not encoded again.
@@ -54,13 +58,14 @@ def embed(
         keep_normalize: Leave the stages of the model in that throw lengths away.
         dtype: ``"float32"`` or ``"float16"``: how vectors are stored.
         block: How many items are encoded and made safe together.
+        verify: Whether to compare what is stored with its digests before it is used.
         progress: Called with how many items are done, and how many there are.
 
     Returns:
         The vectors of the task, in its order, read from the stores.
 
     Raises:
-        DataError: If the task has no texts, or the folder holds vectors of another model.
+        DataError: If the task has no texts, or the folder holds vectors of another model, or damaged ones.
         OffsphereError: If the model cannot be loaded or gives vectors that are not finite, if the disk is full, or if
             another process writes to the same folder.
 
@@ -90,7 +95,7 @@ def embed(
 
         embed_items(side, encoder, folder / name, dtype=dtype, block=block, progress=show)
         before += len(side.items)
-    return load_vectors(folder, task)
+    return load_vectors(folder, task, verify=verify)
 
 
 def embed_items(
@@ -103,17 +108,19 @@ def embed_items(
     progress: Progress | None = None,
 ) -> Store:
     """Encode the items of one side into a store; nothing is encoded where it holds them already."""
+    if block is not None and (not isinstance(block, int) or block < 1):
+        raise ParameterError(f"block = {block!r}: at least one item is made safe at a time")
     _check_items(side)
     plan = _plan(side, encoder, dtype)
     with locked(folder):
         if is_store(folder):
             stored = read_manifest(folder)
             if stored == plan:
-                return open_store(folder)
+                return open_store(folder, verify=False)
             if (stored.model, stored.revision) != (plan.model, plan.revision):
                 raise DataError(
                     f"{folder} holds vectors of {stored.model} ({stored.revision}), "
-                    f"not {plan.model} ({plan.revision}): choose another --out, or delete it"
+                    f"not {plan.model} ({plan.revision}): choose another --out, or delete it{_hint(plan)}"
                 )
         size = block or (BLOCK if encoder.pads else STATIC_BLOCK)
         return _write_store(side, encoder, folder, plan, size, progress)
@@ -131,7 +138,10 @@ def side_items(task: Task) -> list[SideItems]:
 
 def default_folder(task: str, model: str) -> Path:
     """The folder in the user's cache where vectors of a task by a model are kept when nobody says where."""
-    safe = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in f"{task}--{model}")
+    name = f"{task}--{model}"
+    safe = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+    if len(safe.encode()) > LONGEST_NAME:
+        safe = f"{safe.encode()[:LONGEST_NAME].decode(errors='ignore')}-{digest_of_texts([name])[:12]}"
     return cache_home() / safe
 
 
@@ -142,19 +152,20 @@ def _write_store(
     order = _encoding_order(side.items, encoder)
     blocks = [order[start : start + size] for start in range(0, len(order), size)]
     writer = StoreWriter(folder, plan, len(blocks))
-    for number, rows in enumerate(blocks):
-        if number >= writer.done:
-            writer.write(rows, encoder.encode([side.items[row] for row in rows], side.side))
-        if progress is not None:
-            progress(min((number + 1) * size, len(order)), len(order))
-    characters = [len(item) for item in side.items]
-    empty = [_is_empty(item) for item in side.items]
-    return writer.finish(side.ids, characters, _count_tokens(side.items, encoder), empty)
+    with writer.told_what_is_safe():
+        for number, rows in enumerate(blocks):
+            if number >= writer.done:
+                writer.write(rows, encoder.encode([side.items[row] for row in rows], side.side))
+            if progress is not None:
+                progress(min((number + 1) * size, len(order)), len(order))
+        characters = [len(item) for item in side.items]
+        empty = [_is_empty(item) for item in side.items]
+        return writer.finish(side.ids, characters, _count_tokens(side.items, encoder), empty)
 
 
 def _plan(side: SideItems, encoder: Encoder, dtype: str) -> Manifest:
     """The manifest that the finished store will have: by it a store is known again."""
-    if dtype not in ("float32", "float16"):
+    if dtype not in DTYPES:
         raise DataError(f"dtype {dtype!r}: vectors are kept as float32 or float16")
     description = encoder.description
     return Manifest(
@@ -193,10 +204,36 @@ def _is_empty(item: Item) -> bool:
     return not item.strip()
 
 
+def _hint(plan: Manifest) -> str:
+    """What to do about a function that nobody can know again."""
+    if plan.revision.split(" ")[0] != UNKNOWN:
+        return ""
+    return f"; to have {plan.model} known again, give the function a __version__"
+
+
 def _check_items(side: SideItems) -> None:
-    """Refuse a side without items, and name the first one that is no item."""
+    """Refuse a side without items, and name the first one that is no item, or whose id is none."""
     if not len(side.items):
         raise DataError(f"there are no {side.side} texts to embed")
+    if len(side.ids) != len(side.items):
+        raise DataError(f"there are {len(side.items)} {side.side} texts and {len(side.ids)} ids: they must be as many")
     for name, item in zip(side.ids, side.items, strict=True):
+        if not isinstance(name, str):
+            raise DataError(f"the {side.side} id {name!r} is of type {type(name).__name__}, expected a string")
         if not isinstance(item, Item):
             raise DataError(f"the text of {side.side} {name!r} is of type {type(item).__name__}, expected a string")
+        if not (_is_whole(name) and _is_whole(item)):
+            raise DataError(
+                f"the id or text of {side.side} {name!r} has a lone surrogate, half a character: mend or remove it"
+            )
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text can be written as UTF-8: Python's may hold halves of characters."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -78,7 +78,9 @@ class FunctionEncoder:
             rows = np.ascontiguousarray(numbers, dtype=np.float32)
         beyond = np.isinf(rows) & np.isfinite(numbers)
         if beyond.any():
-            raise OffsphereError(f"{self.name} gave {numbers[beyond][0]}, which is more than float32 can hold: scale it")
+            raise OffsphereError(
+                f"{self.name} gave {numbers[beyond][0]}, which is more than float32 can hold: scale it"
+            )
         return rows
 
     def _answer(self, items: list[Item]) -> NDArray[Any]:

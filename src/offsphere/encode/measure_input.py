@@ -36,12 +36,12 @@ def load_measure_input(
             raise OffsphereError(
                 f"{source.data} holds vectors and no texts: leave --model out, or give the task that has texts"
             )
-        return MeasureInput(read_vectors(data))
+        return MeasureInput(read_vectors(data, verify=source.verify))
     if source.vectors is None:
         task, vectors = source.load(split, progress)
     else:
         task = load_task(source.data, split, ignore_missing=source.ignore_missing, vectors=source.vectors)
-        vectors = load_vectors(source.vectors, task)
+        vectors = load_vectors(source.vectors, task, verify=source.verify)
     return MeasureInput(vectors, task, source.encoder)
 
 

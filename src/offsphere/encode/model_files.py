@@ -39,7 +39,9 @@ def digest_of_model(folder: Path) -> str:
         ...     before == after_notes, before == digest_of_model(Path(name))
         (True, False)
     """
-    return digest_of_named_files(folder, (path for path in folder.rglob("*") if path.is_file() and _counts(path, folder)))
+    return digest_of_named_files(
+        folder, (path for path in folder.rglob("*") if path.is_file() and _counts(path, folder))
+    )
 
 
 def _counts(path: Path, folder: Path) -> bool:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Counts, Rows
-from offsphere.base.digests import digest_of_files
 from offsphere.base.errors import MissingExtraError
 from offsphere.data.items import Item, ItemSide
 from offsphere.encode.encoder import Description, Tokens
+from offsphere.encode.function_digest import UNKNOWN
+from offsphere.encode.model_files import digest_of_model
 
 BATCH = 32
 
@@ -37,7 +38,7 @@ class SentenceEncoder:
         removed = [] if keep_normalize else remove_output_stages(self.model)
         self.description = Description(
             model=name,
-            revision=_revision(self.model, Path(source)),
+            revision=_revision(self.model, source),
             dimension=self.encode(["offsphere"], "document").shape[1],
             similarity=self.model._similarity_fn_name,  # noqa: SLF001  # the public name turns "not said" into cosine
             removed=removed,
@@ -102,13 +103,20 @@ def load_sentence_transformer(source: str) -> Any:
     return SentenceTransformer._load_with_module_classes(source, OUR_STAGES, trust_remote_code=False)  # noqa: SLF001
 
 
-def _revision(model: Any, folder: Path) -> str:
-    """The hub's commit where there is one, else a digest of the weights in the folder."""
+def _revision(model: Any, source: str) -> str:
+    """A digest of the model's folder; of a model on the hub, the commit it was loaded from."""
+    if Path(source).is_dir():
+        return digest_of_model(Path(source))
     config = getattr(getattr(model[0], "auto_model", None), "config", None)
-    commit = getattr(config, "_commit_hash", None)
-    if commit:
-        return str(commit)
-    weights = sorted(path for path in folder.rglob("*") if path.suffix in (".safetensors", ".bin"))
-    if not weights:
-        return "unknown"
-    return digest_of_files(weights)
+    return str(getattr(config, "_commit_hash", None) or _cached_commit(source))
+
+
+def _cached_commit(name: str) -> str:
+    """The commit of a hub model in the local cache, for models that do not say; the name of its folder there."""
+    from huggingface_hub import try_to_load_from_cache
+
+    try:
+        path = try_to_load_from_cache(name, "modules.json")
+    except ValueError:  # no name of the hub: the model never was there
+        return UNKNOWN
+    return Path(path).parent.name if isinstance(path, str) else UNKNOWN

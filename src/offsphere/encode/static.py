@@ -6,23 +6,30 @@ vector.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from offsphere.base.arrays import Counts, Rows, Vectors
+from offsphere.base.arrays import Counts, Rows
 from offsphere.base.cores import available_cores
 from offsphere.base.digests import digest_of_files
-from offsphere.base.errors import MissingExtraError, OffsphereError
+from offsphere.base.errors import DataError, MissingExtraError, OffsphereError, first_line
+from offsphere.base.reading.json_files import read_json_object
+from offsphere.base.reading.safetensors_files import map_tensors
 from offsphere.data.items import Item, ItemSide
 from offsphere.encode.encoder import Description, Tokens
+from offsphere.encode.static_files import (
+    TokenTable,
+    middling_length,
+    read_config,
+    read_table,
+    read_tokenizer,
+    unknown_token,
+)
 
-MAX_TOKENS = 512  # model2vec's own default
 CHUNK = 1024  # texts to a thread
 
 
@@ -30,11 +37,9 @@ class StaticEncoder:
     """Mean token vectors: ``mean(weight[token] * table[row of token])``.
 
     Args:
-        table: The token vectors, a row each.
+        numbers: The table, and the row and the weight of each token, as ``read_table`` checked them.
         tokenizer: Turns texts into token numbers.
         description: Which model this is.
-        token_weights: What each token counts in the mean; all the same where it is not given.
-        token_rows: The row of the table that each token has, where tokens share rows.
         unknown: The token that stands for what the tokenizer does not know; it is left out of the mean.
         longest: How many characters of a text are looked at.
         normalize: Whether vectors leave with length 1.
@@ -44,22 +49,17 @@ class StaticEncoder:
 
     def __init__(
         self,
-        table: Vectors,
+        numbers: TokenTable,
         tokenizer: Any,
         description: Description,
         *,
-        token_weights: Vectors | None = None,
-        token_rows: NDArray[np.integer] | None = None,
         unknown: int | None = None,
         longest: int | None = None,
         normalize: bool = False,
     ) -> None:
-        self.table = np.ascontiguousarray(table, dtype=np.float32)
+        self.table, self.rows, self.weights = numbers
         self.tokenizer = tokenizer
         self.description = description
-        tokens = len(self.table) if token_rows is None else len(token_rows)
-        self.rows = np.arange(tokens) if token_rows is None else np.asarray(token_rows, np.int64)
-        self.weights = np.ones(tokens, np.float32) if token_weights is None else np.asarray(token_weights, np.float32)
         self.unknown = -1 if unknown is None else unknown
         self.longest = longest
         self.normalize = normalize
@@ -98,99 +98,92 @@ class StaticEncoder:
     def _tokenize(self, texts: Sequence[str]) -> Tokens:
         """All tokens of each text, unknown ones included."""
         beginnings = [text[: self.longest] for text in texts]
-        encodings = self.tokenizer.encode_batch_fast(beginnings, add_special_tokens=False)
-        return Tokens.of([encoding.ids for encoding in encodings])
+        try:
+            encodings = self.tokenizer.encode_batch_fast(beginnings, add_special_tokens=False)
+        except BaseException as error:  # tokenizers raises a bare Exception, and one that is none where it fails itself
+            if isinstance(error, KeyboardInterrupt | SystemExit):
+                raise
+            raise OffsphereError(
+                f"the tokenizer of {self.description.model} fails on a text: {first_line(error)}"
+            ) from error
+        tokens = Tokens.of([encoding.ids for encoding in encodings])
+        if tokens.ids.max(initial=0) >= len(self.rows):  # compiled code would read beyond the table
+            raise OffsphereError(
+                f"the tokenizer of {self.description.model} gives token {tokens.ids.max():,}, and its table knows "
+                f"{len(self.rows):,}: its files do not belong together"
+            )
+        return tokens
 
 
 def load_wordllama() -> StaticEncoder:
     """Read table and tokenizer of the installed package wordllama directly: its own loader wants the network."""
     from importlib.util import find_spec
 
-    from safetensors.numpy import load_file
-
     spec = find_spec("wordllama")
     if spec is None or spec.origin is None:
         raise MissingExtraError("wordllama", "static")
     folder = Path(spec.origin).parent
     weights = folder / "weights" / "l2_supercat_256.safetensors"
-    tokenizer = _load_tokenizer(folder / "tokenizers" / "l2_supercat_tokenizer_config.json", None)
-    table = load_file(weights)["embedding.weight"]
-    description = Description("wordllama", digest_of_files([weights]), table.shape[1])
-    return StaticEncoder(table, tokenizer, description)
+    words = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
+    numbers = read_table(weights, "embedding.weight")
+    tokenizer = read_tokenizer(words, None, len(numbers.rows), weights)
+    return StaticEncoder(
+        numbers, tokenizer, Description("wordllama", digest_of_files([weights, words]), numbers.table.shape[1])
+    )
 
 
 def is_model2vec(folder: Path) -> bool:
-    """Whether a folder holds a model2vec model: a tokenizer, and a table named embeddings."""
-    from safetensors import SafetensorError, safe_open
-
+    """Whether a folder holds a model2vec model: a tokenizer, and a table named embeddings or a configuration of one."""
     weights = folder / "model.safetensors"
     if not weights.is_file() or not (folder / "tokenizer.json").is_file():
         return False
     try:
-        with safe_open(weights, framework="numpy") as tensors:
-            return "embeddings" in tensors.keys()  # noqa: SIM118  # it is no mapping
-    except (SafetensorError, OSError):
-        return False
+        return "embeddings" in map_tensors(weights) or may_be_model2vec(folder / "config.json")
+    except DataError:
+        return may_be_model2vec(folder / "config.json")
 
 
 def may_be_model2vec(config: Path) -> bool:
     """Whether a configuration looks like model2vec's, before the weights are there."""
     try:
-        settings = json.loads(config.read_bytes())
-    except (OSError, ValueError):
+        settings = read_json_object(config)
+    except DataError:
         return False
-    return isinstance(settings, dict) and (settings.get("model_type") == "model2vec" or "embedding_dtype" in settings)
+    return settings.get("model_type") == "model2vec" or "embedding_dtype" in settings
 
 
 def load_model2vec(folder: Path, name: str, *, keep_normalize: bool = False) -> StaticEncoder:
-    """Load a model2vec folder, which holds config.json, tokenizer.json and model.safetensors."""
-    from safetensors.numpy import load_file
+    """Load a model2vec folder, which holds config.json, tokenizer.json and model.safetensors.
 
-    config = json.loads((folder / "config.json").read_bytes())
-    weights = folder / "model.safetensors"
-    try:
-        tensors = load_file(weights)
-    except OSError as error:
-        raise OffsphereError(f"{folder} is no model2vec model: {weights.name} cannot be read") from error
-    limit = config.get("max_length", MAX_TOKENS)
-    tokenizer = _load_tokenizer(folder / "tokenizer.json", limit)
-    # model2vec cuts texts to as many characters as that many tokens of middling length would have
-    middling = int(np.median([len(token) for token in tokenizer.get_vocab()]))
-    normalizes = bool(config.get("normalize", False))
+    Args:
+        folder: The folder.
+        name: What the store and the tables call the model.
+        keep_normalize: Let vectors leave with length 1 where the model says so.
+
+    Returns:
+        The encoder.
+
+    Raises:
+        DataError: A file is missing or damaged, or the three do not fit together.
+    """
+    config_file, words, weights = (folder / file for file in ("config.json", "tokenizer.json", "model.safetensors"))
+    config = read_config(config_file)
+    numbers = read_table(weights, "embeddings")
+    tokenizer = read_tokenizer(words, config.max_length, len(numbers.rows), weights)
+    normalizes = bool(config.normalize)
     description = Description(
         name,
-        digest_of_files([weights]),
-        tensors["embeddings"].shape[1],
+        digest_of_files([config_file, words, weights]),
+        numbers.table.shape[1],
         removed=["config.json: normalize"] if normalizes and not keep_normalize else [],
         kept_normalize=keep_normalize,
     )
     return StaticEncoder(
-        tensors["embeddings"],
+        numbers,
         tokenizer,
         description,
-        token_weights=tensors.get("weights"),
-        token_rows=tensors.get("mapping"),
-        unknown=_unknown_token(tokenizer),
-        longest=None if limit is None else limit * middling,
+        unknown=unknown_token(tokenizer),
+        # model2vec cuts texts to as many characters as that many tokens of middling length would have
+        longest=None if config.max_length is None else config.max_length * middling_length(tokenizer),
         normalize=normalizes and keep_normalize,
     )
-
-
-def _load_tokenizer(path: Path, limit: int | None) -> Any:
-    try:
-        from tokenizers import Tokenizer
-    except ImportError as error:
-        raise MissingExtraError("tokenizers", "static") from error
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # tokenizers raises a bare Exception
-        raise OffsphereError(f"{path} is no tokenizer: {error}") from error
-    tokenizer.no_padding()
-    tokenizer.no_truncation() if limit is None else tokenizer.enable_truncation(limit)
-    return tokenizer
-
-
-def _unknown_token(tokenizer: Any) -> int | None:
-    """The id of the tokenizer's unknown token, which says nothing about a text."""
-    name = json.loads(tokenizer.to_str())["model"].get("unk_token")
-    return tokenizer.token_to_id(name) if name is not None else None

@@ -18,7 +18,8 @@ from offsphere.base.digests import digest_of_texts
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.files import write_whole
 from offsphere.base.version import __version__
-from offsphere.data.store import Manifest, Store, StoreWriter, locked
+from offsphere.data.store import Manifest, Store
+from offsphere.data.store_writer import StoreWriter, locked
 from offsphere.data.vector_files import SUFFIXES, read_vectors
 from offsphere.engines.engine import BATCH, Exchange, NamedRows
 from offsphere.engines.registry import ENGINES

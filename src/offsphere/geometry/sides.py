@@ -46,7 +46,7 @@ def sides_of(vectors: Measurable, task: Task | None) -> list[MeasuredSide]:
             f"give the vectors of {task.name} as offsphere.load_vectors or RankingVectors.of make them"
         )
     if isinstance(vectors, Store):
-        vectors = read_vectors(vectors.folder)
+        vectors = read_vectors(vectors.folder, verify=False)  # who opened it has decided that
     if isinstance(vectors, VectorFile):
         return [MeasuredSide("vector", vectors.vectors, vectors.ids, None, vectors.tokens)]
     rows = np.asanyarray(vectors)

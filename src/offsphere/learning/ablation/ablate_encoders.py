@@ -27,7 +27,7 @@ from offsphere.learning.encoders.encoder_setup import EncoderSetup, pairs_for, s
 from offsphere.learning.encoders.fit import fit
 from offsphere.learning.encoders.judging import Judge
 from offsphere.learning.encoders.prepare import prepare
-from offsphere.learning.encoders.trainable import forget, load_model, weights_digest
+from offsphere.learning.encoders.trainable import forget, load_model, model_digest
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
 from offsphere.scoring.training_record import Run
 
@@ -100,7 +100,7 @@ def ablate_encoder(
     base = recipe or EncoderRecipe()
     chosen = list(variants or encoder_grid(base, budget or budget_of(TEMPERATURES, RATES), full=full))
     judges = [Judge(part, data.metric) for part in judged]
-    digest = digest_of([model.encode(), weights_digest(model), data.digest().encode()])
+    digest = digest_of([model.encode(), model_digest(model), data.digest().encode()])
     evaluators, before = _measure_untouched(Memo(keep), digest, model, base, seed, judges)
     fit_one = fit_encoders(model, data, judges, seed)
     runs = all_runs(Memo(keep), digest, fit_one, chosen, range(seed, seed + seeds), progress)

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from offsphere.base.digests import digest_of_files
 from offsphere.base.errors import OffsphereError, ParameterError
+from offsphere.encode.model_files import digest_of_model
 from offsphere.encode.sentence import load_sentence_transformer
 from offsphere.encode.sources import model_source
 from offsphere.encode.static import StaticEncoder, is_model2vec, load_model2vec, load_wordllama
@@ -37,13 +37,12 @@ def load_model(name: str) -> Any:
         raise OffsphereError(f"model {name!r} cannot be loaded: {reason}") from error
 
 
-def weights_digest(name: str) -> bytes:
-    """A digest of the weights that a name stands for on this machine; nothing where they are on the hub."""
+def model_digest(name: str) -> bytes:
+    """A digest of the model that a name stands for on this machine; nothing where it is on the hub."""
     if name == "wordllama":
         return load_wordllama().description.revision.encode()
     folder = Path(model_source(name))
-    weights = sorted(path for path in folder.rglob("*") if path.suffix in (".safetensors", ".bin"))
-    return digest_of_files(weights).encode() if folder.is_dir() and weights else b""
+    return digest_of_model(folder).encode() if folder.is_dir() else b""
 
 
 def static_model(encoder: StaticEncoder) -> Any:
