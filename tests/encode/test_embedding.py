@@ -183,7 +183,7 @@ def test_a_store_shorter_than_its_manifest_is_refused(tmp_path):
     embed_items(side_of(["one", "two"]), ENCODER, tmp_path / "store")
     path = tmp_path / "store" / "vectors.npy"
     path.write_bytes(path.read_bytes()[:-4])
-    with pytest.raises(DataError, match="is truncated or damaged: it claims .* delete .*store and embed again"):
+    with pytest.raises(DataError, match=r"is truncated or damaged: it claims .* delete .*store and embed again"):
         open_store(tmp_path / "store")
     np.save(path, np.ones((3, 3), np.float32))
     with pytest.raises(DataError, match=r"its manifest says float32 \(2, 3\)"):

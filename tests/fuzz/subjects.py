@@ -285,3 +285,85 @@ class Model2Vec:
         rows = load_model2vec(folder, "fuzzed").encode(["w1 w2 w11", "w3", "", "unknown words"], "document")
         assert rows.shape[0] == 4
         return rows
+
+
+@subject("store")
+class StoreFolder:
+    @staticmethod
+    def write(folder):
+        from offsphere.encode.embedding import SideItems, embed_items
+        from offsphere.encode.function import FunctionEncoder
+
+        rows = dict(zip(IDS, VECTORS, strict=True))
+        encoder = FunctionEncoder(lambda texts: [rows.get(text, VECTORS[0]) for text in texts], "rows")
+        embed_items(SideItems("document", [f"id of {text}" for text in IDS], IDS), encoder, folder, block=5)
+        (folder / ".lock").unlink(missing_ok=True)
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data.store import open_store
+
+        store = open_store(folder)
+        return np.asarray(store.vectors), list(store.items), store.manifest
+
+
+@subject("store in the making")
+class UnfinishedStore:
+    """A store that a kill left after two of three blocks: it is finished right, or one line says that it cannot be."""
+
+    texts = [f"text {row}" for row in range(30)]  # noqa: RUF012
+
+    @classmethod
+    def embed(cls, folder, blocks):
+        from offsphere.encode.embedding import SideItems, embed_items
+        from offsphere.encode.function import FunctionEncoder
+
+        def rows(texts):
+            nonlocal blocks
+            blocks -= len(texts) > 1
+            if blocks < 0:
+                raise KeyboardInterrupt
+            return [[len(text), float(text.split()[-1]), 1.5] for text in texts if text != "offsphere"] or [[0, 0, 0]]
+
+        rows.__version__ = "1"
+        side = SideItems("document", [str(row) for row in range(30)], cls.texts)
+        return embed_items(side, FunctionEncoder(rows, "rows"), folder, block=10)
+
+    @staticmethod
+    def write(folder):
+        try:
+            UnfinishedStore.embed(folder, 2)
+        except KeyboardInterrupt:
+            (folder / ".lock").unlink(missing_ok=True)
+
+    @staticmethod
+    def read(folder):
+        store = UnfinishedStore.embed(folder, 3)
+        store.verify()
+        return np.asarray(store.vectors), store.ids
+
+
+@subject("sentence-transformers folder", anything=True)
+class SentenceFolder:
+    """Its configuration and its weights: whatever stands there, no code but ours runs, and vectors or one line come."""
+
+    @staticmethod
+    def write(folder):
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding
+        from tokenizers import Tokenizer
+        from tokenizers.models import WordLevel
+        from tokenizers.pre_tokenizers import Whitespace
+
+        tokenizer = Tokenizer(WordLevel({"[UNK]": 0, "w1": 1, "w2": 2}, unk_token="[UNK]"))  # no password
+        tokenizer.pre_tokenizer = Whitespace()
+        stage = StaticEmbedding(tokenizer, embedding_weights=VECTORS[:3])
+        SentenceTransformer(modules=[stage, Normalize()], prompts={"query": "w1 ", "document": ""}).save(str(folder))
+
+    @staticmethod
+    def read(folder):
+        from offsphere.encode import load_encoder
+
+        rows = load_encoder(str(folder)).encode(["w1 w2", "w2", ""], "query")
+        assert len(rows) == 3
+        return rows

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from offsphere.base.errors import ParameterError
+from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
 from offsphere.cli.learning_parts import load_with_warnings, vectors_option
@@ -129,6 +130,10 @@ class _Request(NamedTuple):
     seed: int
     new_documents: bool
 
+    def what_is_kept(self) -> str:
+        """Say where the variants are that were trained before an interruption."""
+        return f"the variants trained so far are in {self.out}: run the same command again, it goes on from there"
+
     @property
     def shared(self) -> dict[str, Any]:
         """The arguments that ``ablate`` and ``ablate_encoder`` have in common."""
@@ -192,7 +197,7 @@ def _ablate_encoders(
     train, test = load_text_parts(
         source.data, split=request.split, train_split=request.train_split, ignore_missing=source.ignore_missing
     )
-    with progress_bar("training") as progress:
+    with told_when_interrupted(request.what_is_kept), progress_bar("training") as progress:
         ablation = ablate_encoder(
             train,
             source.model,
@@ -224,7 +229,7 @@ def _ablate_adapters(
     ]
     with progress_bar("embedding") as progress:
         also = [judged.load(progress=progress) for judged in sources]
-    with progress_bar("training") as progress:
+    with told_when_interrupted(request.what_is_kept), progress_bar("training") as progress:
         ablation = ablate(
             train,
             test,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
 from offsphere.cli.learning_parts import load_with_warnings, vectors_option
@@ -85,7 +86,7 @@ def adapt_command(
     source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify)
     (train, test), also = load_with_warnings(source, split, train_split, known_items=known_items)
     how: dict[str, Any] = {"new_documents": new_documents, "metric": metric, "seed": seed, "seeds": seeds}
-    with progress_bar("training") as progress:
+    with told_when_interrupted(lambda: "nothing was written"), progress_bar("training") as progress:
         learned = learn(train, test, [recipe], also=also, progress=progress, **how)
     learned.adapters[0].save(out)
     if as_json:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from offsphere.base.files import write_whole
+from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.progress_bar import progress_bar
 
@@ -45,7 +46,8 @@ def run_audit(
         with progress_bar("training") as progress:
             learned = learn(parts.train, parts.test, ADAPTERS, metric=metric, seed=seed, progress=progress)
     made_by = source.made_by(task)
-    with progress_bar("auditing") as progress:
+    kept = "what was computed so far is in the cache: run the same command again, it goes on from there"
+    with told_when_interrupted(lambda: kept), progress_bar("auditing") as progress:
         return audit(
             task,
             vectors,

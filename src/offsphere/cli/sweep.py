@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from offsphere.base.files import write_whole
+from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
 from offsphere.cli.progress_bar import progress_bar
@@ -53,7 +54,8 @@ def sweep_command(
     variants = encoder_sweep(base, over, values.split(",") if values is not None else ())
     check_writable(out / "ablation.json")
     learned, judged = load_text_parts(data, split=split, train_split=train_split)
-    with progress_bar("training") as progress:
+    kept = f"the values trained so far are in {out}: run the same command again, it goes on from there"
+    with told_when_interrupted(lambda: kept), progress_bar("training") as progress:
         ablation = ablate_encoder(
             learned,
             model,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
 from offsphere.cli.live import live_table
@@ -98,7 +99,8 @@ def train_command(
     check_writable(out / "modules.json")
     _say_where_it_goes_on(out, restart=restart)
     how: dict[str, Any] = {"layers": layers, "restart": restart, "push_to_hub": push_to_hub}
-    with progress_bar("training") as progress, live_table(quiet=as_json) as seen:
+    kept = f"the checkpoints so far are in {out}: run the same command again, it goes on from there"
+    with told_when_interrupted(lambda: kept), progress_bar("training") as progress, live_table(quiet=as_json) as seen:
         trained = train(learned, model, out, test=judged, recipe=chosen, progress=progress, seen=seen, **shared, **how)
     if as_json:
         typer.echo(json.dumps(trained.to_json(), indent=2))

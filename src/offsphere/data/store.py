@@ -142,7 +142,8 @@ class Store:
             >>> from offsphere.encode.function import FunctionEncoder
             >>> encoder = FunctionEncoder(lambda texts: [[len(text), 1.0] for text in texts], "letters")
             >>> folder = Path(tempfile.mkdtemp())
-            >>> _ = osp.embed(osp.PairTask("words", np.arange(2.0), ["a", "b"], ["d", "e"]), encoder, folder)
+            >>> task = osp.PairTask("words", np.arange(3.0), ["a", "bb", "ccc"], ["d", "e", "f"])
+            >>> _ = osp.embed(task, encoder, folder)
             >>> content = bytearray((folder / "left" / "vectors.npy").read_bytes())
             >>> content[-1] ^= 1
             >>> _ = (folder / "left" / "vectors.npy").write_bytes(content)
@@ -150,7 +151,7 @@ class Store:
             ...     osp.open_store(folder / "left", verify=False).verify()
             ... except osp.OffsphereError as error:
             ...     print(str(error).replace(str(folder), "FOLDER"))  # doctest: +ELLIPSIS
-            FOLDER/left/vectors.npy is damaged: the vector of '1' (row 1) is not the one that was stored: delete ...
+            FOLDER/left/vectors.npy is damaged: the vector of '2' (row 2) is not the one that was stored: delete ...
         """
         ids = self.items.ids
         if self.digests is None:

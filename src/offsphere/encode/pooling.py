@@ -1,4 +1,9 @@
-"""The compiled inner loop of static models: means of table rows."""
+"""The compiled inner loop of static models: means of table rows.
+
+Compiled code does not ask whether an index is inside its array. ``tokens`` come from a tokenizer's file, ``rows`` from
+a model's: ``static_files`` checks that every row is one of the table and that there are as many rows as weights, and
+``StaticEncoder`` that no token is beyond them, for each chunk of texts.
+"""
 
 from __future__ import annotations
 

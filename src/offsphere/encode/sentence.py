@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Counts, Rows
-from offsphere.base.errors import MissingExtraError
+from offsphere.base.errors import MissingExtraError, OffsphereError, first_line
 from offsphere.data.items import Item, ItemSide
 from offsphere.encode.encoder import Description, Tokens
 from offsphere.encode.function_digest import UNKNOWN
@@ -34,6 +34,7 @@ class SentenceEncoder:
         from offsphere.encode.stages import remove_output_stages
 
         self.model: Any = model if model is not None else load_sentence_transformer(source)
+        self.name = name
         self.model.eval()
         removed = [] if keep_normalize else remove_output_stages(self.model)
         self.description = Description(
@@ -60,7 +61,12 @@ class SentenceEncoder:
         """Encode by the model's method for the side; pairs have no query side and use the plain one."""
         methods = {"query": self.model.encode_query, "document": self.model.encode_document}
         method = methods.get(side, self.model.encode)
-        rows = method(list(items), batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
+        try:
+            rows = method(list(items), batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
+        except Exception as error:  # a model of others, on whatever is in its files
+            raise OffsphereError(
+                f"the model {self.name} fails on {len(items)} texts ({type(error).__name__}): {first_line(error)}"
+            ) from error
         return np.ascontiguousarray(rows, dtype=np.float32)
 
     def count_tokens(self, items: Sequence[Item]) -> Counts:

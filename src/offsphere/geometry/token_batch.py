@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Index, Rows
+from offsphere.base.errors import VectorError
 from offsphere.geometry.directions import Directions
 from offsphere.geometry.sample import Sample, random_keys, smallest
 from offsphere.geometry.tokens import PROBES, LayerState, SentenceSums, TokenSums
@@ -26,6 +27,8 @@ class TokenBatch:
     _probes: tuple[Index, Index] = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.sentences.size and not 0 <= self.sentences.min() <= self.sentences.max() < len(self.numbers):
+            raise VectorError(f"tokens of sentence {self.sentences.max()} in a batch of {len(self.numbers)}")
         width = int(self.ids.max(initial=0)) + 1
         keys, group = np.unique(self.sentences * width + self.ids, return_inverse=True)
         distinct, slot = np.unique(keys % width, return_inverse=True)
@@ -39,6 +42,8 @@ class TokenBatch:
         from offsphere.geometry.token_kernels import add_tokens
 
         group, distinct, slot = self._groups
+        if rows.ndim != 2 or len(rows) != len(self.ids):  # noqa: PLR2004
+            raise VectorError(f"vectors of shape {rows.shape} for {len(self.ids)} tokens: expected a row for each")
         shape = (2, len(self.numbers), rows.shape[1])
         lengths, raw, unit = np.empty(len(rows)), np.zeros(shape), np.zeros(shape)
         grouped = np.zeros((len(slot), rows.shape[1]))

@@ -1,4 +1,8 @@
-"""The compiled inner loop of the token metrics: lengths and sums of token vectors, sentence by sentence."""
+"""The compiled inner loop of the token metrics: lengths and sums of token vectors, sentence by sentence.
+
+Compiled code does not ask whether an index is inside its array. ``TokenBatch`` numbers kinds and groups itself, refuses
+a sentence that is none of the batch, and checks that there is a vector for each token.
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,10 @@ lines is ranked in float64. So results are exact, and do not depend on how the m
 Three things keep it fast besides the test. A full line is first shortened by its intervals alone, so that in the first
 block, where thresholds are low, few exact products are wasted. Exact products are shared by the scorers of a query. And
 a list is pruned to its k best only when it has grown by half.
+
+No index in here comes from a file: positions count the documents of a block, lists have room for k of them, and
+``search`` makes all arrays for the shapes at hand. What does come from files is checked there first: that queries and
+documents are of one width, as many biases as documents, and every length finite.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Inner products in float64, compiled: the same for equal rows wherever they stand."""
+"""Inner products in float64, compiled: the same for equal rows wherever they stand.
+
+Two rows must be of one width, which compiled code does not ask: ``search`` refuses queries and documents of different
+widths and multiplies them as matrices first, ``lengths`` multiplies a row with itself.
+"""
 
 from __future__ import annotations
 
