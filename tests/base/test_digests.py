@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from offsphere.base.digests import digest_of, digest_of_files, digest_of_texts
+from offsphere.base.digests import digest_of, digest_of_files, digest_of_named_files, digest_of_texts
 from offsphere.base.errors import OffsphereError
 
 
@@ -38,3 +38,15 @@ def test_files_are_known_by_their_contents(tmp_path):
     assert digest_of_files([two, one]) != wanted
     with pytest.raises(OffsphereError, match=r"cannot read .*nowhere: No such file"):
         digest_of_files([tmp_path / "nowhere"])
+
+
+def test_files_of_a_folder_are_known_by_contents_and_names(tmp_path):
+    (tmp_path / "inner").mkdir()
+    one, two = tmp_path / "inner" / "one", tmp_path / "two"
+    one.write_bytes(b"x")
+    two.write_bytes(b"y")
+    contents = [hashlib.sha256(content).digest() for content in (b"x", b"y")]
+    wanted = by_hand(b"inner/one", contents[0], b"two", contents[1])[:16]
+    assert digest_of_named_files(tmp_path, [one, two]) == digest_of_named_files(tmp_path, [two, one]) == wanted
+    moved = two.rename(tmp_path / "three")
+    assert digest_of_named_files(tmp_path, [one, moved]) != wanted
