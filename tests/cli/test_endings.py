@@ -133,3 +133,33 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path):
     assert stderr.count("\n") == 1
     assert "stopped; " in stderr
     assert "run the same command again" in stderr
+
+
+STOPPED = """
+import importlib, sys
+from offsphere.cli import main
+
+def stop(*_, **__):
+    raise KeyboardInterrupt
+
+module, name = sys.argv.pop(1).rsplit(".", 1)
+setattr(importlib.import_module(module), name, stop)
+main()
+"""
+KEPT = {
+    "audit": ("offsphere.auditing.run.audit", "is in the cache: run the same command again, it goes on from there"),
+    "adapt": ("offsphere.learning.adapters.learn.learn", "stopped; nothing was written"),
+    "ablate": ("offsphere.learning.ablation.ablate_adapters.ablate", "trained so far are in out: run the same command"),
+}
+
+
+@pytest.mark.parametrize("command", KEPT)
+def test_what_is_kept_is_told_by_every_command_that_keeps_something(command, tmp_path):
+    from tests.kills.commands import write_ranking
+
+    write_ranking(tmp_path)
+    function, words = KEPT[command]
+    result = run_warm(STOPPED, function, command, tmp_path, "--out", "out", imports=("tests.command",), cwd=tmp_path)
+    assert result.returncode == 130
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1
