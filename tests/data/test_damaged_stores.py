@@ -147,16 +147,16 @@ def test_a_flipped_bit_stops_every_command_that_reads_vectors_unless_told_otherw
     lines = "".join(f"text number {n},another {n % 3},{n % 4}\n" for n in range(12))
     (tmp_path / "pairs.csv").write_text(f"sentence1,sentence2,score\n{lines}")
     osp.embed(osp.load_task(tmp_path / "pairs.csv"), "wordllama", tmp_path / "v")
-    flip(tmp_path / "v" / "right" / "vectors.npy", -9)
+    flip(tmp_path / "v" / "right-pairs" / "vectors.npy", -9)
     for command in ("compare", "measure", "audit"):
         given = (command, tmp_path / "pairs.csv", "--vectors", tmp_path / "v", "--json")
         result = run_command(*given)
         assert result.returncode == 2
         assert "the vector of '11' (row 11) is not the one that was stored" in result.stderr
         assert result.stderr.count("\n") == 1
-    assert run_command("measure", tmp_path / "v" / "right").returncode == 2
-    assert run_command("data", "export", tmp_path / "v" / "right", tmp_path / "x.npy").returncode == 2
-    assert run_command("measure", tmp_path / "v" / "right", "--no-verify", "--section", "lengths").returncode == 0
+    assert run_command("measure", tmp_path / "v" / "right-pairs").returncode == 2
+    assert run_command("data", "export", tmp_path / "v" / "right-pairs", tmp_path / "x.npy").returncode == 2
+    assert run_command("measure", tmp_path / "v" / "right-pairs", "--no-verify", "--section", "lengths").returncode == 0
     given = ("compare", tmp_path / "pairs.csv", "--vectors", tmp_path / "v", "--scorer", "dot", "--json")
     assert run_command(*given, "--no-verify").returncode == 0
 
