@@ -65,11 +65,12 @@ class SideAdapter:
                 "use vectors of the model it was trained on"
             )
         given = np.asarray(vectors, dtype=np.float64)
-        entered = given / (_divisors(given) ** self.input)[:, None] if self.input else given
-        mapped = entered @ self.matrix if self.matrix is not None else entered
-        if self.head is not None:
-            mapped = self.head.apply(given, mapped)
-        return mapped.astype(np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):  # who scores the vectors refuses what is not finite
+            entered = given / (_divisors(given) ** self.input)[:, None] if self.input else given
+            mapped = entered @ self.matrix if self.matrix is not None else entered
+            if self.head is not None:
+                mapped = self.head.apply(given, mapped)
+            return mapped.astype(np.float32)
 
     def arrays(self) -> dict[str, Array]:
         """Give its numbers by name."""

@@ -69,9 +69,10 @@ class AffineMap:
                 f"vectors have {vectors.shape[1]} dimensions, the transform was fitted on {len(self.matrix)}: "
                 "use vectors of the model it was fitted on"
             )
-        mapped = _times(np.asarray(vectors, dtype=np.float64), self.matrix)
-        mapped += self.shift
-        return mapped.astype(np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):  # who scores the vectors refuses what is not finite
+            mapped = _times(np.asarray(vectors, dtype=np.float64), self.matrix)
+            mapped += self.shift
+            return mapped.astype(np.float32)
 
     def then(self, following: AffineMap) -> AffineMap:
         """Join this map and the following one to one map."""
