@@ -61,14 +61,17 @@ def mapped(vectors: np.ndarray, matrix: np.ndarray, mean: np.ndarray) -> tuple[n
     return rows, np.abs(rows) * 2.0**-23 + 1e-44 + room * (len(matrix) + 8) * 64 * EPSILON
 
 
-def bank_means(similarity: str, exponents: tuple[float, float], bank: np.ndarray, documents: np.ndarray, k: int):
-    """For every document the mean of its k largest values with queries of the bank; no value counts as zero."""
-    values = scores(similarity, exponents, bank, documents).values
-    best = -np.sort(-np.where(np.isfinite(values), values, 0), axis=0)[:k]
-    return best.mean(axis=0)
+def bank_means(family: str, parameters: tuple[float, ...], bank: np.ndarray, documents: np.ndarray, k: int):
+    """For every document the mean of its k largest values with queries of the bank, and by how much it may be off.
+
+    No value counts as zero.
+    """
+    brute = scores(family, parameters, bank, documents)
+    best = -np.sort(-np.where(np.isfinite(brute.values), brute.values, 0), axis=0)[:k]
+    return best.mean(axis=0), brute.value_errors.max(axis=0) + 64 * EPSILON * np.abs(best).max(axis=0)
 
 
-def scores(  # noqa: PLR0914  # a formula has as many parts as it has
+def scores(
     family: str,
     parameters: tuple[float, ...],
     queries: np.ndarray,

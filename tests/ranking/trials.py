@@ -181,8 +181,10 @@ def draw_scorer(rng: np.random.Generator, corpus: Corpus):
         bank = corpus.document_rows[some] * rng.uniform(0.5, 1.5, (5, dimension)).astype(np.float32)
         bank[rng.random(5) < 0.2] = 0
         near = int(rng.choice([1, 3, 10]))
-        scorer = csls(scorer, corpus.documents, bank, near) if extra == "csls" else nnn(
-            scorer, corpus.documents, bank, 0.75, near
+        scorer = (
+            csls(scorer, corpus.documents, bank, near)
+            if extra == "csls"
+            else nnn(scorer, corpus.documents, bank, 0.75, near)
         )
         bias = (extra, bank, near)
     if standardized and np.any(np.linalg.norm(scorer.transform(corpus.document_rows).astype(np.float64), axis=1)):
@@ -227,7 +229,7 @@ def search_without(corpus: Corpus, scorers, k: int, excluded: np.ndarray):
 
 
 def judge(corpus: Corpus, scorer: Scorer, parts, top, k: int, allowed) -> list[str]:
-    """What disagrees with brute force: the transformed vectors, the bias, the order, the order of equals, the scores."""
+    """What disagrees with brute force: transformed vectors, the bias, the order, that of equals, or the scores."""
     transforms, family, parameters, bias = parts
     queries, documents = corpus.query_rows, corpus.document_rows
     faults = []
@@ -237,9 +239,9 @@ def judge(corpus: Corpus, scorer: Scorer, parts, top, k: int, allowed) -> list[s
     numbers = bias
     if isinstance(bias, tuple):
         extra, bank, near = bias
-        means = bank_means(family, parameters, scorer.transform(bank, "query"), documents, near)
-        numbers = -means / 2 if extra == "csls" else -0.75 * means
-        if not np.allclose(scorer.bias.values, numbers.astype(np.float64), rtol=1e-9, atol=1e-12):
+        means, room = bank_means(family, parameters, scorer.transform(bank, "query"), documents, near)
+        wanted = -means / 2 if extra == "csls" else -0.75 * means
+        if (np.abs(scorer.bias.values - wanted) > room).any():
             faults.append("the bias is not its formula")
         numbers = scorer.bias.values
     brute = brute_force.scores(family, parameters, queries, documents, numbers)
@@ -297,8 +299,10 @@ def judge_scores(scorer: Scorer, brute, row: np.ndarray, scores: np.ndarray) -> 
         finite = values[np.isfinite(values)]
         if not len(finite):
             return []
-        deviation, size = finite.std(), np.abs(finite).max()
-        if deviation <= 1e-4 * size:  # no deviation to speak of: standardised noise
+        # the size that scores of such vectors can have; the closed form knows a deviation to some share of that
+        size = max(np.abs(finite).max(), errors.max() / (50 * brute_force.EPSILON))
+        deviation = finite.std()
+        if deviation <= 1e-4 * size:  # no deviation to speak of: noise, standardised
             return []
         wanted, room = (wanted - finite.mean()) / deviation, 1e-4 * size / deviation + 0 * room
     same = np.isfinite(wanted) == np.isfinite(scores)
