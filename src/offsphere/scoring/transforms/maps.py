@@ -15,6 +15,7 @@ import numpy as np
 from offsphere.base.arrays import Array, Rows, Vectors
 from offsphere.base.errors import VectorError
 from offsphere.scoring.value_key import value_key
+from offsphere.vectors.mapped_rows import mapped_rows
 from offsphere.vectors.moments import Moments
 
 Side = Literal["query", "document"]
@@ -70,9 +71,9 @@ class AffineMap:
                 "use vectors of the model it was fitted on"
             )
         with np.errstate(over="ignore", invalid="ignore"):  # who scores the vectors refuses what is not finite
-            mapped = _times(np.asarray(vectors, dtype=np.float64), self.matrix)
-            mapped += self.shift
-            return mapped.astype(np.float32)
+            if self.matrix.ndim == 2:  # noqa: PLR2004
+                return mapped_rows(vectors, self.matrix, self.shift)
+            return (np.asarray(vectors, dtype=np.float64) * self.matrix + self.shift).astype(np.float32)
 
     def then(self, following: AffineMap) -> AffineMap:
         """Join this map and the following one to one map."""
