@@ -23,7 +23,14 @@ def forbid(event, arguments):
 sys.addaudithook(forbid)
 """
 EVENTS = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.sendto"}
-EVENTS |= {"socket.sendmsg", "socket.bind", "urllib.Request", "http.client.connect", "ftplib.connect", "smtplib.connect"}
+EVENTS |= {
+    "socket.sendmsg",
+    "socket.bind",
+    "urllib.Request",
+    "http.client.connect",
+    "ftplib.connect",
+    "smtplib.connect",
+}
 
 # a network of its own that leads nowhere; what compiled code tries there the kernel counts
 ALONE = """
