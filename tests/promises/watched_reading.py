@@ -1,4 +1,4 @@
-"""Read every format, and hostile files of it, while Python reports what runs: ``python -m tests.promises.watched_reading``.
+"""Read every format, and files made to run code, while Python reports what runs in this process.
 
 First our own examples are read unwatched: modules are imported, and numba loads the kernels that it compiled before.
 Then everything is read twice. The first time modules may be imported, where an error needs one; the second time nothing
@@ -13,6 +13,7 @@ import pickle
 import sys
 import tempfile
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -98,10 +99,8 @@ def watch(event: str, arguments: tuple[object, ...]) -> None:
 def attempt(name: str, read: object) -> None:
     """Read, and note what ran meanwhile; a refusal is fine, and so is an answer."""
     before = len(seen)
-    try:
+    with suppress(OffsphereError):
         read()
-    except OffsphereError:
-        pass
     if len(seen) > before:
         sys.stdout.write(f"{name}: {'; '.join(seen[before:][:3])}\n")
 
