@@ -1,6 +1,7 @@
 # Two commands do everything on a machine with python3, pip and make:
 #   make demo    set up .venv, install, and run the main job on the docstrings of this machine
 #   make test    set up, install what the tests need, lint, check types, run all tests
+# More of what the tests do a little of: make test-slow, make fuzz, make kill, make benchmarks
 # A second run installs nothing again: each set-up leaves a stamp that is older only than what it was made from.
 
 PYTHON ?= python3
@@ -11,7 +12,11 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export HF_HUB_OFFLINE ?= 1
 
-.PHONY: install demo test test-slow lint types unit benchmarks clean
+# how many damaged files a format, and how many kills a command (14 commands: 1,000 in all)
+FUZZ ?= 5000
+KILLS ?= 72
+
+.PHONY: install demo test test-slow lint types unit fuzz kill benchmarks clean
 
 install: $(VENV)/.installed
 demo: install
@@ -33,8 +38,15 @@ unit: $(VENV)/.tested
 test-slow: $(VENV)/.tested
 	$(BIN)/python -m pytest -m slow
 
+fuzz: $(VENV)/.tested
+	OFFSPHERE_FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz -n auto --dist worksteal -rP
+	$(BIN)/python -m tests.fuzz.coverage_guided $(FUZZ)
+
+kill: $(VENV)/.tested
+	OFFSPHERE_KILLS=$(KILLS) $(BIN)/python -m pytest tests/kills -n auto --dist worksteal -rP
+
 benchmarks: $(VENV)/.benchmarked
-	failed=0; for script in one_pass significance metrics start_up encode geometry adapt train factorize; do \
+	failed=0; for script in one_pass significance metrics start_up encode geometry adapt train factorize memory; do \
 		$(BIN)/python benchmarks/$$script.py || failed=1; done; exit $$failed
 
 $(VENV)/.made:

@@ -7,7 +7,6 @@ is neither, made as small as hypothesis can. A crash of the process is seen by w
 from __future__ import annotations
 
 import random
-import resource
 import shutil
 import sys
 import tempfile
@@ -17,12 +16,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from offsphere.base.errors import OffsphereError
+from tests.fuzz.judging import judge, limit_memory
 from tests.fuzz.mutations import damaged, damages
-from tests.fuzz.subjects import SUBJECTS, Subject, exact
-
-LONGEST = 2_500  # characters of an error
-ROOM = 3 << 30  # bytes of address space beyond what the imports took
+from tests.fuzz.subjects import SUBJECTS, exact
 
 
 def main() -> None:
@@ -38,7 +34,7 @@ def main() -> None:
         if chosen.reference is not None:
             assert exact(chosen.reference(original)) == expected, "the two readers differ on a whole file"
         files = sorted(path.relative_to(original) for path in original.rglob("*") if path.is_file())
-        _limit_memory()
+        limit_memory()
 
         @seed(int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().getrandbits(32))
         @settings(
@@ -56,37 +52,12 @@ def main() -> None:
             shutil.copytree(original, copy)
             content = damaged((original / file).read_bytes(), damage)
             (copy / file).write_bytes(content)
-            counts[_judge(chosen, copy, expected)] += 1
+            counts[judge(chosen, copy, expected)] += 1
 
         one_damage()
     sys.stdout.write(
         f"{name}: {sum(counts.values())} damaged files, {counts['right']} read right, {counts['refused']} refused\n"
     )
-
-
-def _judge(chosen: Subject, folder: Path, expected: object) -> str:
-    """Read a damaged folder: refused with one line, or right; anything else raises."""
-    try:
-        value = exact(chosen.read(folder))
-    except OffsphereError as error:
-        line = str(error)
-    else:
-        line = ""
-    if line:
-        assert "\n" not in line, line
-        assert len(line) < LONGEST, line[:LONGEST]
-        return "refused"
-    if not chosen.anything:
-        right = exact(chosen.reference(folder)) if chosen.reference is not None else expected
-        assert value == right, "a wrong answer"
-    return "right"
-
-
-def _limit_memory() -> None:
-    """Let this process have so much address space and no more."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    limit = pages * resource.getpagesize() + ROOM
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 main()

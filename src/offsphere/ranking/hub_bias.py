@@ -12,11 +12,12 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
 from offsphere.base.errors import OffsphereError, VectorError
-from offsphere.ranking.search import search
+from offsphere.ranking.search import check_finite, search
 from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE, Polar
 from offsphere.vectors.blocks import Blocks, Documents
+from offsphere.vectors.lengths import lengths
 
 NNN_NEIGHBOURS = 128
 CSLS_NEIGHBOURS = 10
@@ -101,7 +102,8 @@ def with_csls(scorer: Scorer, means: Array) -> Scorer:
 def nearest_means(scorer: Scorer, documents: Documents | Blocks, bank: Vectors, *neighbours: int) -> list[Array]:
     """Compute, for each number of neighbours, every document's mean value over that many of its best bank queries.
 
-    A bank smaller than that is averaged whole. A document that has no value gets zero.
+    A bank smaller than that is averaged whole. A query without length has the value zero with every document, as in a
+    search; a document that has no value gets zero.
     """
     similarity = scorer.similarity
     if not isinstance(similarity, Polar):
@@ -110,10 +112,17 @@ def nearest_means(scorer: Scorer, documents: Documents | Blocks, bank: Vectors, 
         raise VectorError("the query bank is empty: give at least one query vector")
     # the same search with the sides exchanged: documents look for their nearest queries
     turned = scorer.turned()
+    bank_lengths = lengths(scorer.transform(bank, "query"))
+    check_finite(bank_lengths, "bank query", 0, scorer)
+    pointing = bank_lengths > 0
+    silent = np.zeros(min(len(bank) - int(pointing.sum()), max(neighbours)))
     parts: list[list[Array]] = [[] for _ in neighbours]
     for block in Blocks.of(documents):
-        scores = search(block, bank, [turned], max(neighbours))[0].scores
-        scores = np.where(np.isfinite(scores), scores, 0)
+        scores = np.tile(silent, (len(block), 1))
+        if pointing.any():
+            best = search(block, bank[pointing], [turned], max(neighbours))[0].scores
+            scores = np.concatenate([np.where(np.isfinite(best), best, 0), scores], axis=1)
+        scores = -np.sort(-scores, axis=1)
         for part, k in zip(parts, neighbours, strict=True):
             part.append(scores[:, :k].mean(axis=1))
     return [np.concatenate(part) for part in parts]

@@ -235,9 +235,7 @@ def _make_groups(queries: Vectors, scorers: Sequence[Scorer], k: int, count: int
     for members in by_map.values():
         mapped = np.ascontiguousarray(members[0][1].transform(queries, "query"))
         query_lengths = lengths(mapped)
-        if not np.isfinite(query_lengths).all():
-            row = int(np.flatnonzero(~np.isfinite(query_lengths))[0])
-            raise VectorError(f"query vector in row {row} is not finite: remove it or encode it again")
+        check_finite(query_lengths, "query", 0, members[0][1])
         with np.errstate(over="ignore"):
             factors = [s.similarity.query_factor(_divisors(query_lengths, s.similarity)) for _, s in members]
         shape = (len(mapped), len(members))
@@ -285,9 +283,7 @@ def _prepare(group: _Group, block: Rows, first: int) -> _GroupBlock:
     tiles = [scorer.transform(block[start : start + TILE]) for start in range(0, len(block), TILE)]
     documents = block if not scorer.transforms else np.concatenate(tiles)
     document_lengths = lengths(documents)
-    if not np.isfinite(document_lengths).all():
-        row = first + int(np.flatnonzero(~np.isfinite(document_lengths))[0])
-        raise VectorError(f"document vector in row {row} is not finite: remove it or encode it again")
+    check_finite(document_lengths, "document", first, scorer)
     group.document_lengths[first : first + len(block)] = document_lengths
     weights = np.empty((len(group.members), len(block)))
     offsets = np.empty_like(weights)
@@ -313,10 +309,21 @@ def _scan_queries(group: _Group, block: _GroupBlock, first: int, start: int) -> 
     for tile in range(0, len(block.documents), DOCUMENT_TILE):
         documents = block.documents[tile : tile + DOCUMENT_TILE]
         product = desk.product[: len(queries) * len(documents)].reshape(len(queries), -1)
-        np.matmul(queries, documents.T, out=product)
+        with np.errstate(over="ignore", invalid="ignore"):  # such products are not trusted but computed in float64
+            np.matmul(queries, documents.T, out=product)
         scan_tile(product, tile, sides, first, group.k, group.plan, block.terms, tops, work)
     rank_block(sides, first, group.k, group.plan, block.terms, tops, work)
     group.desks.append(desk)
+
+
+def check_finite(row_lengths: Array, side: str, first: int, scorer: Scorer) -> None:
+    """Refuse vectors whose lengths are not finite, as they were given or after the scorer's transforms."""
+    bad = np.flatnonzero(~np.isfinite(row_lengths))
+    if len(bad):
+        after = f" in float32 after {' + '.join(part.name for part in scorer.transforms)}" if scorer.transforms else ""
+        raise VectorError(
+            f"{side} vector in row {first + int(bad[0])} is not finite{after}: remove it or encode it again"
+        )
 
 
 def _read_only(rows: Rows) -> Rows:

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from offsphere.base.arrays import Flags, Rows, Vectors
-from offsphere.base.errors import OffsphereError
+from offsphere.base.arrays import Array, Flags, Rows, Vectors
+from offsphere.base.errors import OffsphereError, VectorError
 from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.query_standardization import QueryStandardization
 from offsphere.scoring.similarity import Similarity
@@ -79,20 +79,15 @@ class Lowering:
 
         Returns:
             As many rows, up to two numbers longer.
+
+        Raises:
+            VectorError: where a number leaves the range of float32.
         """
-        similarity = self.similarity
-        rows = self.transform(vectors, "query")
-        query_lengths = lengths(rows)
-        divisors = np.where(query_lengths > 0, query_lengths, 1.0) if similarity.divides_by_query else query_lengths
-        factor = similarity.query_factor(divisors)
-        if similarity.linear:
-            rows, factor = (rows / factor[:, None]).astype(np.float32), np.ones_like(factor)
-        if self.extended:
-            rows = _append_column(rows, factor)
+        rows = self.query_rows(vectors)
         if self.standardization is not None:
             centre, spread = self.standardization.of_lowered(rows)
             rows = _append_column(rows / spread[:, None], -centre / spread)
-        return rows
+        return self._stored(rows, "query", 0)
 
     def documents(self, vectors: Vectors, first: int = 0) -> Rows:
         """Make the vectors to index.
@@ -103,17 +98,36 @@ class Lowering:
 
         Returns:
             As many rows, up to two numbers longer.
+
+        Raises:
+            VectorError: where a number leaves the range of float32.
         """
-        rows = self.transform(vectors)
-        weight, offset = self.similarity.document_terms(lengths(rows))
-        rows = (rows * weight[:, None]).astype(np.float32)
-        if self.extended:
-            if self.bias is not None:
-                offset = offset + self.bias.values[first : first + len(rows)]
-            rows = _append_column(rows, np.where(np.isfinite(offset), offset, 0.0))
+        rows = self.document_rows(vectors, first)
         if self.standardization is not None:
             rows = _append_column(rows, np.ones(len(rows)))
-        return rows
+        return self._stored(rows, "document", first)
+
+    def query_rows(self, vectors: Vectors) -> Array:
+        """Make the vectors to query with in float64, before any standardisation."""
+        similarity = self.similarity
+        rows = self.transform(vectors, "query").astype(np.float64)
+        query_lengths = lengths(rows)
+        divisors = np.where(query_lengths > 0, query_lengths, 1.0) if similarity.divides_by_query else query_lengths
+        factor = similarity.query_factor(divisors)
+        if similarity.linear:
+            rows, factor = rows / factor[:, None], np.ones_like(factor)
+        return _append_column(rows, factor) if self.extended else rows
+
+    def document_rows(self, vectors: Vectors, first: int = 0) -> Array:
+        """Make the vectors to index in float64, before any standardisation."""
+        rows = self.transform(vectors).astype(np.float64)
+        weight, offset = self.similarity.document_terms(lengths(rows))
+        rows *= weight[:, None]
+        if not self.extended:
+            return rows
+        if self.bias is not None:
+            offset = offset + self.bias.values[first : first + len(rows)]
+        return _append_column(rows, np.where(np.isfinite(offset), offset, 0.0))
 
     def has_place(self, vectors: Vectors) -> Flags:
         """Tell which documents have a value at all; the others are to be left out of the index.
@@ -127,7 +141,19 @@ class Lowering:
         _, offset = self.similarity.document_terms(lengths(self.transform(vectors)))
         return np.isfinite(offset)
 
+    def _stored(self, rows: Array, side: str, first: int) -> Rows:
+        """Round to float32, the precision of search engines; what it cannot hold is refused."""
+        with np.errstate(over="ignore"):
+            stored = rows.astype(np.float32)
+        bad = np.flatnonzero(~np.isfinite(stored).all(axis=1))
+        if len(bad):
+            raise VectorError(
+                f"{self.name}: the {side} vector in row {first + int(bad[0])} becomes larger than float32 can hold: "
+                "no engine can store it"
+            )
+        return stored
 
-def _append_column(rows: Vectors, column: Vectors) -> Rows:
+
+def _append_column(rows: Array, column: Array) -> Array:
     """Add a number to the end of each row."""
-    return np.concatenate([rows, column[:, None]], axis=1).astype(np.float32)
+    return np.concatenate([rows, column[:, None]], axis=1)

@@ -163,7 +163,8 @@ class Scorer:
         if np.ndim(vectors) != 2:  # noqa: PLR2004
             raise VectorError(f"vectors of shape {np.shape(vectors)}: give rows, for one vector x write x[None]")
         if not self.transforms:
-            return np.asarray(vectors, dtype=np.float32)
+            with np.errstate(over="ignore"):  # who scores the vectors refuses what is not finite
+                return np.asarray(vectors, dtype=np.float32)
         return self._fitted.apply(vectors, side)
 
     def score_pairs(self, left: Vectors, right: Vectors) -> Array:

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Rows, Vectors
+from offsphere.base.arrays import Array, Vectors
+from offsphere.base.errors import VectorError
 from offsphere.scoring.lowering import Lowering
 from offsphere.scoring.query_standardization import QueryStandardization
 from offsphere.scoring.scorer import Scorer
@@ -33,7 +34,7 @@ def standardize_queries(scorer: Scorer, documents: Documents | Blocks) -> Scorer
         A scorer that ranks the same, with standardised scores.
 
     Raises:
-        OffsphereError: where the scorer's similarity is not linear in the inner product.
+        OffsphereError: where the scorer's similarity is not linear in the inner product, or no document has a value.
 
     Example:
         >>> import numpy as np
@@ -46,15 +47,17 @@ def standardize_queries(scorer: Scorer, documents: Documents | Blocks) -> Scorer
         ('dot + z-score', [0.0, 0.0], [1.0, 1.0])
     """
     lowering = replace(scorer, standardization=None).lower()
+    if not any(lowering.has_place(block).any() for block in Blocks.of(documents)):
+        raise VectorError(f"{scorer.name}: no document has a value (all have length zero), so nothing is standardised")
     moments = Moments.over(_lowered_blocks(lowering, documents))
     return replace(scorer, standardization=QueryStandardization(moments.mean, moments.covariance))
 
 
-def _lowered_blocks(lowering: Lowering, documents: Documents | Blocks) -> Iterator[Rows]:
-    """Yield the vectors to index, block by block, without documents that have no value."""
+def _lowered_blocks(lowering: Lowering, documents: Documents | Blocks) -> Iterator[Array]:
+    """Yield the vectors to index in float64, block by block, without documents that have no value."""
     first = 0
     for block in Blocks.of(documents):
-        yield lowering.documents(block, first)[lowering.has_place(block)]
+        yield lowering.document_rows(block, first)[lowering.has_place(block)]
         first += len(block)
 
 
@@ -63,8 +66,7 @@ def standardize_scores(scorer: Scorer, queries: Vectors, scores: Array) -> Array
     if scorer.standardization is None:
         return scores
     lowering = replace(scorer, standardization=None).lower()
-    rows = lowering.queries(queries)
-    centre, spread = scorer.standardization.of_lowered(rows)
+    centre, spread = scorer.standardization.of_lowered(lowering.query_rows(queries))
     # a similarity adds a constant of the query to its inner product (norm-mix), which the standardisation takes away
     constant = _query_constant(scorer, queries)
     return (scores - constant[:, None] - centre[:, None]) / spread[:, None]

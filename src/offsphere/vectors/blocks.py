@@ -72,4 +72,5 @@ def _whole_tiles(rows: int) -> int:
 
 def _join(pieces: list[Vectors]) -> Rows:
     whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-    return np.ascontiguousarray(whole, dtype=np.float32)
+    with np.errstate(over="ignore"):  # beyond float32 it is infinite, and refused by whoever measures its length
+        return np.ascontiguousarray(whole, dtype=np.float32)

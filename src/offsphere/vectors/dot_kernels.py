@@ -28,3 +28,29 @@ def squared_lengths(rows: Any) -> Any:
     for i in range(rows.shape[0]):
         result[i] = exact_dot(rows[i], rows[i])
     return result
+
+
+@njit(cache=True, nogil=True)
+def round_products(products: Any, rows: Any, columns: Any, shift: Any, errors: Any) -> Any:
+    """Round ``products + shift`` to float32 as if every product had been summed in one order, wherever its row stands.
+
+    ``products`` (rows, columns) is what a matrix product gave for ``rows`` and ``columns``, both in float64 and each a
+    vector a row; a product is off by at most the row's length times the column's ``errors``. Where that error could
+    decide the rounding, the inner product is computed again.
+    """
+    result = np.empty(products.shape, np.float32)
+    for i in range(products.shape[0]):
+        length = np.sqrt(exact_dot(rows[i], rows[i]))
+        unsure = False
+        for j in range(products.shape[1]):
+            value = products[i, j] + shift[j]
+            slack = length * errors[j] + abs(value) * 2.0**-50
+            result[i, j] = np.float32(value - slack)
+            unsure |= not result[i, j] == np.float32(value + slack)  # noqa: SIM201  # what is no number is unsure
+        if unsure:
+            for j in range(products.shape[1]):
+                value = products[i, j] + shift[j]
+                slack = length * errors[j] + abs(value) * 2.0**-50
+                if not np.float32(value - slack) == np.float32(value + slack):  # noqa: SIM201
+                    result[i, j] = np.float32(exact_dot(rows[i], columns[j]) + shift[j])
+    return result

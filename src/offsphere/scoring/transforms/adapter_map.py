@@ -19,6 +19,7 @@ from offsphere.scoring.transforms.maps import AffineMap, Side
 from offsphere.scoring.transforms.transform import Transform
 from offsphere.scoring.value_key import Arrays
 from offsphere.vectors.lengths import lengths
+from offsphere.vectors.mapped_rows import mapped_rows
 from offsphere.vectors.moments import Moments
 
 Combine = Literal["multiplied", "added"]
@@ -38,10 +39,11 @@ class MagnitudeHead:
     output: float  # by which power of its length the mapped vector is divided before
     combine: Combine = "multiplied"
 
-    def apply(self, given: Array, mapped: Array) -> Array:
+    def apply(self, given: Array, mapped: Vectors) -> Array:
         """Give the mapped vectors the lengths learned from the given ones."""
         given_lengths, mapped_lengths = _divisors(given), _divisors(mapped)
-        head = (given @ self.weights) / given_lengths + self.log_length * np.log(given_lengths) + self.shift
+        pointing = mapped_rows(given, self.weights[:, None])[:, 0]
+        head = pointing / given_lengths + self.log_length * np.log(given_lengths) + self.shift
         kept = mapped_lengths ** (1 - self.output)
         wanted = kept * np.exp(head) if self.combine == "multiplied" else np.maximum(kept + head, 0)
         return np.asarray(mapped * (wanted / mapped_lengths)[:, None])
@@ -65,11 +67,12 @@ class SideAdapter:
                 "use vectors of the model it was trained on"
             )
         given = np.asarray(vectors, dtype=np.float64)
-        entered = given / (_divisors(given) ** self.input)[:, None] if self.input else given
-        mapped = entered @ self.matrix if self.matrix is not None else entered
-        if self.head is not None:
-            mapped = self.head.apply(given, mapped)
-        return mapped.astype(np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):  # who scores the vectors refuses what is not finite
+            entered = given / (_divisors(given) ** self.input)[:, None] if self.input else given
+            mapped = mapped_rows(entered, self.matrix) if self.matrix is not None else entered
+            if self.head is not None:
+                mapped = self.head.apply(given, mapped)
+            return mapped.astype(np.float32)
 
     def arrays(self) -> dict[str, Array]:
         """Give its numbers by name."""
@@ -164,7 +167,7 @@ class AdapterMap(Transform):
         return replace(self, query=self.document, document=self.query)
 
 
-def _divisors(rows: Array) -> Array:
+def _divisors(rows: Vectors) -> Array:
     """Give the lengths of rows to divide by: one where a row has none."""
     row_lengths = lengths(rows)
     return np.where(row_lengths > 0, row_lengths, 1.0)

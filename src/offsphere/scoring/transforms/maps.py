@@ -15,6 +15,7 @@ import numpy as np
 from offsphere.base.arrays import Array, Rows, Vectors
 from offsphere.base.errors import VectorError
 from offsphere.scoring.value_key import value_key
+from offsphere.vectors.mapped_rows import mapped_rows
 from offsphere.vectors.moments import Moments
 
 Side = Literal["query", "document"]
@@ -69,9 +70,10 @@ class AffineMap:
                 f"vectors have {vectors.shape[1]} dimensions, the transform was fitted on {len(self.matrix)}: "
                 "use vectors of the model it was fitted on"
             )
-        mapped = _times(np.asarray(vectors, dtype=np.float64), self.matrix)
-        mapped += self.shift
-        return mapped.astype(np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):  # who scores the vectors refuses what is not finite
+            if self.matrix.ndim == 2:  # noqa: PLR2004
+                return mapped_rows(vectors, self.matrix, self.shift)
+            return (np.asarray(vectors, dtype=np.float64) * self.matrix + self.shift).astype(np.float32)
 
     def then(self, following: AffineMap) -> AffineMap:
         """Join this map and the following one to one map."""

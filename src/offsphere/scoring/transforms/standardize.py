@@ -27,6 +27,7 @@ class Standardize(Transform):
 
     def fit(self, moments: Moments) -> AffineMap:
         """Give the map that scales each dimension on its own."""
-        deviation = np.sqrt(np.diag(moments.covariance))
+        # after other transforms a variance of zero may be rounded to below it
+        deviation = np.sqrt(np.maximum(np.diag(moments.covariance), 0))
         scale = np.divide(1, deviation, out=np.ones_like(deviation), where=deviation > 0)
         return AffineMap(scale, -moments.mean * scale)
