@@ -121,3 +121,61 @@ def test_every_public_function_says_what_it_takes_and_gives(name):
     assert "Returns:" in text or inspect.signature(function).return_annotation in ("None", None)
     for parameter in inspect.signature(function).parameters:
         assert parameter in text
+
+
+ASKS = ("result", "exception", "as_completed", "wait", "gather")  # what one calls to learn how work in a thread ended
+
+
+def dropped_work(tree):
+    """Lines at which work is given to threads or processes, and nobody asks how it ended."""
+    lines = []
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        called = {name_of(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call) and name_of(node.func) == "submit" and not called & set(ASKS):
+                lines.append(node.lineno)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.ListComp):
+                call = node.value if isinstance(node.value, ast.Call) else node.value.elt
+                given = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+                lines += [node.lineno] if given and call.func.attr in ("submit", "map") else []
+    return lines
+
+
+def name_of(function):
+    """The last word of what is called."""
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", None)
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_of)
+def test_whoever_gives_work_to_threads_asks_how_it_ended(path):
+    """Else a failure vanishes, and memory that nobody filled is taken for the result."""
+    assert dropped_work(TREES[path]) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "pool.submit(work, 1)",
+        "pool.map(work, pieces)",
+        "future = pool.submit(work, 1)",
+        "[pool.submit(work, piece) for piece in pieces]",
+        "waiting.append(pool.submit(work, 1))",
+        "pool.submit(work, 1)\n    other.result()",
+    ],
+)
+def test_work_that_is_dropped_is_seen(body):
+    assert dropped_work(ast.parse(f"def job(pool, pieces, waiting, other):\n    {body}"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return [future.result() for future in [pool.submit(work, piece) for piece in pieces]]",
+        "return list(pool.map(work, pieces))",
+        "numbers = map(work, pieces)",
+    ],
+)
+def test_work_that_is_asked_for_is_fine(body):
+    assert dropped_work(ast.parse(f"def job(pool, pieces):\n    {body}")) == []
