@@ -64,7 +64,7 @@ def remove_folder(folder: Path) -> bool:
     handles: list[int] = []
     try:
         for lock in [path for name in LOCKS for path in folder.rglob(name)]:
-            handles.append(os.open(lock, os.O_RDWR))  # noqa: PERF401  # those before a failure are closed below
+            handles.append(os.open(lock, os.O_RDWR))  # those before a failure are closed below
             if fcntl is not None:
                 fcntl.flock(handles[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
         aside = folder.with_name(f"{REMOVED}{folder.name}")

@@ -74,7 +74,8 @@ def trim(most: int) -> None:
     Those of other code go first, and after a week in any case; then those that were not used for longest.
     """
     sweep_removed(questions_home())
-    questions = sorted(cached_folders(questions_home()), key=lambda question: (is_of_this_code(question), question.used))
+    questions = cached_folders(questions_home())
+    questions.sort(key=is_of_this_code)  # and among those as they were used
     total = sum(question.size for question in questions)
     for question in questions:
         useless = not is_of_this_code(question) and question.used < time.time() - WEEK

@@ -106,6 +106,8 @@ def _sparse_matrix(arrays: Mapping[str, Any], source: Path) -> Any:
         shape = [int(axis) for axis in arrays["shape"]]
         if len(shape) != 2 or min(shape) < 1 or sum(shape) * 8 > physical_memory():  # noqa: PLR2004
             raise ValueError(f"its shape is {shape}")
+        if arrays["data"].dtype.kind not in "biuf":
+            raise ValueError(f"it holds {arrays['data'].dtype}")
         matrix = sparse.load_npz(io.BytesIO(npz_bytes(**arrays)))
         if hasattr(matrix, "check_format"):
             matrix.check_format(full_check=True)

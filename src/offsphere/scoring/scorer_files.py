@@ -39,7 +39,7 @@ def read_scorer_files(folder: Path, make: Callable[[Mapping[str, Any], Arrays], 
     description = read_sealed(text)
     _check_first_format(description, text, numbers)  # the second has that digest among its files
     if set(description) != FIELDS:
-        odd = sorted(set(description) ^ FIELDS)[0]
+        odd = min(set(description) ^ FIELDS)
         raise DataError(f"{text} is not a saved scorer (its field {odd!r}): save it again")
     arrays = read_tensors(numbers)
     with reading(text, "a saved scorer"):

@@ -113,7 +113,8 @@ class Training:
         path = folder / RECORD
         if not path.exists():
             return None
-        record = record_of(SavedTraining, read_sealed(path), f"{path} is not the record of a training", null_is_nan=True)
+        where = f"{path} is not the record of a training"
+        record = record_of(SavedTraining, read_sealed(path), where, null_is_nan=True)
         if not 0 <= record.chosen < len(record.runs):
             raise DataError(f"{path}: run {record.chosen} was kept, and it has {len(record.runs)}: train again")
         learned = read_npy(folder / LEARNED)
