@@ -179,3 +179,57 @@ def test_work_that_is_dropped_is_seen(body):
 )
 def test_work_that_is_asked_for_is_fine(body):
     assert dropped_work(ast.parse(f"def job(pool, pieces):\n    {body}")) == []
+
+
+READERS = HOME / "base" / "reading"
+READING = {"load_file", "load_npz", "read_bytes", "read_text", "read_table", "safe_open", "ParquetFile", "memmap"}
+LOADING = {"np.load", "numpy.load", "json.load", "torch.load", "pickle.load"}
+# who reads files outside base/reading, and why
+ALLOWED = {
+    "base.digests": "a digest is of bytes, whatever they are",
+    "base.files": "it writes",
+    "base.spilled": "it maps what it wrote a moment ago, under no name",
+    "cli.endings": "the device that swallows everything",
+    "cli.audit": "a browser opens the report",
+    "data.formats.docstrings": "sources of Python, of which one that cannot be parsed is skipped",
+    "data.store": "it maps what it wrote itself, and checks it",
+    "encode.static": "a model that is loaded",
+    "engines.faiss": "faiss reads its own files from bytes",
+    "base.cached_folders": "it opens locks",
+    "learning.encoders.callbacks": "torch loads tensors whose header was checked before",
+    "factors.factor_files": "scipy makes a matrix of arrays that were read and checked before",
+    "report.page": "templates of the package itself",
+    "report.factor_page": "templates of the package itself",
+}
+
+
+def files_read_by(tree):
+    """Lines at which a file is opened to be read."""
+    lines = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name, whole = name_of(node.func), ast.unparse(node.func)
+        if name == "open" or name in READING or whole in LOADING:
+            lines.append(node.lineno)
+    return lines
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if not path.is_relative_to(READERS)], ids=module_of)
+def test_files_are_read_where_what_they_claim_is_checked(path):
+    if module_of(path).removeprefix("offsphere.") not in ALLOWED:
+        assert files_read_by(TREES[path]) == []
+
+
+def test_whoever_may_read_files_himself_does():
+    """Else the list of exceptions would grow old."""
+    modules = {module_of(path).removeprefix("offsphere."): path for path in FILES}
+    assert [name for name in ALLOWED if not files_read_by(TREES[modules[name]])] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["json.loads(path.read_bytes())", "np.load(path)", "open(path)", "path.open('rb')", "parquet.read_table(path)"],
+)
+def test_a_file_that_is_read_is_seen(code):
+    assert files_read_by(ast.parse(code))
