@@ -39,6 +39,8 @@ def recipe_from(
     """
     values = read_recipe_file(file) if file is not None else {}
     named_in_file = values.pop("recipe", None)
+    if named_in_file is not None and not isinstance(named_in_file, str):
+        raise ParameterError(f"{file}: recipe = {named_in_file!r} is no name of a recipe: see offsphere recipes")
     values |= {field: value for field, value in (typed or {}).items() if value is not None}
     values |= read_options(options, EncoderRecipe)
     for field in ("normalize", "normalize_input"):
