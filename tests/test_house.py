@@ -121,3 +121,115 @@ def test_every_public_function_says_what_it_takes_and_gives(name):
     assert "Returns:" in text or inspect.signature(function).return_annotation in ("None", None)
     for parameter in inspect.signature(function).parameters:
         assert parameter in text
+
+
+ASKS = ("result", "exception", "as_completed", "wait", "gather")  # what one calls to learn how work in a thread ended
+
+
+def dropped_work(tree):
+    """Lines at which work is given to threads or processes, and nobody asks how it ended."""
+    lines = []
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        called = {name_of(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call) and name_of(node.func) == "submit" and not called & set(ASKS):
+                lines.append(node.lineno)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.ListComp):
+                call = node.value if isinstance(node.value, ast.Call) else node.value.elt
+                given = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+                lines += [node.lineno] if given and call.func.attr in ("submit", "map") else []
+    return lines
+
+
+def name_of(function):
+    """The last word of what is called."""
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", None)
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_of)
+def test_whoever_gives_work_to_threads_asks_how_it_ended(path):
+    """Else a failure vanishes, and memory that nobody filled is taken for the result."""
+    assert dropped_work(TREES[path]) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "pool.submit(work, 1)",
+        "pool.map(work, pieces)",
+        "future = pool.submit(work, 1)",
+        "[pool.submit(work, piece) for piece in pieces]",
+        "waiting.append(pool.submit(work, 1))",
+        "pool.submit(work, 1)\n    other.result()",
+    ],
+)
+def test_work_that_is_dropped_is_seen(body):
+    assert dropped_work(ast.parse(f"def job(pool, pieces, waiting, other):\n    {body}"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return [future.result() for future in [pool.submit(work, piece) for piece in pieces]]",
+        "return list(pool.map(work, pieces))",
+        "numbers = map(work, pieces)",
+    ],
+)
+def test_work_that_is_asked_for_is_fine(body):
+    assert dropped_work(ast.parse(f"def job(pool, pieces):\n    {body}")) == []
+
+
+READERS = HOME / "base" / "reading"
+READING = {"load_file", "load_npz", "read_bytes", "read_text", "read_table", "safe_open", "ParquetFile", "memmap"}
+LOADING = {"np.load", "numpy.load", "json.load", "torch.load", "pickle.load"}
+# who reads files outside base/reading, and why
+ALLOWED = {
+    "base.digests": "a digest is of bytes, whatever they are",
+    "base.files": "it writes",
+    "base.spilled": "it maps what it wrote a moment ago, under no name",
+    "cli.endings": "the device that swallows everything",
+    "cli.audit": "a browser opens the report",
+    "data.formats.docstrings": "sources of Python, of which one that cannot be parsed is skipped",
+    "data.store": "it maps what it wrote itself, and checks it",
+    "encode.static": "a model that is loaded",
+    "engines.faiss": "faiss reads its own files from bytes",
+    "base.cached_folders": "it opens locks",
+    "learning.encoders.callbacks": "torch loads tensors whose header was checked before",
+    "factors.factor_files": "scipy makes a matrix of arrays that were read and checked before",
+    "report.page": "templates of the package itself",
+    "report.factor_page": "templates of the package itself",
+}
+
+
+def files_read_by(tree):
+    """Lines at which a file is opened to be read."""
+    lines = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name, whole = name_of(node.func), ast.unparse(node.func)
+        if name == "open" or name in READING or whole in LOADING:
+            lines.append(node.lineno)
+    return lines
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if not path.is_relative_to(READERS)], ids=module_of)
+def test_files_are_read_where_what_they_claim_is_checked(path):
+    if module_of(path).removeprefix("offsphere.") not in ALLOWED:
+        assert files_read_by(TREES[path]) == []
+
+
+def test_whoever_may_read_files_himself_does():
+    """Else the list of exceptions would grow old."""
+    modules = {module_of(path).removeprefix("offsphere."): path for path in FILES}
+    assert [name for name in ALLOWED if not files_read_by(TREES[modules[name]])] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["json.loads(path.read_bytes())", "np.load(path)", "open(path)", "path.open('rb')", "parquet.read_table(path)"],
+)
+def test_a_file_that_is_read_is_seen(code):
+    assert files_read_by(ast.parse(code))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, fields, is_dataclass, replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from offsphere.base.errors import DataError, ParameterError, VectorError
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgment, Judgments
 from offsphere.data.task import NO_PAIRS, Task, TaskSide, TaskVectors, check_counts, check_kind, items_of
+from offsphere.data.task_digest import digest_of_task
 from offsphere.statistics.evaluation import MeanOverQueries
 from offsphere.statistics.metrics import Metric, parse_metric
 
@@ -121,13 +123,65 @@ def test_summaries_and_what_was_left_out():
     assert osp.PairTask("vectors alone", np.arange(3.0)).info()["left_texts"] == "none"
 
 
-def test_judgments_as_bytes_change_with_any_of_them():
-    task = ranking_task()
-    judgments = task.judgments
-    other = replace(task, judgments=replace(judgments, grades=judgments.grades + 1))
-    assert task.judgment_bytes() == ranking_task("test").judgment_bytes()
-    assert task.judgment_bytes() != other.judgment_bytes()
-    assert pair_task().judgment_bytes() != pair_task().only(np.array([0, 1, 2])).judgment_bytes()
+def changed(value):
+    """Another value of the same kind; for what has fields, a value for each field that is changed."""
+    if is_dataclass(value):
+        return [replace(value, **{name: other}) for name, other in changes_of(value)]
+    if value is None:
+        return ["something"]
+    if isinstance(value, str):
+        return [f"{value} else"]
+    if isinstance(value, int):
+        return [value + 1]
+    if isinstance(value, np.ndarray):
+        return [value + 1, value + np.arange(len(value)), np.append(value, value[:1]), value.astype(np.float32)]
+    return [[*value[:-1], "another"], [*value[1:], value[0]], list(value)[:-1], [*value, ""]]
+
+
+def changes_of(record):
+    """Every field of a record with another value of it."""
+    return [(field.name, other) for field in fields(record) for other in changed(getattr(record, field.name))]
+
+
+def without_checks(task, name, value):
+    """The task with another value of a field, even one that it would refuse."""
+    other = copy(task)
+    object.__setattr__(other, name, value)
+    return other
+
+
+@pytest.mark.parametrize("make", [ranking_task, pair_task])
+def test_the_digest_of_a_task_changes_with_every_field_it_has(make):
+    task = make()
+    assert task.digest() == make().digest()
+    others = [(name, without_checks(task, name, value).digest()) for name, value in changes_of(task)]
+    assert {name for name, _ in others} == {field.name for field in fields(task)}
+    assert [name for name, digest in others if digest == task.digest()] == []
+    assert len({digest for _, digest in others}) == len(others)
+
+
+def test_the_digest_tells_where_one_text_ends_and_where_a_list_does():
+    task = pair_task()
+    texts = [["ab", "c", "", ""], ["a", "bc", "", ""], ["abc", "", "", ""], None]
+    assert len({replace(task, left_texts=left, right_texts=["x"] * 4).digest() for left in texts}) == len(texts)
+    assert replace(task, left_texts=None).digest() != replace(task, right_texts=None).digest()
+
+
+def test_what_was_kept_for_one_task_is_not_taken_for_another(tmp_path, monkeypatch):
+    """What a query must not get decides the value as much as what it should get."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    rng = np.random.default_rng(0)
+    documents = rng.normal(size=(40, 4)).astype(np.float32)
+    queries = documents[:12] + 0.1 * rng.normal(size=(12, 4)).astype(np.float32)
+    judged = {f"q{row}": {f"d{row + 12}": 1.0} for row in range(12)}
+    task = osp.RankingTask.from_judgments(judged, [f"d{row}" for row in range(40)])
+    rows = np.arange(12)
+    apart = replace(task, excluded=Judgments.of(rows, rows, np.ones(12), 12, 40))
+    vectors = osp.RankingVectors.of(task, queries, documents)
+    values = [osp.audit(each, vectors, cache=cache).table["cosine"].value for each in (task, apart) for cache in (1, 0)]
+    assert values[0] == values[1]
+    assert values[2] == values[3]
+    assert values[0] != values[2]
 
 
 def test_a_part_of_a_ranking_has_its_queries_in_the_order_asked_for():
@@ -304,8 +358,8 @@ class ChoiceTask:
     def relevant_to_any(self):
         return np.isin(np.arange(OPTIONS * self.units), self.positives()[1])
 
-    def judgment_bytes(self):
-        return [self.right.tobytes()]
+    def digest(self):
+        return digest_of_task(self)
 
     def summary(self):
         return {"name": self.name, "kind": "choice", "split": self.split, "queries": self.units}
@@ -419,4 +473,4 @@ def test_a_third_kind_of_task_is_audited(choice, tmp_path, monkeypatch):
     assert report.advice.scorer.name == "dot"
     assert report.advice.verdict[0].startswith("Use dot: mrr@4 ")
     assert [lengths.mean() for lengths in report.relevant_lengths] == pytest.approx([3, 1], rel=1e-5)
-    assert set(report.provenance["digests"]) == {"questions", "options", "judgments"}
+    assert set(report.provenance["digests"]) == {"questions", "options", "task"}

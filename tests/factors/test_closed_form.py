@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -174,9 +176,9 @@ def test_factors_come_back_from_disk(tmp_path):
     assert np.array_equal(again.users(interactions()), factors.users(interactions()))
     for change, message in (
         (lambda: (tmp_path / "factors.json").write_text('{"objective": "1"}'), "does not describe"),
-        (lambda: np.save(tmp_path / "singular_values.npy", np.ones(3)), "expected"),
-        (lambda: np.save(tmp_path / "items.npy", np.full((12, 4), np.nan)), "row 0 is not finite"),
-        (lambda: (tmp_path / "items.npy").write_bytes(b""), "not an array"),
+        (lambda: (tmp_path / "factors.json").write_text("[" * 100_000), "nested too deep"),
+        (lambda: np.save(tmp_path / "singular_values.npy", np.ones(3)), "is damaged, write both again"),
+        (lambda: (tmp_path / "items.npy").write_bytes(b""), "is damaged, write both again"),
         ((tmp_path / "items.npy").unlink, "does not exist"),
         ((tmp_path / "factors.json").unlink, "is missing"),
     ):
@@ -184,6 +186,62 @@ def test_factors_come_back_from_disk(tmp_path):
         change()
         with pytest.raises(OffsphereError, match=message):
             osp.Factors.load(tmp_path)
+
+
+def test_factors_from_before_there_were_digests_are_read_and_checked(tmp_path):
+    factors = osp.factorize(interactions(), 4, 1.0, weighting="standardize")
+
+    def save(**other):
+        factors.save(tmp_path)
+        description = json.loads((tmp_path / "factors.json").read_text())
+        old = {name: value for name, value in description.items() if name not in ("format", "files", "digest")}
+        (tmp_path / "factors.json").write_text(json.dumps({**old, **other}))
+
+    save()
+    assert np.array_equal(osp.Factors.load(tmp_path).items, factors.items)
+    for name, array, message in (
+        ("singular_values", np.ones(3), "expected"),
+        ("items", np.full((12, 4), np.nan), "row 0 is not finite"),
+        ("items", np.array([["a"]]), "expected real numbers"),
+        ("scale", np.ones((12, 1)), "1 axes"),
+    ):
+        save()
+        np.save(tmp_path / f"{name}.npy", array)
+        with pytest.raises(OffsphereError, match=message):
+            osp.Factors.load(tmp_path)
+    wrong = [("lambda", 10**400), ("lambda", "1"), ("objective", True), ("power", None), ("empty_users", 0.5)]
+    for name, value in wrong:
+        save(**{name: value})
+        with pytest.raises(OffsphereError, match="does not describe factors"):
+            osp.Factors.load(tmp_path)
+
+
+def test_a_sparse_matrix_whose_indices_point_outside_is_refused(tmp_path):
+    """Compiled code follows indices without asking."""
+    matrix = sparse.csr_array(interactions())
+    sparse.save_npz(tmp_path / "fine.npz", matrix)
+    with np.load(tmp_path / "fine.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    wrong = [
+        {"indices": arrays["indices"] + 10**6},
+        {"indices": arrays["indices"] - 100},
+        {"indptr": arrays["indptr"][::-1].copy()},
+        {"indptr": arrays["indptr"][:-3]},
+        {"data": arrays["data"][:-1]},
+        {"data": arrays["data"].astype(str)},
+        {"shape": np.array([2**62, 2**62])},
+        {"shape": np.array([60, -12])},
+        {"shape": np.array([60])},
+        {"format": np.array(b"exe")},
+    ]
+    for change in wrong:
+        np.savez(tmp_path / "wrong.npz", **{**arrays, **change})
+        with pytest.raises(OffsphereError, match="save_npz writes it"):
+            read_interactions(tmp_path / "wrong.npz")
+    coo = {"row": np.array([0, 10**9]), "col": np.array([0, 1]), "data": np.ones(2), "shape": np.array([60, 12])}
+    np.savez(tmp_path / "wrong.npz", format=np.array(b"coo"), **coo)
+    with pytest.raises(OffsphereError, match="save_npz writes it"):
+        read_interactions(tmp_path / "wrong.npz")
 
 
 def test_the_given_matrix_is_left_as_it_was():
@@ -239,7 +297,7 @@ def test_files_that_are_not_what_they_claim_are_said(tmp_path):
     for name in ("cut.npz", "text.npz", "plain.npz"):
         with pytest.raises(OffsphereError, match=r"as scipy.sparse.save_npz writes it"):
             read_interactions(tmp_path / name)
-    wrong = {"zip.npy": "archive", "complex.npy": "real numbers", "flat.npy": "2 axes", "none.npy": "exist"}
+    wrong = {"zip.npy": "not a .npy file", "complex.npy": "real numbers", "flat.npy": "2 axes", "none.npy": "exist"}
     for name, message in wrong.items():
         with pytest.raises(OffsphereError, match=message):
             read_numbers(tmp_path / name, 2)

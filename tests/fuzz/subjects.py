@@ -367,3 +367,256 @@ class SentenceFolder:
         rows = load_encoder(str(folder)).encode(["w1 w2", "w2", ""], "query")
         assert len(rows) == 3
         return rows
+
+
+def _learned_side(seed):
+    from offsphere.scoring.transforms.adapter_map import MagnitudeHead, SideAdapter
+
+    rng = np.random.default_rng(seed)
+    return SideAdapter(rng.standard_normal((5, 4)), 0.5, MagnitudeHead(rng.standard_normal(5), 0.1, 0.2, 1.0, "added"))
+
+
+def _training():
+    from offsphere.scoring.training_record import Run, Training
+
+    run = Run(0, 0.5, 0.6, 40, 60, 1.5, [(0, float("nan"), 0.5), (40, 0.7, 0.62)], "all steps done")
+    rows = [{"step": float(step), "query_length": 1 + step / 7, "layer": None} for step in range(5)]
+    recipe = {"normalize": "query", "temperature": 0.05, "length_target": None}
+    return Training(recipe, {"loss": "infonce"}, "ndcg@10", {"pairs": 80}, [run], 0, rows, ["a note é"], [], np.arange(9))
+
+
+@subject("scorer folder")
+class ScorerFolder:
+    @staticmethod
+    def write(folder):
+        from offsphere.ranking.hub_bias import nnn
+        from offsphere.scoring.names import parse_scorer
+        from offsphere.vectors.moments import Moments
+
+        nnn(parse_scorer("whiten(0.5) + polar(1, 0.75)").fit(Moments.of(VECTORS)), VECTORS, VECTORS[:4]).save(folder)
+
+    @staticmethod
+    def read(folder):
+        from offsphere.scoring.names import read_scorer
+
+        scorer = read_scorer(str(folder))
+        return scorer.name, scorer.key, scorer.transform(VECTORS), scorer.bias.values
+
+
+@subject("adapter folder")
+class AdapterFolder:
+    @staticmethod
+    def write(folder):
+        from offsphere.scoring.adapter import Adapter
+
+        Adapter(_learned_side(0), _learned_side(1), label="fuzzed", record=_training()).save(folder)
+
+    @staticmethod
+    def read(folder):
+        from offsphere.scoring.adapter import Adapter
+
+        adapter = Adapter.load(folder)
+        record = adapter.record
+        sides = [adapter.apply(VECTORS, side) for side in ("query", "document")]
+        return adapter.name, sides, record.to_json(), list(record.dynamics), record.learned
+
+
+@subject("training record")
+class TrainingRecord:
+    @staticmethod
+    def write(folder):
+        _training().save(folder)
+
+    @staticmethod
+    def read(folder):
+        from offsphere.scoring.training_record import Training
+
+        record = Training.load(folder)
+        return record.to_json(), list(record.dynamics), record.learned
+
+
+@subject("factors folder")
+class FactorsFolder:
+    @staticmethod
+    def write(folder):
+        from offsphere.factors.closed_form import factorize
+
+        factorize(np.abs(VECTORS), k=3, weighting="standardize").save(folder)
+
+    @staticmethod
+    def read(folder):
+        from offsphere.factors.closed_form import Factors
+
+        factors = Factors.load(folder)
+        return factors.items, factors.users(np.abs(VECTORS)), repr(factors)
+
+
+@subject("ablation result")
+class AblationResult:
+    @staticmethod
+    def write(folder):
+        from offsphere.learning.ablation.ablation import Ablation, PaperFinding, VariantResult, VariantRow
+
+        result = VariantResult(0.5, 0.4, 0.6, 0.01, 0.1, -0.1, 0.3, 0.04)
+        rows = [VariantRow(name, 0.05, 1e-3, 0.4, [result], 1.5, (1.0, 0.0), 0.2, ["é"]) for name in ("cosine", "dot")]
+        finding = PaperFinding("longer is better", "a paper", "holds", "0.5 above 0.4")
+        dynamics = [{"variant": "dot", "step": 1.0, "loss": 0.5}]
+        Ablation([{"name": "t", "queries": 4}], "ndcg@10", rows, [0.3], 1, 2, [finding], {"pairs": 3}, dynamics).save(folder)
+
+    @staticmethod
+    def read(folder):
+        from offsphere.learning.ablation.ablation import Ablation
+
+        ablation = Ablation.load(folder)
+        return ablation.to_json(), list(ablation.dynamics), ablation.footnotes
+
+
+@subject("cache entry")
+class CacheEntry:
+    """A damaged entry is a miss: what is asked for comes out the same, computed again."""
+
+    @staticmethod
+    def write(folder):
+        from offsphere.base.cache import Memo
+
+        Memo(folder / "question").arrays("part", lambda: {"rows": VECTORS, "names": np.array(IDS)})
+
+    @staticmethod
+    def read(folder):
+        from offsphere.base.cache import Memo
+
+        return Memo(folder / "question").arrays("part", lambda: {"rows": VECTORS, "names": np.array(IDS)})
+
+
+@subject("sparse interactions")
+class Interactions:
+    @staticmethod
+    def write(folder):
+        from scipy import sparse
+
+        sparse.save_npz(folder / "seen.npz", sparse.csr_array(np.maximum(VECTORS, 0)))
+
+    @staticmethod
+    def read(folder):
+        from offsphere.factors.factor_files import read_interactions
+
+        return read_interactions(folder / "seen.npz").toarray()
+
+    @staticmethod
+    def reference(folder):
+        from scipy import sparse
+
+        return sparse.load_npz(folder / "seen.npz").astype(np.float64).toarray()
+
+
+def _grades(task):
+    """What a ranking task says: texts by id, and the positive grades."""
+    judged = task.judgments
+    rows = zip(judged.queries, judged.documents, judged.grades, strict=True)
+    grades = {(task.query_ids[q], task.document_ids[d]): float(grade) for q, d, grade in rows if grade > 0}
+    return dict(sorted(grades.items()))
+
+
+def _qrels(path):
+    """Judgments as their format is described: three fields or four, by tabs where there are any, else by blanks."""
+    grades = {}
+    lines = [line for line in path.read_text("utf-8-sig").split("\n")]
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
+        query, *_, document, grade = fields
+        if number == 1 and not _is_number(grade):
+            continue
+        if float(grade) > 0:
+            grades[query, document] = float(grade)
+    return dict(sorted(grades.items()))
+
+
+@subject("TREC folder")
+class Trec:
+    @staticmethod
+    def write(folder):
+        topics = [f"<top>\n<num> Number: {n}\n<title> Topic: what is {n}\n</top>\n" for n in (301, 302)]
+        (folder / "topics.test").write_text("".join(topics))
+        (folder / "collection.tsv").write_text("".join(f"d{n}\tsome text é {n}\n" for n in range(4)))
+        (folder / "qrels.test").write_text("301 0 d1 1\n301 0 d2 0\n302 0 d3 2\n")
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data import load_task
+
+        task = load_task(folder)
+        return dict(zip(task.document_ids, task.document_texts, strict=True)), _grades(task)
+
+    @staticmethod
+    def reference(folder):
+        lines = [line for line in (folder / "collection.tsv").read_text("utf-8-sig").split("\n") if line.strip()]
+        texts = {line.partition("\t")[0].strip(): line.partition("\t")[2].strip() for line in lines}
+        return texts, _qrels(folder / "qrels.test")
+
+
+@subject("qrels alone")
+class QrelsAlone:
+    @staticmethod
+    def write(folder):
+        (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td0\t0\nq2\td2\t1\n")
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data import load_task
+
+        (folder / "documents.ids").write_text("".join(f"d{n}\n" for n in range(300)))
+        task = load_task(folder)
+        (folder / "documents.ids").unlink()
+        return _grades(task)
+
+    @staticmethod
+    def reference(folder):
+        return _qrels(folder / "qrels.tsv")
+
+
+def _text_pairs(task):
+    positives = zip(*task.positives(), strict=True)
+    return sorted((task.query_texts[q], task.document_texts[d]) for q, d in positives)
+
+
+@subject("text pairs, JSON lines")
+class TextPairsLines:
+    @staticmethod
+    def write(folder):
+        rows = [{"anchor": f"what {n}", "positive": f"this é {n}", "negative": f"not {n}"} for n in range(4)]
+        (folder / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data import load_task
+
+        return _text_pairs(load_task(folder / "pairs.jsonl"))
+
+    @staticmethod
+    def reference(folder):
+        lines = [line for line in (folder / "pairs.jsonl").read_text("utf-8-sig").split("\n") if line.strip()]
+        entries = [{name.lower(): value for name, value in json.loads(line).items()} for line in lines]
+        return sorted({(entry["anchor"], entry["positive"]) for entry in entries})
+
+
+@subject("text pairs, TSV")
+class TextPairsTable:
+    @staticmethod
+    def write(folder):
+        rows = "".join(f"what {n}\tthis é {n}\n" for n in range(4))
+        (folder / "pairs.tsv").write_text(f"query\tanswer\n{rows}")
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data import load_task
+
+        return _text_pairs(load_task(folder / "pairs.tsv"))
+
+    @staticmethod
+    def reference(folder):
+        lines = [line for line in (folder / "pairs.tsv").read_text("utf-8-sig").split("\n") if line.strip()]
+        names = [name.strip().lower() for name in lines[0].split("\t")]
+        rows = [dict(zip(names, line.split("\t"), strict=True)) for line in lines[1:]]
+        return sorted({(row["query"], row["answer"]) for row in rows})

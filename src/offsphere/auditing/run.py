@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
@@ -14,11 +14,12 @@ import numpy as np
 
 from offsphere.auditing.advice import Advice, advise
 from offsphere.base.arrays import Array
-from offsphere.base.cache import Memo, cache_home
+from offsphere.base.cache import Memo
 from offsphere.base.digests import digest_of
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
-from offsphere.base.version import __version__, code_version
+from offsphere.base.question_cache import question_memo
+from offsphere.base.version import __version__
 from offsphere.comparison.choice import choose
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.examples import Example, changed_queries
@@ -159,17 +160,17 @@ def audit(
     clock = _Clock()
     with clock.step("digest"):
         digests = _digests(task, vectors)
-    asked = f"{metric} {folds} {seed}".encode()
-    key = digest_of([*(value.encode() for value in digests.values()), asked, code_version()])
-    memo = Memo(cache_home() / "audits" / key if cache else None)
-    with clock.step("compare"):
-        table = compare(task, vectors, metric=metric, folds=folds, seed=seed, progress=progress, memo=memo)
-    with clock.step("measure"):
-        scorer = _scorer_to_measure(table)
-        shape = measure(vectors, task, scorer=scorer, table=table, seed=seed, progress=progress, memo=memo)
-    advice = advise(table, shape, symmetric=symmetric, declared=declared)
-    with clock.step("sweep"):
-        curves = _exponent_curves(task, vectors, table, advice.scorer, seed, memo)
+    asked = {"metric": metric, "folds": str(folds), "seed": str(seed)}
+    question = digest_of(f"{name} {value}".encode() for name, value in (digests | asked).items())
+    with question_memo(question) if cache else nullcontext(Memo()) as memo:
+        with clock.step("compare"):
+            table = compare(task, vectors, metric=metric, folds=folds, seed=seed, progress=progress, memo=memo)
+        with clock.step("measure"):
+            scorer = _scorer_to_measure(table)
+            shape = measure(vectors, task, scorer=scorer, table=table, seed=seed, progress=progress, memo=memo)
+        advice = advise(table, shape, symmetric=symmetric, declared=declared)
+        with clock.step("sweep"):
+            curves = _exponent_curves(task, vectors, table, advice.scorer, seed, memo)
     first, second = _two_best(table, advice)
     searched = _lengths_of_searched_side(vectors)
     return Audit(
@@ -249,10 +250,13 @@ def _relevant_lengths(task: Task, searched: Array) -> tuple[Array, Array] | None
 
 
 def _digests(task: Task, vectors: TaskVectors) -> dict[str, str]:
-    """Digests of the vectors of both sides and of the judgments."""
+    """Digests of the vectors of both sides, their shapes included, and of all that the task is."""
     sides = {side.plural: rows for side, rows in zip(task.sides, vectors.sides, strict=True)}
-    digests = {name: digest_of(block.tobytes() for block in Blocks.of(rows)) for name, rows in sides.items()}
-    return {**digests, "judgments": digest_of(task.judgment_bytes())}
+    shapes = {name: str(rows.shape).encode() for name, rows in sides.items()}
+    digests = {
+        name: digest_of([shapes[name], *(block.tobytes() for block in Blocks.of(rows))]) for name, rows in sides.items()
+    }
+    return {**digests, "task": task.digest()}
 
 
 def _versions() -> dict[str, str]:

@@ -36,3 +36,9 @@ def in_order(work: Callable[..., Answer], pieces: Iterable[tuple[Any, ...]], thr
                 yield running.popleft().result()
         while running:
             yield running.popleft().result()
+
+
+def run_all(work: Callable[..., object], pieces: Iterable[tuple[Any, ...]], threads: int) -> None:
+    """Do ``work(*piece)`` for each piece, in threads; what one of them raises is raised here."""
+    for _ in in_order(work, pieces, threads):
+        pass

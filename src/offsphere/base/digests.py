@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
 
 from offsphere.base.errors import OffsphereError
 
@@ -20,6 +23,14 @@ def digest_of(parts: Iterable[bytes]) -> str:
 def digest_of_texts(texts: Iterable[str]) -> str:
     """A full digest of texts in their order, unambiguous where one ends and the next begins."""
     return _sha256(text.encode("utf-8", "surrogatepass") for text in texts)
+
+
+def array_pieces(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes]:
+    """The bytes that tell arrays from others, piece by piece, for a digest: names, types, shapes and numbers."""
+    for name in sorted(arrays):
+        array = arrays[name]
+        yield f"{name} {array.dtype.str} {array.shape}".encode()
+        yield array.tobytes()
 
 
 def digest_of_files(paths: Sequence[Path]) -> str:

@@ -10,6 +10,7 @@ from offsphere.base.version import __version__
 from offsphere.cli.ablate import ablate_command
 from offsphere.cli.adapt import adapt_command
 from offsphere.cli.audit import audit_command
+from offsphere.cli.cache_command import cache_app
 from offsphere.cli.compare import compare_command
 from offsphere.cli.data import data_app
 from offsphere.cli.demo import demo_command
@@ -40,6 +41,7 @@ app.command("recipes")(recipes_command)
 app.command("sweep")(sweep_command)
 app.add_typer(factorize_app, name="factorize")
 app.add_typer(data_app, name="data")
+app.add_typer(cache_app, name="cache")
 app.command("demo")(demo_command)
 
 

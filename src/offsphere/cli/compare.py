@@ -31,7 +31,7 @@ def compare_command(
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of folds, intervals and tests.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
     every_row: Annotated[bool, typer.Option("--all", help="Show every row, not only the first ones.")] = False,
     as_json: options.AsJson = False,
 ) -> None:

@@ -34,7 +34,7 @@ def fit_command(
     power: Annotated[float, typer.Option(help="Of the popularity, for --weighting popularity.")] = 0.5,
     out: Annotated[Path | None, typer.Option(help="Folder for the factors.")] = None,
     metric: Annotated[str, typer.Option(help="Of the held-out interactions.")] = "ndcg@10",
-    seed: Annotated[int, typer.Option(min=0, help="Of what is held out.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of what is held out.")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
     """Fit in closed form, judge on held-out interactions, and say whether cosine means anything."""
@@ -87,7 +87,7 @@ def stability_command(
     freedom: Annotated[str | None, typer.Option(help="Or directly: diagonal, invertible, rotation.")] = None,
     neighbours: Annotated[int, typer.Option(help="How many nearest neighbours to watch.")] = 10,
     draws: Annotated[int, typer.Option(help="Random changes to try.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random changes.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of the random changes.")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
     """How far can cosine neighbours change while the model does not change at all?"""
@@ -116,7 +116,7 @@ def demo_command(
     users: Annotated[int, typer.Option(help="Simulated users.")] = 20_000,
     items: Annotated[int, typer.Option(help="Simulated items.")] = 1_000,
     clusters: Annotated[int, typer.Option(help="Clusters of items.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Of the simulation.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of the simulation.")] = 0,
 ) -> None:
     """Simulate clustered users and items, and draw how far the cosines of one and the same model can differ."""
     from offsphere.factors.experiment import RANK, experiment

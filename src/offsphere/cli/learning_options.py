@@ -45,4 +45,4 @@ AdapterEpochs = Annotated[int | None, typer.Option(help="At most. [10, and at le
 Steps = Annotated[int | None, typer.Option(help="Steps, instead of epochs.")]
 MaxTokens = Annotated[int | None, typer.Option(help="Of a text that the model looks at. [as the model has it]")]
 FromScratch = Annotated[bool, typer.Option("--from-scratch", help="Forget the weights of the model first.")]
-FirstSeed = Annotated[int, typer.Option(min=0, help="The first seed.")]
+FirstSeed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="The first seed.")]

@@ -23,6 +23,7 @@ from offsphere.data.task import (
     items_of,
     words_per_item,
 )
+from offsphere.data.task_digest import digest_of_task
 from offsphere.data.task_vectors import PairVectors
 from offsphere.data.vector_files import of_split
 from offsphere.statistics.metrics import Metric
@@ -130,9 +131,9 @@ class PairTask:
         """Nothing: each right side belongs to its pair."""
         return None
 
-    def judgment_bytes(self) -> list[bytes]:
-        """The gold scores as bytes, for a digest."""
-        return [self.gold.tobytes()]
+    def digest(self) -> str:
+        """A digest of everything the task is, by which its results are known again."""
+        return digest_of_task(self)
 
     def summary(self) -> dict[str, Any]:
         """Names and counts, as they stand in every output."""

@@ -27,6 +27,7 @@ from offsphere.data.task import (
     items_of,
     words_per_item,
 )
+from offsphere.data.task_digest import digest_of_task
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.data.vector_files import of_split
 from offsphere.statistics.metrics import Metric
@@ -241,9 +242,9 @@ class RankingTask:
         """Which documents are relevant to some query."""
         return self.judgments.relevant_to_any
 
-    def judgment_bytes(self) -> list[bytes]:
-        """The judgments as bytes, for a digest."""
-        return [part.tobytes() for part in (self.judgments.queries, self.judgments.documents, self.judgments.grades)]
+    def digest(self) -> str:
+        """A digest of everything the task is, by which its results are known again."""
+        return digest_of_task(self)
 
     def summary(self) -> dict[str, Any]:
         """Names and counts, as they stand in every output."""

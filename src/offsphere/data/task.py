@@ -145,8 +145,8 @@ class Task(Protocol):
         """Which rows of the second side are relevant to some unit; nothing where each belongs to one unit."""
         ...
 
-    def judgment_bytes(self) -> list[bytes]:
-        """The judgments as bytes, for a digest."""
+    def digest(self) -> str:
+        """A digest of everything the task is, ids and items included; ``digest_of_task`` gives it for a dataclass."""
         ...
 
     def summary(self) -> dict[str, Any]:

@@ -32,6 +32,8 @@ class Weighting:
         to a power).
         """
         users, items = matrix.shape
+        if not 0 <= power <= 2:  # noqa: PLR2004
+            raise ParameterError(f"power = {power}: inverse propensities take a power of popularity in [0, 2]")
         if name == "none":
             return cls(np.ones(items), np.zeros(items))
         if name == "standardize":
@@ -41,8 +43,6 @@ class Weighting:
             deviation = np.sqrt(np.where(variance > CONSTANT * squares, variance, 0.0))
             return cls(np.divide(1, deviation, out=np.zeros(items), where=deviation > 0), mean, name)
         if name == "popularity":
-            if not 0 <= power <= 2:  # noqa: PLR2004
-                raise ParameterError(f"power = {power}: inverse propensities take a power of popularity in [0, 2]")
             share = np.asarray(matrix.sum(axis=0)).ravel() / users
             scale = np.divide(1, share**power, out=np.zeros(items), where=share > 0)
             return cls(scale / scale[scale > 0].mean(), np.zeros(items), name, power)

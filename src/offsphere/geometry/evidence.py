@@ -121,8 +121,8 @@ class Evidence:
             blocks = [[top.documents.astype(np.int32) for top in tops] for _, tops in turns]
             return {"found": np.stack([np.concatenate(lists) for lists in zip(*blocks, strict=True)])}
 
-        names = digest_of(name.encode() for name in (*scorers, str(k)))
-        stored = self.memo.arrays(f"neighbours-{names}", search)
+        asked = digest_of(text.encode() for text in (*(scorer.key for scorer in scorers.values()), str(k)))
+        stored = self.memo.arrays(f"neighbours-{asked}", search)
         return dict(zip(scorers, cast("Index", stored["found"]), strict=True))
 
 

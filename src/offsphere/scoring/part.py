@@ -7,8 +7,11 @@ from dataclasses import fields
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
+from offsphere.base.errors import DataError
 from offsphere.scoring.number_text import number_text
 from offsphere.scoring.value_key import Arrays, value_key
+
+LARGEST = 1e300  # what a parameter may be in a file; beyond it powers are not numbers any more
 
 
 class Part:
@@ -42,7 +45,14 @@ class Part:
 
     @classmethod
     def of(cls, config: Mapping[str, Any], arrays: Arrays) -> Self:  # noqa: ARG003
-        """Make the part again from what ``config()`` and ``arrays()`` gave."""
+        """Make the part again from what ``config()`` and ``arrays()`` gave.
+
+        Raises:
+            DataError: where a parameter is no number that can be computed with.
+        """
+        for name, value in config["parameters"].items():
+            if value is not None and not (type(value) in (int, float) and abs(value) <= LARGEST):
+                raise DataError(f"{cls.kind}: {name} = {value!r} is no number to compute with")
         make: Callable[..., Self] = cls
         return make(**config["parameters"])
 

@@ -8,7 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
-from offsphere.scoring.value_key import value_key
+from offsphere.base.errors import DataError
+from offsphere.scoring.scorer_files import numbers_of
+from offsphere.scoring.value_key import Arrays, value_key
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +28,18 @@ class QueryStandardization:
     def arrays(self) -> dict[str, Array]:
         """Give its numbers by name."""
         return {"mean": self.mean, "covariance": self.covariance}
+
+    @classmethod
+    def of(cls, arrays: Arrays) -> QueryStandardization:
+        """Make it again from what ``arrays()`` gave.
+
+        Raises:
+            DataError: where an array is missing, not finite, or the two do not fit each other.
+        """
+        mean, covariance = numbers_of(arrays, "mean", 1), numbers_of(arrays, "covariance", 2)
+        if covariance.shape != (len(mean), len(mean)) or len(arrays) != len(("mean", "covariance")):
+            raise DataError(f"a standardisation has {len(mean)} means and a covariance of shape {covariance.shape}")
+        return cls(mean, covariance)
 
     def of_lowered(self, lowered_queries: Vectors) -> tuple[Array, Array]:
         """Compute mean and deviation of each lowered query's scores over the corpus; a zero deviation counts as one."""

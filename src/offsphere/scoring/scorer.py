@@ -15,7 +15,14 @@ from offsphere.base.errors import DataError, OffsphereError, VectorError
 from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.lowering import Lowering
 from offsphere.scoring.query_standardization import QueryStandardization
-from offsphere.scoring.scorer_files import read_scorer_files, with_prefix, without_prefix, write_scorer_files
+from offsphere.scoring.saved_maps import saved_maps
+from offsphere.scoring.scorer_files import (
+    numbers_of,
+    read_scorer_files,
+    with_prefix,
+    without_prefix,
+    write_scorer_files,
+)
 from offsphere.scoring.similarity import COSINE, FAMILIES, Polar, Similarity
 from offsphere.scoring.transforms import (
     TRANSFORMS,
@@ -290,18 +297,16 @@ class Scorer:
             TRANSFORMS[entry["kind"]].of(entry, without_prefix(f"transform.{position}", arrays))
             for position, entry in enumerate(config["transforms"])
         )
-        maps: list[Any] = [
-            transforms[part] if isinstance(part, int) else AffineMap.of(without_prefix(part, arrays))
-            for part in config["map"]
-        ]
-        bias: Any = arrays["bias"] if config["bias"] is not None else None
+        bias = None
+        if config["bias"] is not None or "bias" in arrays:
+            bias = DocumentBias(str(config["bias"]), numbers_of(arrays, "bias", 1))
         moments = without_prefix("standardization", arrays)
         return cls(
             similarity,
             transforms,
-            DocumentBias(config["bias"], bias) if bias is not None else None,
-            join_maps(maps),
-            QueryStandardization(**moments) if moments else None,
+            bias,
+            join_maps(saved_maps(config["map"], transforms, arrays)),
+            QueryStandardization.of(moments) if moments else None,
         )
 
     @property

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,13 @@ import numpy as np
 
 from offsphere.base.arrays import Index
 from offsphere.base.errors import DataError
-from offsphere.base.files import write_whole
 from offsphere.base.plain import plain
+from offsphere.base.reading.npy_files import read_npy
+from offsphere.base.reading.parquet_files import read_rows
+from offsphere.base.reading.records import record_of
+from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 
+RECORD, DYNAMICS, LEARNED = "training.json", "dynamics.parquet", "learned.npy"
 DynamicsRow = dict[str, Any]  # one measurement of a probe: the step, and values by name
 
 
@@ -91,9 +94,8 @@ class Training:
         """
         buffer = io.BytesIO()
         np.save(buffer, self.learned)
-        write_whole(folder / "learned.npy", buffer.getvalue())
-        write_whole(folder / "dynamics.parquet", parquet_of(self.dynamics))
-        write_whole(folder / "training.json", json.dumps(self.to_json(), indent=2, allow_nan=False).encode())
+        files = {LEARNED: buffer.getvalue(), DYNAMICS: parquet_of(self.dynamics)}
+        write_sealed(folder / RECORD, self.to_json(), files)
 
     @classmethod
     def load(cls, folder: Path) -> Training | None:
@@ -106,21 +108,34 @@ class Training:
             The record, or nothing where the folder has none.
 
         Raises:
-            DataError: where the files are broken.
+            DataError: where the files are damaged or do not fit each other.
         """
-        from pyarrow import parquet
-
-        path = folder / "training.json"
-        if not path.is_file():
+        path = folder / RECORD
+        if not path.exists():
             return None
-        try:
-            values = json.loads(path.read_bytes())
-            runs = [Run(**{**run, "history": [tuple(row) for row in run["history"]]}) for run in values.pop("runs")]
-            rows = parquet.read_table(folder / "dynamics.parquet").to_pylist()
-            learned = np.load(folder / "learned.npy", allow_pickle=False)
-            return cls(**values, runs=runs, dynamics=rows, learned=learned)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{path} is not the record of a training ({error})") from error
+        where = f"{path} is not the record of a training"
+        record = record_of(SavedTraining, read_sealed(path), where, null_is_nan=True)
+        if not 0 <= record.chosen < len(record.runs):
+            raise DataError(f"{path}: run {record.chosen} was kept, and it has {len(record.runs)}: train again")
+        learned = read_npy(folder / LEARNED)
+        if learned.ndim != 1 or learned.dtype != np.int64:
+            raise DataError(f"{folder / LEARNED} holds {learned.dtype} of shape {learned.shape}: train again")
+        values = {field.name: getattr(record, field.name) for field in fields(record)}
+        return cls(**values, dynamics=read_rows(folder / DYNAMICS), learned=learned)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTraining:
+    """What ``training.json`` says of a training: all but what stands in the files beside it."""
+
+    recipe: Mapping[str, Any]
+    objective: Mapping[str, Any]
+    metric: str
+    counts: Mapping[str, int]
+    runs: Sequence[Run]
+    chosen: int
+    notes: Sequence[str] = ()
+    said: Sequence[str] = ()
 
 
 def parquet_of(rows: Sequence[Mapping[str, Any]]) -> bytes:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.base.digests import digest_of
+from offsphere.base.digests import array_pieces, digest_of
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -32,10 +32,7 @@ def value_key(config: Any, arrays: Arrays | None = None) -> str:
 def _pieces(config: Any, arrays: Arrays) -> Iterator[bytes]:
     """Give the bytes that a key depends on, piece by piece."""
     yield json.dumps(_with_floats(config), sort_keys=True).encode()
-    for name in sorted(arrays):
-        array = arrays[name]
-        yield f"{name} {array.dtype.str} {array.shape}".encode()
-        yield array.tobytes()
+    yield from array_pieces(arrays)
 
 
 def _with_floats(value: Any) -> Any:

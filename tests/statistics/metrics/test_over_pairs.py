@@ -57,3 +57,29 @@ def test_the_linearised_kendall_has_the_spread_of_the_bootstrap():
 
 def test_a_constant_side_has_no_correlation():
     assert np.isnan(pairs.spearman(np.ones(5), np.arange(5.0))[0])
+
+
+def test_a_kernel_that_fails_is_heard(monkeypatch):
+    """Else what memory happened to hold would be taken for correlations."""
+    from offsphere.statistics.metrics import resampling
+
+    def fails(*_):
+        raise MemoryError("no room for a resample")
+
+    monkeypatch.setattr(resampling, "_correlate", fails)
+    rng = np.random.default_rng(0)
+    with pytest.raises(MemoryError, match="no room for a resample"):
+        resampling.spearman_in_resamples([rng.normal(size=9)], rng.normal(size=9), np.ones((20, 9)))
+
+
+@pytest.mark.parametrize("resamples", [0, 1, 2, 3, 7, 100])
+def test_every_resample_is_computed_however_many_there_are(resamples):
+    from offsphere.statistics.metrics.resampling import spearman_in_resamples
+
+    rng = np.random.default_rng(0)
+    scores, gold, weights = rng.normal(size=12), rng.normal(size=12), rng.integers(0, 3, (resamples, 12)) * 1.0
+    values = spearman_in_resamples([scores], gold, weights)
+    assert values.shape == (resamples, 1)
+    for value, row in zip(values[:, 0], weights, strict=True):
+        drawn = np.repeat(np.arange(12), row.astype(int))
+        assert np.isclose(value, stats.spearmanr(scores[drawn], gold[drawn]).statistic)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields
-from math import isfinite
+from dataclasses import MISSING, fields, is_dataclass
+from math import isfinite, nan
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -13,13 +13,14 @@ from offsphere.base.errors import DataError
 Made = TypeVar("Made")
 
 
-def record_of(kind: type[Made], values: Any, where: str) -> Made:
-    """Make a dataclass of the values of a JSON object.
+def record_of(kind: type[Made], values: Any, where: str, *, null_is_nan: bool = False) -> Made:
+    """Make a dataclass, or a named tuple, of the values of a JSON object.
 
     Args:
-        kind: The dataclass, of fields that are plain: texts, numbers, flags, lists and mappings of them.
+        kind: The class, of fields that are plain: texts, numbers, flags, lists and mappings of them, and other records.
         values: What the file holds.
         where: Where it stands, for errors.
+        null_is_nan: Whether nothing, in place of a number, stands for one that is none, which JSON cannot write.
 
     Returns:
         The record.
@@ -39,45 +40,76 @@ def record_of(kind: type[Made], values: Any, where: str) -> Made:
     """
     if not isinstance(values, Mapping):
         raise DataError(f"{where}: expected a JSON object, found {type(values).__name__}")
-    hints = get_type_hints(kind)
-    for field in fields(kind):  # type: ignore[arg-type]  # a dataclass
-        if field.name not in values:
-            if field.default is MISSING and field.default_factory is MISSING:
-                raise DataError(f"{where}: {field.name!r} is missing")
-        elif not _fits(values[field.name], hints[field.name]):
-            raise DataError(
-                f"{where}: {field.name!r} is {values[field.name]!r}, which is no {_words(hints[field.name])}"
-            )
+    hints, optional = get_type_hints(kind), _optional_fields(kind)
+    hints = {name: hint for name, hint in hints.items() if name in optional}
+    missing = [name for name in hints if name not in values and not optional[name]]
+    if missing:
+        raise DataError(f"{where}: {missing[0]!r} is missing")
     unknown = [name for name in values if name not in hints]
     if unknown:
         raise DataError(f"{where}: unknown field {unknown[0]!r}: it is of another version")
-    return kind(**values)
+    given = {name: _value(values[name], hints[name], f"{where}: {name!r}", null_is_nan) for name in values}
+    return kind(**given)
 
 
-def _fits(value: Any, hint: Any) -> bool:  # noqa: PLR0911  # a line a kind
-    """Whether a plain value is of a type. Numbers must be finite and below 2^63; a flag is no number."""
+def _optional_fields(kind: type) -> dict[str, bool]:
+    """The fields of a class by name, and whether each may be left out."""
+    if not is_dataclass(kind):
+        return {name: name in kind._field_defaults for name in kind._fields}  # type: ignore[attr-defined]
+    return {
+        field.name: field.default is not MISSING or field.default_factory is not MISSING for field in fields(kind)
+    }
+
+
+def _value(value: Any, hint: Any, where: str, null_is_nan: bool) -> Any:  # noqa: C901, FBT001, PLR0911  # a line a kind
+    """A plain value as one of a type. Numbers must be finite and below 2^63; a flag is no number."""
     origin, parts = get_origin(hint), get_args(hint)
-    if hint is Any:
-        return True
+    if hint is Any or (hint is NoneType and value is None):
+        return value
+    if hint is float and value is None and null_is_nan:
+        return nan
     if origin in (Union, UnionType):
-        return any(_fits(value, part) for part in parts)
-    if origin is Literal:
-        return value in parts
-    if isinstance(origin, type) and issubclass(origin, tuple):
-        return isinstance(value, list | tuple) and len(value) == len(parts) and all(map(_fits, value, parts))
-    if isinstance(origin, type) and issubclass(origin, Sequence):
-        return isinstance(value, list | tuple) and all(_fits(part, parts[0]) for part in value)
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return isinstance(value, Mapping) and all(_fits(part, parts[1]) for part in value.values())
-    if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool) and _is_usual(value)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool) and _is_usual(value)
-    return value is None if hint is NoneType else isinstance(value, hint)
+        return _first_that_fits(value, parts, hint, where, null_is_nan)
+    if origin is Literal and any(value is part or (type(value) is str and value == part) for part in parts):
+        return value
+    if _is_sequence(origin) and isinstance(value, list | tuple):
+        of_tuple = issubclass(origin, tuple) and parts[-1] is not Ellipsis
+        if not of_tuple or len(value) == len(parts):
+            hints = parts if of_tuple else [parts[0]] * len(value)
+            items = [_value(part, inner, where, null_is_nan) for part, inner in zip(value, hints, strict=True)]
+            return tuple(items) if issubclass(origin, tuple) else items
+    if isinstance(origin, type) and issubclass(origin, Mapping) and isinstance(value, Mapping):
+        return {name: _value(part, parts[1], where, null_is_nan) for name, part in value.items()}
+    if is_dataclass(hint) or hasattr(hint, "_fields"):
+        return record_of(hint, value, where, null_is_nan=null_is_nan)
+    if hint in (int, float) and isinstance(value, int if hint is int else int | float) and _is_usual(value):
+        return value
+    if isinstance(hint, type) and hint not in (int, float) and isinstance(value, hint):
+        return value
+    raise DataError(f"{where} is {value!r}, which is no {_words(hint)}")
+
+
+def _first_that_fits(value: Any, hints: Sequence[Any], whole: Any, where: str, null_is_nan: bool) -> Any:  # noqa: FBT001
+    """The value as one of several types; nothing stays nothing where that is one of them."""
+    if value is None and NoneType in hints:
+        return None
+    for hint in hints:
+        try:
+            return _value(value, hint, where, null_is_nan)
+        except DataError:
+            continue
+    raise DataError(f"{where} is {value!r}, which is no {_words(whole)}")
+
+
+def _is_sequence(origin: Any) -> bool:
+    """Whether a type is one of lists or tuples; a text is neither."""
+    return isinstance(origin, type) and issubclass(origin, Sequence)
 
 
 def _is_usual(value: float) -> bool:
-    """Whether a number is one that arrays can hold."""
+    """Whether a number is one that arrays can hold, and no flag."""
+    if isinstance(value, bool):
+        return False
     return abs(value) < 1 << 63 if isinstance(value, int) else isfinite(value)
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from offsphere.base.errors import DataError
-from offsphere.base.files import write_whole
 from offsphere.base.plain import plain
+from offsphere.base.reading.parquet_files import read_rows
+from offsphere.base.reading.records import record_of
+from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.comparison.table import ALPHA
-from offsphere.scoring.training_record import parquet_of
+from offsphere.scoring.training_record import DYNAMICS, parquet_of
+
+RESULT = "ablation.json"
 
 
 class VariantResult(NamedTuple):
@@ -169,8 +172,7 @@ class Ablation:
         Args:
             folder: Where to; it is made where it does not exist.
         """
-        write_whole(folder / "dynamics.parquet", parquet_of(self.dynamics))
-        write_whole(folder / "ablation.json", json.dumps(self.to_json(), indent=2, allow_nan=False).encode())
+        write_sealed(folder / RESULT, self.to_json(), {DYNAMICS: parquet_of(self.dynamics)})
 
     @classmethod
     def load(cls, folder: Path) -> Ablation:
@@ -185,22 +187,30 @@ class Ablation:
         Raises:
             DataError: If the folder holds none, or its files are broken.
         """
-        from pyarrow import parquet
+        path = folder / RESULT
+        if folder.is_dir() and not path.exists():
+            raise DataError(f"{folder} holds no ablation: make one with offsphere ablate DATA --out {folder}")
+        saved = record_of(SavedAblation, read_sealed(path), f"{path} is not a saved ablation", null_is_nan=True)
+        tasks = len(saved.tasks)
+        whole = tasks and saved.rows and len(saved.untouched) == tasks
+        if not whole or any(len(row.results) != tasks for row in saved.rows):
+            raise DataError(f"{path} is not a saved ablation: its rows are not of its {tasks} tasks")
+        values = {field.name: getattr(saved, field.name) for field in fields(saved) if field.name != "conclusion"}
+        return cls(**values, dynamics=read_rows(folder / DYNAMICS))
 
-        path = folder / "ablation.json"
-        try:
-            values = json.loads(path.read_bytes())
-            values.pop("conclusion")
-            rows = [
-                VariantRow(**{**row, "results": [VariantResult(**result) for result in row["results"]]})
-                for row in values.pop("rows")
-            ]
-            claims = [PaperFinding(**claim) for claim in values.pop("findings")]
-            dynamics = parquet.read_table(folder / "dynamics.parquet").to_pylist()
-            return cls(**values, rows=rows, findings=claims, dynamics=dynamics)
-        except FileNotFoundError as error:
-            raise DataError(
-                f"{folder} holds no ablation: make one with offsphere ablate DATA --out {folder}"
-            ) from error
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{path} is not a saved ablation ({error})") from error
+
+@dataclass(frozen=True, slots=True)
+class SavedAblation:
+    """What ``ablation.json`` says of an ablation: all but the dynamics, which stand beside it."""
+
+    tasks: Sequence[Mapping[str, Any]]
+    metric: str
+    rows: Sequence[VariantRow]
+    untouched: Sequence[float]
+    seeds: int
+    trials: int
+    findings: Sequence[PaperFinding]
+    counts: Mapping[str, int]
+    conclusion: str
+    notes: Sequence[str] = ()
+    trained: str = "adapter"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
 from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.learning.adapters.adapter_recipe import Recipe
-from offsphere.learning.objective.contrastive_options import ContrastiveOptions
+from offsphere.learning.objective.contrastive_options import ContrastiveOptions, check_temperature
 from offsphere.learning.objective.exponents import Exponents
 
 OUTPUTS: Mapping[str, str] = MappingProxyType(
@@ -55,6 +56,11 @@ def budget_of(temperatures: Sequence[float] = TEMPERATURES, rates: Sequence[floa
     for name, values in (("temperature", temperatures), ("rate", rates)):
         if len(set(values)) < len(values):
             raise ParameterError(f"a {name} stands there twice: give different values")
+    for temperature in temperatures:
+        check_temperature(temperature)
+    for rate in rates:
+        if not (isfinite(rate) and rate > 0):
+            raise ParameterError(f"rate = {rate} is not positive")
     return list(product(temperatures, rates))
 
 

@@ -10,9 +10,7 @@ from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 
 from offsphere.base.arrays import Index, Vectors
-from offsphere.base.digests import digest_of_texts
 from offsphere.base.errors import DataError
-from offsphere.base.plain import plain
 from offsphere.data.items import Item
 from offsphere.data.task import EmbeddedTask, Task, TaskVectors, items_of
 from offsphere.geometry.positives import Positives, positives_of
@@ -158,8 +156,8 @@ class VectorSource:
         return numbered
 
     def contents(self) -> list[bytes]:
-        """The vectors of both sides and the judgments."""
-        return [keys_of(self.vectors.sides[0]).tobytes(), self.document_keys.tobytes(), *self.task.judgment_bytes()]
+        """The vectors of both sides, and all that the task is."""
+        return [keys_of(self.vectors.sides[0]).tobytes(), self.document_keys.tobytes(), self.task.digest().encode()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,9 +207,8 @@ class TextSource:
         ]
 
     def contents(self) -> list[bytes]:
-        """The texts of both sides, the judgments, and what the task is called."""
-        texts = [digest_of_texts(side).encode() for side in self.sides]
-        return [*texts, *self.task.judgment_bytes(), str(plain(self.task.summary())).encode()]
+        """All that the task is, its texts included."""
+        return [self.task.digest().encode()]
 
 
 def _number(texts: Sequence[Item], known: dict[Item, int]) -> Index:

@@ -120,7 +120,7 @@ class TrainingData(Generic[Source]):
 
     def digest(self) -> str:
         """A digest of everything in the data that decides how a training goes and what it is worth."""
-        parts = [self.rows.tobytes(), self.metric.encode()]
+        parts = [self.rows.tobytes(), self.metric.encode(), f"{len(self.also)} {len(self.judged)}".encode()]
         for source in (self.source, *self.also, self.held_out, *self.judged):
             parts += source.contents()
         return digest_of(parts)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import errno
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from safetensors.torch import load_file, save
 from torch import Tensor
@@ -15,7 +14,12 @@ from transformers import TrainerCallback
 
 from offsphere.base.errors import OffsphereError
 from offsphere.base.files import write_whole
+from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
+from offsphere.base.reading.file_access import reading
+from offsphere.base.reading.records import record_of
+from offsphere.base.reading.safetensors_files import map_tensors
+from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.learning.encoders.contrastive import ContrastiveLoss
 
 MARK = "offsphere.json"  # written last: a checkpoint without it is not whole
@@ -24,6 +28,16 @@ BEST = "best.safetensors"
 UNWRITTEN = ("no space left", "file too large", "failed writing", "unexpected pos", "disk quota", "cannot write")
 
 History = list[tuple[int, float, float, float]]  # step, mean loss since the last one, held-out value, by cosine
+
+
+class WatchState(NamedTuple):
+    """What was seen of a training so far, as a checkpoint keeps it."""
+
+    history: Sequence[tuple[int, float, float, float]]
+    best: float
+    best_step: int
+    losses: Sequence[float]
+    worn_out: bool
 
 
 class Watch(TrainerCallback):
@@ -94,26 +108,28 @@ class Watch(TrainerCallback):
         if not self.writes:
             return
         checkpoint = Path(args.output_dir) / f"checkpoint-{state.global_step}"
-        write_whole(checkpoint / STATE, save(self.loss.own_state()))
-        write_whole(checkpoint / MARK, json.dumps(self.state()).encode())
+        write_sealed(checkpoint / MARK, plain(self.state()), {STATE: save(self.loss.own_state())})
 
-    def state(self) -> dict[str, Any]:
-        """What a training needs to go on from a checkpoint, as plain values."""
-        names = ("history", "best", "best_step", "losses")
-        return {name: getattr(self, name) for name in names} | {"worn_out": self.out_of_patience}
+    def state(self) -> WatchState:
+        """What a training needs to go on from a checkpoint."""
+        return WatchState(self.history, self.best, self.best_step, self.losses, self.out_of_patience)
 
     def resume(self, checkpoint: Path) -> None:
-        """Take the state of a checkpoint, to go on from there."""
-        state = json.loads((checkpoint / MARK).read_bytes())
-        self.history = [tuple(row) for row in state["history"]]
-        self.best, self.best_step, self.losses = state["best"], state["best_step"], state["losses"]
-        self.out_of_patience = state["worn_out"]
-        self.loss.load_own_state(load_file(checkpoint / STATE))
+        """Take the state of a checkpoint, to go on from there.
+
+        Raises:
+            DataError: If its files are damaged.
+        """
+        path = checkpoint / MARK
+        state = record_of(WatchState, read_sealed(path), str(path), null_is_nan=True)
+        self.history, self.losses = list(state.history), list(state.losses)
+        self.best, self.best_step, self.out_of_patience = state.best, state.best_step, state.worn_out
+        self.loss.load_own_state(_read_weights(checkpoint / STATE))
 
     def best_state(self) -> dict[str, Tensor]:
         """The weights that had the best held-out value."""
         if self.folder is not None:
-            return load_file(self.folder / BEST)
+            return _read_weights(self.folder / BEST)
         assert self.kept is not None
         return self.kept
 
@@ -126,6 +142,13 @@ class Watch(TrainerCallback):
             self.kept = state
         elif self.writes:
             write_whole(self.folder / BEST, save({name: value.contiguous().clone() for name, value in state.items()}))
+
+
+def _read_weights(path: Path) -> dict[str, Tensor]:
+    """The tensors of a file that was written whole; an error in one line where it is damaged."""
+    map_tensors(path)  # which checks the header against the size
+    with reading(path, "a safetensors file"):
+        return load_file(path)
 
 
 def restore(model: Any, loss: ContrastiveLoss, state: Mapping[str, Tensor]) -> None:

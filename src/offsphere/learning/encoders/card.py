@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from offsphere.base.files import write_whole
+from offsphere.base.reading.file_access import read_bounded
 from offsphere.learning.encoders.outcome import Outcome
 from offsphere.learning.objective.exponents import Exponents
 
@@ -52,7 +53,7 @@ def length_report(
 def add_to_card(folder: Path, report: str) -> None:
     """Put the report into a saved model's README, before the details of the training."""
     path = folder / "README.md"
-    text = path.read_text() if path.is_file() else ""
+    text = read_bounded(path).decode("utf-8", "replace") if path.is_file() else ""
     before, mark, after = text.partition("\n## Training Details")
     write_whole(path, f"{before.rstrip()}\n\n{report}{mark}{after}".encode())
 

@@ -107,6 +107,8 @@ class EncoderRecipe(ContrastiveOptions):
                 raise ParameterError(f"{name} = {getattr(self, name)}: a share of the steps, from 0 to below 1")
         if not self.clip > 0:
             raise ParameterError(f"clip = {self.clip}: give a number above 0")
+        if self.momentum is not None and not 0 <= self.momentum <= 1:
+            raise ParameterError(f"momentum = {self.momentum}: give a number from 0 to 1")
         if self.cut != 1 and not self.from_scratch:
             raise ParameterError(f"cut = {self.cut:g} divides the weights of a start from scratch: add from_scratch")
         if self.momentum is not None and self.both_directions:

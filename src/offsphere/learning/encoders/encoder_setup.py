@@ -151,7 +151,7 @@ class EncoderSetup:
         """A digest of everything that decides how the training goes, the texts included."""
         weights = [value.detach().cpu().numpy().tobytes() for value in self.model.parameters()]
         plan = json.dumps(self.plan() | {"notes": []}, sort_keys=True, default=str).encode()
-        return digest_of([plan, self.data.digest().encode(), *weights])
+        return digest_of([plan, str(self.model).encode(), self.data.digest().encode(), *weights])
 
 
 def _check(model: Any, recipe: EncoderRecipe) -> None:

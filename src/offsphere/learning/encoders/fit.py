@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from transformers import PrinterCallback, TrainerCallback
 
-from offsphere.base.errors import DataError, OffsphereError
+from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
+from offsphere.base.reading.parquet_files import read_rows
 from offsphere.learning.adapters.adapter_recipe import BETAS
 from offsphere.learning.data.training_pairs import TextPairs
 from offsphere.learning.encoders.callbacks import (
@@ -36,7 +37,7 @@ from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.judging import HeldOutEvaluator, Judge
 from offsphere.learning.encoders.training_dataset import training_dataset
 from offsphere.learning.objective.objective import objective_of
-from offsphere.scoring.training_record import DynamicsRow, Run
+from offsphere.scoring.training_record import DYNAMICS, DynamicsRow, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -242,16 +243,8 @@ class _BeforeStep(TrainerCallback):
 
 def _read_dynamics(folder: Path) -> list[DynamicsRow]:
     """The measurements that a killed training has left."""
-    from pyarrow import parquet
-
-    path = folder / "dynamics.parquet"
-    if not path.is_file():
-        return []
-    try:
-        rows: list[DynamicsRow] = parquet.read_table(path).to_pylist()
-    except (OSError, ValueError) as error:
-        raise OffsphereError(f"{path} cannot be read ({error}): begin anew elsewhere") from error
-    return rows
+    path = folder / DYNAMICS
+    return read_rows(path) if path.is_file() else []
 
 
 @contextmanager

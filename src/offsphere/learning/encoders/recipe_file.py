@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from offsphere.base.errors import ParameterError, UnknownNameError
+from offsphere.base.reading.toml_files import read_settings
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.named_recipes import recipe_with
 from offsphere.learning.objective.contrastive_options import read_field, read_options
@@ -33,11 +33,14 @@ def recipe_from(
         The recipe, checked.
 
     Raises:
-        ParameterError: Where the file cannot be read, or a value means nothing.
+        DataError: Where the file cannot be read, or is no TOML or YAML.
+        ParameterError: Where a value means nothing.
         UnknownNameError: Where no field or recipe has such a name.
     """
     values = read_recipe_file(file) if file is not None else {}
     named_in_file = values.pop("recipe", None)
+    if named_in_file is not None and not isinstance(named_in_file, str):
+        raise ParameterError(f"{file}: recipe = {named_in_file!r} is no name of a recipe: see offsphere recipes")
     values |= {field: value for field, value in (typed or {}).items() if value is not None}
     values |= read_options(options, EncoderRecipe)
     for field in ("normalize", "normalize_input"):
@@ -48,29 +51,13 @@ def recipe_from(
 
 def read_recipe_file(path: Path) -> dict[str, Any]:
     """Fields of a recipe from TOML or YAML, and ``recipe`` where the file names one to start from."""
-    values = _parse(path)
+    values = read_settings(path)
     if not isinstance(values, dict):
         raise ParameterError(f"{path}: expected fields of a recipe, such as normalize: query")
     known = {field.name for field in fields(EncoderRecipe)} | {"recipe"}
     for name in values:
         if name not in known:
-            raise UnknownNameError("option", name, sorted(known))
+            raise UnknownNameError("option", str(name), sorted(known))
     return {
         name: value if name == "recipe" else read_field(name, value, EncoderRecipe) for name, value in values.items()
     }
-
-
-def _parse(path: Path) -> Any:
-    """What a TOML or YAML file holds."""
-    try:
-        text = path.read_text("utf-8")
-    except OSError as error:
-        raise ParameterError(f"{path} cannot be read: {error.strerror}") from error
-    try:
-        if path.suffix.lower() in (".yaml", ".yml"):
-            import yaml
-
-            return yaml.safe_load(text)
-        return tomllib.loads(text)
-    except Exception as error:  # both have errors of their own
-        raise ParameterError(f"{path} is no {path.suffix.lstrip('.').upper() or 'TOML'} file: {error}") from error

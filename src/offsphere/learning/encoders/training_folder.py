@@ -8,22 +8,30 @@ import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
-
-import numpy as np
+from typing import Any, NamedTuple, cast
 
 from offsphere.base.arrays import Array
+from offsphere.base.cache import Memo
 from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.base.files import write_whole
+from offsphere.base.reading.json_files import read_json, read_json_object
+from offsphere.base.reading.records import record_of
 from offsphere.learning.encoders.callbacks import last_checkpoint
 from offsphere.learning.encoders.encoder_setup import EncoderSetup
 from offsphere.learning.encoders.judging import Judge
 
 CHECKPOINTS = "checkpoints"
 PLAN = "plan.json"
-BEFORE = "before.npy"
+BEFORE = "before"
 RECORD = "training.json"  # is there when a model is trained
 PATIENCE = 120  # seconds that a process waits for the first one
+
+
+class SavedPlan(NamedTuple):
+    """What ``plan.json`` says of a training: what will be done in it, and a digest of all that decides how it goes."""
+
+    digest: str
+    plan: Mapping[str, Any]
 
 
 def this_process_writes() -> bool:
@@ -52,13 +60,8 @@ def open_checkpoints(folder: Path, setup: EncoderSetup, *, restart: bool) -> Pat
 
 def measure_before(judge: Judge, model: Any, checkpoints: Path | None) -> Array:
     """The measurements by cosine before training, made once: a training that goes on has made them already."""
-    path = checkpoints / BEFORE if checkpoints is not None else None
-    if path is not None and path.is_file():
-        return cast("Array", np.load(path, allow_pickle=False))
-    _, (_, by_cosine) = judge.measure(model)
-    if path is not None and this_process_writes():
-        np.save(path, by_cosine)
-    return by_cosine
+    memo = Memo(checkpoints, None if this_process_writes() else 0)  # the folder is of one plan
+    return cast("Array", memo.arrays(BEFORE, lambda: {"measured": judge.measure(model)[1][1]})["measured"])
 
 
 def _write_plan(folder: Path, checkpoints: Path, setup: EncoderSetup, *, restart: bool) -> None:
@@ -71,9 +74,9 @@ def _write_plan(folder: Path, checkpoints: Path, setup: EncoderSetup, *, restart
     digest, plan = setup.digest(), setup.plan()
     path = checkpoints / PLAN
     if path.is_file() and last_checkpoint(checkpoints) is not None:
-        kept = json.loads(path.read_bytes())
-        if kept["digest"] != digest:
-            apart = _differences(kept["plan"], plan)
+        kept = record_of(SavedPlan, read_json(path), f"{path} is damaged: begin anew with --restart")
+        if kept.digest != digest:
+            apart = _differences(kept.plan, plan)
             raise ParameterError(
                 f"{checkpoints} holds checkpoints of another configuration ({apart}): choose another --out, or begin "
                 "anew with --restart"
@@ -86,7 +89,7 @@ def _write_plan(folder: Path, checkpoints: Path, setup: EncoderSetup, *, restart
 def _wait_for_plan(path: Path, digest: str) -> None:
     """Wait until the first process has made the folder ready."""
     for _ in range(PATIENCE):
-        if path.is_file() and json.loads(path.read_bytes())["digest"] == digest:
+        if path.is_file() and read_json_object(path).get("digest") == digest:
             return
         time.sleep(1)
     raise OffsphereError(f"{path} does not appear: did the first process fail?")
@@ -104,4 +107,5 @@ def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
 def _flatten(plan: Mapping[str, Any]) -> dict[str, Any]:
     """A plan as a file has it, the fields of its recipe beside all others, without notes."""
     values = json.loads(json.dumps(plan, default=str))
-    return {**values, **values["recipe"], "notes": None}
+    recipe = values.get("recipe")
+    return {**values, **(recipe if isinstance(recipe, dict) else {}), "notes": None}

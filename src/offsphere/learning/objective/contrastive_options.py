@@ -16,6 +16,7 @@ from offsphere.learning.objective.option_fields import READ, option_fields
 SCALES = ("fixed", "learn", "calibrated")
 WEIGHTS = ("vrns", "length_variance", "uniformity", "weight_decay", "grad_scale")  # may be zero
 POSITIVE = ("rate", "own_rate", "cut")
+TEMPERATURES = (1e-6, 1e6)  # beyond them scaled scores are no numbers any more
 
 
 def read_length_target(text: str) -> tuple[float, float]:
@@ -82,6 +83,18 @@ class ContrastiveOptions:
                 continue
             if not isfinite(value) or value < 0 or (value == 0 and name not in WEIGHTS):
                 raise ParameterError(f"{name} = {value} is not {'at least 0' if name in WEIGHTS else 'positive'}")
+        if self.temperature is not None:
+            check_temperature(self.temperature)
+        self._check_length_target()
+
+    def _check_length_target(self) -> None:
+        """Reject a length to draw to, or its weight, that is negative or no number."""
+        target = self.length_target
+        if target is None:
+            return
+        plain = isinstance(target, tuple) and len(target) == len(("length", "weight"))
+        if not plain or not all(type(part) in (int, float) and isfinite(part) and part >= 0 for part in target):
+            raise ParameterError(f"length_target = {target!r}: give a length and its weight, both at least 0: 1,0.1")
 
     @property
     def exponents(self) -> Exponents:
@@ -101,6 +114,13 @@ class ContrastiveOptions:
         """All fields as plain values, for a record or a plan."""
         names = {name: write_normalize(getattr(self, name)) for name in ("normalize", "normalize_input")}
         return asdict(self) | names
+
+
+def check_temperature(value: float) -> None:
+    """Refuse a temperature by which scores cannot be divided."""
+    low, high = TEMPERATURES
+    if not low <= value <= high:
+        raise ParameterError(f"temperature = {value}: give a number from {low:g} to {high:g}")
 
 
 def read_options(texts: Sequence[str] | None, kind: type[ContrastiveOptions]) -> dict[str, Any]:

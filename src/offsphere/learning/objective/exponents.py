@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
 from types import MappingProxyType
 
 from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.scoring.similarity import Polar
 
 Normalize = str | tuple[float, float]
+LARGEST = 10  # exponent: beyond it powers of usual lengths are no numbers any more
 
 NAMED: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
@@ -48,12 +48,12 @@ class Exponents:
             return cls(*NAMED[normalize], learned=normalize == "learn")
         try:
             query, document = (float(value) for value in normalize)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ParameterError(
                 f"normalize = {normalize!r}: give {', '.join(NAMED)}, or two exponents (query, document)"
             ) from error
-        if not (isfinite(query) and isfinite(document)):
-            raise ParameterError(f"normalize = {normalize!r}: exponents must be finite")
+        if not (abs(query) <= LARGEST and abs(document) <= LARGEST):
+            raise ParameterError(f"normalize = {normalize!r}: exponents are numbers from -{LARGEST} to {LARGEST}")
         return cls(query, document)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
+from math import isfinite
 from types import MappingProxyType, NoneType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -14,7 +15,7 @@ _FITS: Mapping[type, tuple[type, ...]] = MappingProxyType(
     {bool: (bool,), int: (int,), float: (int, float), str: (str,)}
 )
 _READ: Mapping[type, Callable[[str], Any]] = MappingProxyType(
-    {bool: {"true": True, "false": False}.__getitem__, int: lambda text: int(float(text)), float: float}
+    {bool: {"true": True, "false": False}.__getitem__, int: lambda text: _whole(text), float: float}
 )
 
 
@@ -42,9 +43,12 @@ class OptionField(NamedTuple):
 
     def fits(self, value: Any) -> bool:
         """Whether a value is of the field's type; whole numbers are numbers too, but true and false are not."""
-        if self.reader is not None or self.kind not in _FITS or (value is None and self.optional):
+        if self.reader is not None or (value is None and self.optional):
             return True
-        return isinstance(value, _FITS[self.kind]) and (self.kind is bool or not isinstance(value, bool))
+        if get_origin(self.kind) is tuple:
+            part = get_args(self.kind)[0]
+            return isinstance(value, tuple) and all(_is_of(part, inner) for inner in value)
+        return self.kind not in _FITS or _is_of(self.kind, value)
 
     def read(self, text: str) -> Any:
         """The value that a text stands for; raises ValueError, KeyError or OverflowError where it stands for none."""
@@ -56,6 +60,23 @@ class OptionField(NamedTuple):
             part = get_args(self.kind)[0]
             return tuple(part(value) for value in text.split(","))
         return _READ.get(self.kind, str)(text)
+
+
+def _is_of(kind: type, value: Any) -> bool:
+    """Whether a value is of a plain type; a number must be one that can be computed with."""
+    if not isinstance(value, _FITS[kind]) or (kind is not bool and isinstance(value, bool)):
+        return False
+    if isinstance(value, float):
+        return isfinite(value)
+    return not isinstance(value, int) or abs(value) < 1 << 63
+
+
+def _whole(text: str) -> int:
+    """Read a whole number, however it is written: 1000, 1e3."""
+    value = float(text)
+    if not value.is_integer():
+        raise ValueError(text)
+    return int(text) if text.strip().lstrip("+-").isdigit() else int(value)
 
 
 def option_fields(options: type) -> Mapping[str, OptionField]:

@@ -13,7 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows, Vectors
-from offsphere.base.errors import ParameterError, VectorError
+from offsphere.base.errors import DataError, ParameterError, VectorError
+from offsphere.scoring.scorer_files import numbers_of
 from offsphere.scoring.training_record import Training
 from offsphere.scoring.transforms.maps import AffineMap, Side
 from offsphere.scoring.transforms.transform import Transform
@@ -23,6 +24,7 @@ from offsphere.vectors.mapped_rows import mapped_rows
 from offsphere.vectors.moments import Moments
 
 Combine = Literal["multiplied", "added"]
+HEAD_NUMBERS = 4  # besides its weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,12 +90,27 @@ class SideAdapter:
 
     @classmethod
     def of(cls, arrays: Mapping[str, Array]) -> SideAdapter:
-        """Make the side's adapter again from what ``arrays()`` gave."""
+        """Make the side's adapter again from what ``arrays()`` gave.
+
+        Raises:
+            DataError: where an array is missing, not finite, or of a shape that does not fit the others.
+        """
+        matrix = numbers_of(arrays, "matrix", 2) if "matrix" in arrays else None
         head = None
-        if "head.weights" in arrays:
-            log_length, shift, output, added = arrays["head.numbers"].tolist()
-            head = MagnitudeHead(arrays["head.weights"], log_length, shift, output, "added" if added else "multiplied")
-        return cls(arrays.get("matrix"), float(arrays["input"][0]), head)
+        if "head.weights" in arrays or "head.numbers" in arrays:
+            weights, numbers = numbers_of(arrays, "head.weights", 1), numbers_of(arrays, "head.numbers", 1)
+            if len(numbers) != HEAD_NUMBERS or (matrix is not None and len(weights) != len(matrix)):
+                raise DataError("the head of an adapter has not as many numbers as the vectors that it is for")
+            log_length, shift, output, added = numbers.tolist()
+            head = MagnitudeHead(weights, log_length, shift, output, "added" if added else "multiplied")
+        return cls(matrix, float(numbers_of(arrays, "input", 1)[0]), head)
+
+    @property
+    def widths(self) -> tuple[int, int] | None:
+        """How many numbers a vector has before and after; nothing where any number will do."""
+        if self.matrix is not None:
+            return self.matrix.shape[0], self.matrix.shape[1]
+        return (len(self.head.weights),) * 2 if self.head is not None else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,7 +151,16 @@ class AdapterMap(Transform):
             SideAdapter.of({name.removeprefix(start): a for name, a in arrays.items() if name.startswith(start)})
             for start in ("query.", "document.")
         )
+        if not isinstance(config["label"], str):
+            raise DataError(f"the label of an adapter is {config['label']!r}, which is no text")
+        if query.widths and document.widths and query.widths != document.widths:
+            raise DataError(f"an adapter maps queries {query.widths} and documents {document.widths}: not one space")
         return cls(query, document, config["label"])
+
+    @property
+    def widths(self) -> tuple[int, int] | None:
+        """How many numbers a vector has before and after; nothing where any number will do."""
+        return self.query.widths or self.document.widths
 
     def fit(self, moments: Moments) -> AdapterMap:
         """Give the adapter itself: there is nothing to fit, only the dimension must be right."""

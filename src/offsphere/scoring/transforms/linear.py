@@ -10,6 +10,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
 from offsphere.base.errors import ParameterError, VectorError
+from offsphere.scoring.scorer_files import numbers_of
 from offsphere.scoring.transforms.maps import AffineMap
 from offsphere.scoring.transforms.transform import Transform
 from offsphere.scoring.value_key import Arrays
@@ -82,8 +83,7 @@ class Linear(Transform):
     @classmethod
     def of(cls, config: Mapping[str, Any], arrays: Arrays) -> Linear:  # noqa: ARG003
         """Make the map again from its matrix."""
-        matrix: Any = arrays[""]
-        return cls(matrix)
+        return cls(numbers_of(arrays, "", 2))
 
     def fit(self, moments: Moments) -> AffineMap:
         """Give the map as it is; only the dimension must be right."""

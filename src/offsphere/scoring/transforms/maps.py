@@ -13,7 +13,8 @@ from typing import Literal, Protocol
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows, Vectors
-from offsphere.base.errors import VectorError
+from offsphere.base.errors import DataError, VectorError
+from offsphere.scoring.scorer_files import numbers_of
 from offsphere.scoring.value_key import value_key
 from offsphere.vectors.mapped_rows import mapped_rows
 from offsphere.vectors.moments import Moments
@@ -60,8 +61,20 @@ class AffineMap:
 
     @classmethod
     def of(cls, arrays: Mapping[str, Array]) -> AffineMap:
-        """Make the map again from what ``arrays()`` gave."""
-        return cls(arrays["matrix"], arrays["shift"])
+        """Make the map again from what ``arrays()`` gave.
+
+        Raises:
+            DataError: where an array is missing, not finite, or the two do not fit each other.
+        """
+        matrix, shift = numbers_of(arrays, "matrix", 1, 2), numbers_of(arrays, "shift", 1)
+        if matrix.shape[-1] != len(shift):
+            raise DataError(f"a map has a matrix of shape {matrix.shape} and a shift of {len(shift)} numbers")
+        return cls(matrix, shift)
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """How many numbers a vector has before the map and after it."""
+        return len(self.matrix), len(self.shift)
 
     def apply(self, vectors: Vectors, side: Side = "document") -> Rows:  # noqa: ARG002
         """Map rows in float64 and keep them in float32, the precision in which vectors are stored and searched."""

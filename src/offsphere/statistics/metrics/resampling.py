@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from offsphere.base.arrays import Array, Flags, Index
-from offsphere.base.cores import available_cores
+from offsphere.base.cores import available_cores, run_all
 
 
 def spearman_in_resamples(scores: Sequence[Array], gold: Array, weights: Array) -> Array:
@@ -22,12 +22,9 @@ def spearman_in_resamples(scores: Sequence[Array], gold: Array, weights: Array) 
     order, run = np.stack(orders), np.stack(runs)
     result = np.empty((len(weights), len(scores)))
     workers = available_cores()
-    with ThreadPoolExecutor(workers) as pool:
-        parts = np.array_split(np.arange(len(weights)), workers)
-        for part in parts:
-            pool.submit(
-                _correlate, order, run, weights[part], result[part[0] : part[-1] + 1] if len(part) else result[:0]
-            )
+    borders = np.linspace(0, len(weights), workers + 1).astype(int).tolist()
+    spans = [slice(start, end) for start, end in pairwise(borders) if start < end]
+    run_all(_correlate, ((order, run, weights[span], result[span]) for span in spans), workers)
     return result
 
 
