@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from scipy import sparse
 from offsphere.base.arrays import Array
 from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
+from offsphere.base.npy_writing import write_npy
 from offsphere.factors.interactions import interaction_matrix
 
 DESCRIPTION = "factors.json"
@@ -34,9 +34,7 @@ def write_factors(folder: Path, config: Mapping[str, Any], arrays: Mapping[str, 
     """Write all; the description goes first and comes back last, so that it never describes other numbers."""
     (folder / DESCRIPTION).unlink(missing_ok=True)
     for name in ARRAYS:
-        buffer = io.BytesIO()
-        np.save(buffer, arrays[name])
-        write_whole(folder / f"{name}.npy", buffer.getvalue())
+        write_npy(folder / f"{name}.npy", arrays[name])
     write_whole(folder / DESCRIPTION, json.dumps({name: config[name] for name in CONFIG}, indent=2).encode())
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from offsphere.base.arrays import Index
 from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
+from offsphere.base.npy_writing import write_npy
 from offsphere.base.plain import plain
 
 DynamicsRow = dict[str, Any]  # one measurement of a probe: the step, and values by name
@@ -89,9 +90,7 @@ class Training:
         Args:
             folder: where to; it is made where it does not exist.
         """
-        buffer = io.BytesIO()
-        np.save(buffer, self.learned)
-        write_whole(folder / "learned.npy", buffer.getvalue())
+        write_npy(folder / "learned.npy", self.learned)
         write_whole(folder / "dynamics.parquet", parquet_of(self.dynamics))
         write_whole(folder / "training.json", json.dumps(self.to_json(), indent=2, allow_nan=False).encode())
 

@@ -15,6 +15,7 @@ import numpy as np
 from offsphere.base.arrays import Array
 from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.base.files import write_whole
+from offsphere.base.npy_writing import write_npy
 from offsphere.learning.encoders.callbacks import last_checkpoint
 from offsphere.learning.encoders.encoder_setup import EncoderSetup
 from offsphere.learning.encoders.judging import Judge
@@ -57,7 +58,7 @@ def measure_before(judge: Judge, model: Any, checkpoints: Path | None) -> Array:
         return cast("Array", np.load(path, allow_pickle=False))
     _, (_, by_cosine) = judge.measure(model)
     if path is not None and this_process_writes():
-        np.save(path, by_cosine)
+        write_npy(path, by_cosine)
     return by_cosine
 
 
