@@ -146,7 +146,7 @@ class Trials:
         self.finish(folder, f"kills after {', '.join(f'{moment:.3f}' for moment in moments)} s")
 
     def fill_disk(self, folder: Path) -> None:
-        largest = int(10 ** self.chance.uniform(1, 6))
+        largest = int(10 ** self.chance.uniform(2, 6))  # what it says is a file, too
         code = self.wait(self.start(folder, largest))
         lines = [line for line in self.said(folder).splitlines() if line.startswith("offsphere: ")]
         if code not in (0, USER) or (code == USER and len(lines) != 1):

@@ -47,12 +47,12 @@ def checksums_beside(path: Path) -> Path:
 
 
 def checksum_lines(checksums: Mapping[str, str]) -> bytes:
-    """Write checksums by file name as ``sha256sum`` does, a line each.
+    r"""Write checksums by file name as ``sha256sum`` does, a line each.
 
     Example:
         >>> from offsphere.base.checksums import checksum_lines
         >>> checksum_lines({"v.npy": "0" * 64})[-9:]
-        b'0  v.npy\\n'
+        b'0  v.npy\n'
     """
     return b"".join(_line(checksum, os.fsencode(name)) for name, checksum in checksums.items())
 
@@ -99,4 +99,4 @@ def _read(path: Path) -> dict[bytes, str]:
 
 def _checksum(path: Path) -> str:
     with reading(path, "a file that can be read"), open_file(path) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]  # it reads

@@ -62,7 +62,8 @@ def read_vectors(path: Path) -> VectorFile:
         raise VectorError(
             f"{path} holds {vectors.dtype} of shape {vectors.shape}: expected floats of shape (rows, dimensions)"
         )
-    return VectorFile(path, vectors, ids_beside(path, len(vectors)) if ids is None else _as_many(ids, path, len(vectors)))
+    ids = ids_beside(path, len(vectors)) if ids is None else _as_many(ids, path, len(vectors))
+    return VectorFile(path, vectors, ids)
 
 
 def ids_beside(path: Path, rows: int) -> list[str] | None:

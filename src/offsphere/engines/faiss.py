@@ -22,7 +22,8 @@ KIND = "a FAISS index"
 FLAT = (b"IxFI", b"IxF2", b"IxFl")  # for inner product, L2, any metric
 INNER_PRODUCT, L2 = 0, 1  # other metrics have an argument in the header
 UNUSED = 1 << 20  # what stands in two fields that have no meaning any more
-_HEADER = struct.Struct("<4siqqq?i")  # kind, dimensions, vectors, unused, unused, trained, metric
+TRAINED = 1
+_HEADER = struct.Struct("<4siqqqBi")  # kind, dimensions, vectors, unused, unused, trained, metric
 _COUNT = struct.Struct("<Q")  # numbers that follow
 
 
@@ -30,7 +31,7 @@ def write_index(store: Store, path: Path, name: str = "") -> None:  # noqa: ARG0
     """Write the vectors as a flat index of inner products, the ids beside it."""
     rows, width = store.vectors.shape
     with file_with_ids(store, path) as stream:
-        stream.write(_HEADER.pack(FLAT[0], width, rows, UNUSED, UNUSED, True, INNER_PRODUCT))
+        stream.write(_HEADER.pack(FLAT[0], width, rows, UNUSED, UNUSED, TRAINED, INNER_PRODUCT))
         stream.write(_COUNT.pack(rows * width))
         for block in blocks_of(store):
             stream.write(np.ascontiguousarray(block, "<f4").tobytes())

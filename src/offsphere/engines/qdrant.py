@@ -97,7 +97,6 @@ def _width(configuration: dict[str, Any], name: str) -> int:
 
 def _prepare(folder: Path, name: str) -> None:
     """Make a database where there is none, and remove what a killed export left of a collection."""
-    check_points(folder)
     configurations = read_configurations(folder)
     meta, storage = folder / "meta.json", storage_of(folder, name)
     if not meta.exists():  # the client would leave an empty file if it were killed
@@ -108,6 +107,7 @@ def _prepare(folder: Path, name: str) -> None:
             del known["collections"][name]
             write_whole(meta, json.dumps(known).encode())
         remove_unfinished(storage.parent, storage)
+    check_points(folder)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ a plain object of ours.
 from __future__ import annotations
 
 import io
-import pickle  # noqa: S403  # only with the reader below, which runs nothing
+import pickle  # only with the reader below, which runs nothing
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -106,7 +106,8 @@ def _points(path: Path, query: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The points that a query gives, as mappings, with their rows."""
     with reading(path, KIND):
         open_file(path).close()  # whose errors are clearer
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        # to be written, since what a killed writer began is rolled back by the next one who reads
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as connection:
             for row, pickled in connection.execute(query):
                 yield int(row), _plain_point(path, row, pickled)
 
