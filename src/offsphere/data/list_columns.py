@@ -21,6 +21,13 @@ def is_list(kind: Any) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
+def is_float_list(kind: Any) -> bool:
+    """Tell whether a column's type is one of lists of floats."""
+    import pyarrow as pa
+
+    return is_list(kind) and bool(pa.types.is_floating(kind.value_type))
+
+
 def gather_lists(kind: Any, rows: int, blocks: Callable[[int], Iterable[Any]], where: str) -> Vectors:
     """Gather the lists of a column as the rows of an array, block by block.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from offsphere.base.errors import DataError, MissingExtraError
 from offsphere.base.unfinished import is_unfinished, marked_unfinished, refuse_unfinished
-from offsphere.data.list_columns import BLOCK, gather_lists, is_list
+from offsphere.data.list_columns import BLOCK, gather_lists, is_float_list
 from offsphere.data.store import Store, locked
 from offsphere.data.vector_files import id_texts
 from offsphere.engines.databases import database_folder, remove_unfinished, working_with
@@ -49,7 +49,7 @@ def read_table(folder: Path, name: str) -> NamedRows:
         if "vector" not in schema.names:
             raise DataError(f"{where}: it has no column 'vector', only {', '.join(schema.names) or 'none'}")
         kind = schema.field("vector").type
-        if not is_list(kind):
+        if not is_float_list(kind):
             raise DataError(f"{where}: the column 'vector' is of type {kind}: expected lists of floats")
         vectors = gather_lists(kind, table.count_rows(), lambda rows: _blocks(table, "vector", rows), where)
         if "id" not in schema.names:
