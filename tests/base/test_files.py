@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import os
+import re
+from pathlib import Path
+
 import pytest
 
+import offsphere
 from offsphere.base.errors import OffsphereError
-from offsphere.base.files import write_whole
+from offsphere.base.files import regular_target, write_whole
+
+HOME = Path(offsphere.__file__).parent
+# where else files are written: by those who make them whole, and rows of a store that is not finished
+WRITERS = {"base/files.py", "data/store.py"}
 
 
 def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(tmp_path):
@@ -25,3 +35,64 @@ def test_a_file_that_cannot_be_written_is_one_line_and_changes_nothing(tmp_path)
     (tmp_path / "file").write_text("")
     with pytest.raises(OffsphereError, match="choose another folder"):
         write_whole(tmp_path / "file" / "below", b"")
+
+
+def test_a_symlink_is_followed_and_stays(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "file").write_bytes(b"old")
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "file")
+    write_whole(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "far" / "file").read_bytes() == b"new"
+    (tmp_path / "dangling").symlink_to(tmp_path / "far" / "made")
+    write_whole(tmp_path / "dangling", b"new")
+    assert (tmp_path / "far" / "made").read_bytes() == b"new"
+
+
+def test_what_is_no_regular_file_is_refused_and_stays(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "null").symlink_to("/dev/null")
+    for path in (tmp_path / "pipe", tmp_path / "null", Path("/dev/null")):
+        with pytest.raises(OffsphereError, match="a device or pipe, no regular file: choose another name"):
+            write_whole(path, b"")
+        with pytest.raises(OffsphereError, match="no regular file"):
+            regular_target(path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["null", "pipe"]
+    assert (tmp_path / "pipe").is_fifo()
+    assert Path("/dev/null").is_char_device()
+
+
+def writes(node):
+    """Whether a call writes a file by itself: by numpy, by its path, or opened to be written."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if name in ("write_bytes", "write_text", "save_file", "tofile", "to_parquet", "to_csv", "symlink_to", "hardlink_to"):
+        return True
+    if name in ("save", "savez", "savez_compressed", "write_table", "dump"):  # into memory they may
+        target = ast.unparse(node.args[1 if name in ("write_table", "dump") else 0]) if node.args else ""
+        return ast.unparse(node.func).split(".")[0] in ("np", "pq", "parquet", "json") and target not in ("buffer", "sink")
+    modes = [part.value for part in [*node.args, *(word.value for word in node.keywords)] if isinstance(part, ast.Constant)]
+    opened = name in ("open", "fdopen", "open_memmap") and not ast.unparse(node.func).startswith("archive.")
+    return opened and any(isinstance(mode, str) and re.fullmatch(r"[rwxab+t]*[wxa+][rwxab+t]*", mode) for mode in modes)
+
+
+def test_whatever_writes_a_file_makes_it_whole():
+    bypassing = [
+        f"{path.relative_to(HOME).as_posix()}:{node.lineno}: {ast.unparse(node)[:60]}"
+        for path in sorted(HOME.rglob("*.py"))
+        if path.relative_to(HOME).as_posix() not in WRITERS
+        for node in ast.walk(ast.parse(path.read_text()))
+        if writes(node)
+    ]
+    assert bypassing == []
+
+
+@pytest.mark.parametrize("code", ["path.write_text('a')", "open(path, 'w')", "path.open('ab')", "np.save(path, a)"])
+def test_such_a_call_is_seen(code):
+    assert any(writes(node) for node in ast.walk(ast.parse(code)))
+
+
+@pytest.mark.parametrize("code", ["path.open('rb')", "open(path)", "np.save(buffer, a)", "archive.open(info, 'w')"])
+def test_a_call_that_reads_or_writes_into_memory_is_none(code):
+    assert not any(writes(node) for node in ast.walk(ast.parse(code)))

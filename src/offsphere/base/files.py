@@ -53,7 +53,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         OffsphereError: It cannot be written, or is no regular file. Nothing was changed.
     """
     try:
-        target = _regular(path)
+        target = regular_target(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         _sweep(target)
         stream, beside = _open_beside(target)
@@ -74,8 +74,12 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             beside.unlink(missing_ok=True)
 
 
-def _regular(path: Path) -> Path:
-    """The file that a path stands for, behind symlinks; an error where something else is there."""
+def regular_target(path: Path) -> Path:
+    """The file that is written when a path is: behind symlinks, there already or not.
+
+    Raises:
+        OffsphereError: Something else is there: a folder, a device, a pipe.
+    """
     target = path.resolve() if path.is_symlink() else path
     if target.exists() and not stat.S_ISREG(target.stat().st_mode):
         what = "a folder" if target.is_dir() else "a device or pipe, no regular file"

@@ -16,7 +16,7 @@ from offsphere.base.files import write_whole
 @contextmanager
 def marked_unfinished(path: Path) -> Iterator[None]:
     """Mark a file or folder while it is written; the mark stays where that does not come to its end."""
-    mark = _mark(path)
+    mark = mark_beside(path)
     write_whole(mark, f"{path.name} is being written, or its writing was killed: write it again\n".encode())
     yield
     mark.unlink(missing_ok=True)
@@ -24,7 +24,7 @@ def marked_unfinished(path: Path) -> Iterator[None]:
 
 def is_unfinished(path: Path) -> bool:
     """Tell whether the writing of a file or folder never came to its end."""
-    return _mark(path).is_file()
+    return mark_beside(path).is_file()
 
 
 def refuse_unfinished(path: Path) -> None:
@@ -33,6 +33,6 @@ def refuse_unfinished(path: Path) -> None:
         raise DataError(f"{path} is unfinished: what wrote it was killed, or is still writing: write it again")
 
 
-def _mark(path: Path) -> Path:
-    """The mark beside a file or folder."""
+def mark_beside(path: Path) -> Path:
+    """The mark of a file or folder, whether it is there or not."""
     return path.parent / f".{path.name}.unfinished"

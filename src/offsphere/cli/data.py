@@ -67,9 +67,10 @@ def import_command(
     source: Annotated[str, typer.Argument(help=VECTORS_HELP)],
     store: Annotated[Path, typer.Argument(help="The store to make, such as vectors/documents.")],
     model: Annotated[str, typer.Option(help="What made the vectors.")] = "imported",
+    replace: Annotated[bool, typer.Option("--replace", help="Throw away other vectors that the store holds.")] = False,
 ) -> None:
     """Make a store from vectors that exist already."""
     from offsphere.engines.exchange import import_vectors
 
-    vectors = import_vectors(source, store, model=model)
+    vectors = import_vectors(source, store, model=model, replace=replace)
     typer.echo(f"{store}: {vectors.manifest.rows:,} x {vectors.manifest.dimension}")

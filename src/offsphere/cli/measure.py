@@ -63,12 +63,8 @@ def measure_command(
     ] = None,
     split: options.Split = None,
     ignore_missing: options.IgnoreMissing = False,
-<<<<<<< HEAD
     no_verify: options.NoVerify = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of samples and intervals.")] = 0,
-=======
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of samples and intervals.")] = 0,
->>>>>>> wp-c
     as_json: options.AsJson = False,
 ) -> None:
     """Measure lengths, relevance, isotropy, dimensions, hubs and more; with --layers every layer of a transformer."""

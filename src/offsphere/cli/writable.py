@@ -6,16 +6,15 @@ import tempfile
 from pathlib import Path
 
 from offsphere.base.errors import OffsphereError
+from offsphere.base.files import regular_target
 
 
 def check_writable(target: Path) -> None:
     """Refuse a file that cannot be written; its folder is made if it is not there."""
-    folder = target.parent
     try:
+        folder = regular_target(target).parent
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".offsphere-"):
             pass
     except OSError as error:
         raise OffsphereError(f"cannot write {target}: {error.strerror}: choose another place") from error
-    if target.is_dir():
-        raise OffsphereError(f"{target} is a folder: give the name of a file with --out")

@@ -12,8 +12,9 @@ import numpy as np
 from offsphere.base.arrays import Counts, Index, Vectors
 from offsphere.base.errors import DataError, VectorError
 from offsphere.base.spilled import gather_rows
+from offsphere.data.list_columns import BLOCK
 from offsphere.data.task import Task, TaskSide, TaskVectors
-from offsphere.data.vector_files import BLOCK, VectorFile, find_file, read_vectors
+from offsphere.data.vector_files import VectorFile, find_file, read_vectors
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.contents import keys_of
 from offsphere.vectors.lengths import lengths

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Counts, Vectors
+from offsphere.base.arrays import Counts, Vectors
+from offsphere.base.checksums import refuse_other_bytes
 from offsphere.base.errors import DataError, VectorError
 from offsphere.base.reading.npy_files import map_npy
 from offsphere.base.reading.npz_files import npz_names, read_npz
@@ -16,11 +17,10 @@ from offsphere.base.reading.parquet_files import column_blocks, parquet_schema, 
 from offsphere.base.reading.safetensors_files import BFLOAT16, map_tensors, widen_bfloat16
 from offsphere.base.reading.tables import text_lines
 from offsphere.base.spilled import gather_rows
-from offsphere.base.unfinished import refuse_unfinished
+from offsphere.data.list_columns import BLOCK, gather_lists, is_list
 from offsphere.data.store import is_store, open_store
 
 ID_COLUMNS = ("id", "_id", "ids")
-BLOCK = 16_384  # rows that are unpacked at a time
 
 
 class VectorFile(NamedTuple):
@@ -69,22 +69,37 @@ def read_vectors(path: Path, *, verify: bool = True) -> VectorFile:
         store = open_store(path, verify=verify)
         tokens = store.tokens
         return VectorFile(path, store.vectors, store.ids, tokens if (tokens >= 0).all() else None)
-    refuse_unfinished(path)
     vectors, ids = _READERS[path.suffix](path)
     if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating):  # noqa: PLR2004
         raise VectorError(
             f"{path} holds {vectors.dtype} of shape {vectors.shape}: expected floats of shape (rows, dimensions)"
         )
-    if ids is None:
-        ids = read_ids(path.with_suffix(".ids"))
-    if ids is not None and len(ids) != len(vectors):
-        raise VectorError(f"{path} has {len(vectors)} vectors but there are {len(ids)} ids: they must be as many")
+    ids = ids_beside(path, len(vectors)) if ids is None else _as_many(ids, path, len(vectors))
     return VectorFile(path, vectors, ids)
+
+
+def ids_beside(path: Path, rows: int) -> list[str] | None:
+    """The ids beside a file of vectors; nothing where there are none.
+
+    Raises:
+        DataError: The vectors, or their ids, are other bytes than the checksums beside them say.
+        VectorError: There are not as many as rows.
+    """
+    beside = path.with_suffix(".ids")
+    refuse_other_bytes(path, beside)
+    ids = read_ids(beside)
+    return ids if ids is None else _as_many(ids, path, rows)
 
 
 def read_ids(path: Path) -> list[str] | None:
     """The ids of a file that has one a line; nothing where there is no such file."""
     return [line.strip() for _, line in text_lines(path)] if path.is_file() else None
+
+
+def _as_many(ids: list[str], path: Path, rows: int) -> list[str]:
+    if len(ids) != rows:
+        raise VectorError(f"{path} has {rows} vectors but there are {len(ids)} ids: they must be as many")
+    return ids
 
 
 def _read_npy(path: Path) -> tuple[Vectors, None]:
@@ -96,7 +111,7 @@ def _read_npz(path: Path) -> tuple[Vectors, list[str] | None]:
     id_name = next((name for name in ID_COLUMNS if name in names), None)
     name = _vectors_name([name for name in names if name not in ID_COLUMNS], path)
     arrays = read_npz(path, [name] if id_name is None else [name, id_name])
-    return arrays[name], None if id_name is None else _id_texts(arrays[id_name].tolist(), path)
+    return arrays[name], None if id_name is None else id_texts(arrays[id_name].tolist(), str(path))
 
 
 def _read_safetensors(path: Path) -> tuple[Vectors, None]:
@@ -110,41 +125,10 @@ def _read_safetensors(path: Path) -> tuple[Vectors, None]:
 
 def _read_parquet(path: Path) -> tuple[Vectors, list[str] | None]:
     schema, rows = parquet_schema(path)
-    name = _vectors_name([field.name for field in schema if _is_list(field.type)], path)
-    if not rows:
-        raise VectorError(f"{path} holds no vectors: it has no rows")
-    kind = schema.field(name).type.value_type.to_pandas_dtype()
-    first = next(column_blocks(path, name, 1))
-    width = len(first[0]) if first[0].is_valid else 0
-    vectors = gather_rows(_list_rows(path, name, width), (rows, width), kind, str(path))
+    name = _vectors_name([field.name for field in schema if is_list(field.type)], path)
+    vectors = gather_lists(schema.field(name).type, rows, lambda block: column_blocks(path, name, block), str(path))
     id_name = next((column for column in ID_COLUMNS if column in schema.names), None)
-    return vectors, None if id_name is None else _id_texts(read_columns(path, [id_name])[id_name], path)
-
-
-def _list_rows(path: Path, name: str, width: int) -> Iterator[Array]:
-    """The lists of a column as blocks of rows, each of the same width."""
-    start = 0
-    for column in column_blocks(path, name, BLOCK):
-        sizes = np.asarray(column.value_lengths().fill_null(-1))
-        if (sizes != width).any():
-            row = int(np.flatnonzero(sizes != width)[0])
-            if sizes[row] < 0:
-                raise VectorError(f"{path}: row {start + row} has no vector")
-            raise VectorError(
-                f"{path}: the vector in row {start + row} has {sizes[row]} dimensions, the first has {width}"
-            )
-        numbers = column.flatten()
-        if numbers.null_count:
-            raise VectorError(f"{path}: a vector from row {start} on lacks a number")
-        yield numbers.to_numpy(zero_copy_only=False).reshape(-1, width)
-        start += len(column)
-
-
-def _is_list(kind: Any) -> bool:
-    """Whether a column's type is one of lists."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+    return vectors, None if id_name is None else id_texts(read_columns(path, [id_name])[id_name], str(path))
 
 
 def _vectors_name(names: list[str], path: Path) -> str:
@@ -157,19 +141,27 @@ def _vectors_name(names: list[str], path: Path) -> str:
     return names[0]
 
 
-def _id_texts(values: Sequence[Any], path: Path) -> list[str]:
-    """Ids as texts; numbers are written out, and what is neither a text nor a whole number is no id."""
-    return [_id_text(value, row, path) for row, value in enumerate(values)]
+def id_texts(values: Sequence[Any], where: str) -> list[str]:
+    """Ids as texts; numbers are written out, and what is neither a text nor a whole number is no id.
+
+    Args:
+        values: The ids in the order of the rows.
+        where: Where they stand, for errors.
+
+    Raises:
+        DataError: One of them is no id.
+    """
+    return [_id_text(value, row, where) for row, value in enumerate(values)]
 
 
-def _id_text(value: Any, row: int, path: Path) -> str:
+def _id_text(value: Any, row: int, where: str) -> str:
     if isinstance(value, bytes):
         try:
             return value.decode()
         except UnicodeDecodeError as error:
-            raise DataError(f"{path}: the id in row {row} is not UTF-8 text") from error
+            raise DataError(f"{where}: the id in row {row} is not UTF-8 text") from error
     if not isinstance(value, str | int) or isinstance(value, bool):
-        raise DataError(f"{path}: the id in row {row} is {value!r}: ids are texts or whole numbers")
+        raise DataError(f"{where}: the id in row {row} is {value!r}: ids are texts or whole numbers")
     return str(value)
 
 

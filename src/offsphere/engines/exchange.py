@@ -6,24 +6,22 @@ export uses inner product, and import refuses what has lost its lengths already.
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
 from offsphere.base.arrays import Vectors
-from offsphere.base.digests import digest_of_texts
 from offsphere.base.errors import DataError, OffsphereError
-from offsphere.base.files import write_whole
-from offsphere.base.version import __version__
-from offsphere.data.store import Manifest, Store
-from offsphere.data.store_writer import StoreWriter, locked
+from offsphere.base.interruption import told_when_interrupted
+from offsphere.base.reading.file_access import open_file
+from offsphere.data.store import Manifest, Store, is_store, open_store, read_manifest
+from offsphere.data.store_writer import PROGRESS, StoreWriter, locked
 from offsphere.data.vector_files import SUFFIXES, read_vectors
-from offsphere.engines.engine import BATCH, Exchange, NamedRows
+from offsphere.engines.engine import Exchange, NamedRows
+from offsphere.engines.import_plan import plan_import, row_blocks
 from offsphere.engines.registry import ENGINES
-from offsphere.engines.store_parts import arrow_table, write_ids
+from offsphere.engines.vector_writers import WRITERS
 
 
 def export_store(store: Store, target: str) -> None:
@@ -38,71 +36,93 @@ def export_store(store: Store, target: str) -> None:
         DataError: where a collection of that name is there already.
     """
     exchange, path, name = _engine_location(target) or (None, Path(target), "")
-    if exchange is not None:
-        exchange.write(store, path, name)
-    elif path.suffix in _WRITERS:
-        _WRITERS[path.suffix](store, path)
-    else:
+    if exchange is None and path.suffix not in WRITERS:
         raise OffsphereError(f"cannot export to {target!r}: give {_known_locations()}")
+    kept = f"{target} is unfinished" if name else f"nothing was written to {target}"
+    with told_when_interrupted(lambda: f"{kept}: the same command begins it anew"):
+        if exchange is not None:
+            exchange.write(store, path, name)
+        else:
+            WRITERS[path.suffix](store, path)
 
 
-def import_vectors(source: str, folder: Path, *, model: str = "imported", ids: Sequence[str] | None = None) -> Store:
+def import_vectors(
+    source: str, folder: Path, *, model: str = "imported", ids: Sequence[str] | None = None, replace: bool = False
+) -> Store:
     """Make a store from vectors that exist already.
+
+    An import that was interrupted goes on where it was, if the source still holds the same vectors and ids. Where a
+    store holds them already, nothing is done.
 
     Args:
         source: a file or a collection, as for ``export_store``.
         folder: the store to make.
         model: what made the vectors.
         ids: of the vectors in their order; without them those of the source, else their numbers.
+        replace: whether to throw away other vectors that the store holds.
 
     Returns:
         The store.
 
     Raises:
-        DataError: where the source does not exist, cannot be read, or does not have as many ids as vectors.
+        DataError: where the source does not exist, cannot be read, or does not have as many ids as vectors; where ids
+            repeat; where the store holds other vectors.
+        VectorError: where a vector is not finite, or has no dimensions.
         OffsphereError: where the source is of no known kind.
     """
     vectors, source_ids = _read_source(source)
-    names = list(ids or source_ids or [str(row) for row in range(len(vectors))])
-    if len(names) != len(vectors):
-        raise DataError(f"{source} has {len(vectors)} vectors but there are {len(names)} ids: they must be as many")
+    names = list(ids or source_ids or map(str, range(len(vectors))))
+    plan = plan_import(vectors, names, source, model)
     with locked(folder):
-        return _write_store(source, folder, model, vectors, names)
+        return _stored_already(folder, plan, replace=replace) or _write_store(
+            folder, plan, vectors, names, replace=replace
+        )
 
 
-def _write_store(source: str, folder: Path, model: str, vectors: Vectors, names: list[str]) -> Store:
+def _stored_already(folder: Path, plan: Manifest, *, replace: bool) -> Store | None:
+    """The store that holds what is planned; nothing where there is none, an unfinished one, or one to replace.
+
+    Raises:
+        DataError: where the store holds something else, and nobody said that it may be replaced.
+    """
+    if not is_store(folder) or (folder / PROGRESS).exists():
+        return None
+    try:
+        stored = read_manifest(folder)
+        if all(getattr(stored, name) == getattr(plan, name) for name in ("model", "revision", "dtype", "ids")):
+            return open_store(folder)
+        what = f"{stored.rows:,} x {stored.dimension} of {stored.model}"
+    except DataError as error:
+        what = f"a store that cannot be read ({error})"
+    if not replace:
+        raise DataError(f"{folder} holds {what}: choose another folder, or replace it with --replace")
+    return None
+
+
+def _write_store(folder: Path, plan: Manifest, vectors: Vectors, names: list[str], *, replace: bool) -> Store:
     """Write vectors and ids as a store, from where an earlier attempt was interrupted."""
-    plan = Manifest(
-        model=model,
-        revision=source,
-        dimension=int(vectors.shape[1]),
-        rows=len(vectors),
-        dtype="float16" if vectors.dtype == np.float16 else "float32",
-        side="document",
-        prompt="",
-        similarity=None,
-        normalization_removed=[],
-        normalization_kept=False,
-        texts="",
-        ids=digest_of_texts(names),
-        empty=0,
-        version=__version__,
-    )
-    starts = range(0, len(vectors), BATCH)
-    writer = StoreWriter(folder, plan, len(starts))
-    for number, start in enumerate(starts):
-        if number >= writer.done:
-            rows = np.arange(start, min(start + BATCH, len(vectors)))
+    blocks = row_blocks(len(vectors))
+    try:
+        writer = StoreWriter(folder, plan, len(blocks))
+    except DataError as error:  # it is being filled with something else
+        if not replace:
+            raise DataError(f"{error}, or import with --replace") from error
+        (folder / PROGRESS).unlink()
+        writer = StoreWriter(folder, plan, len(blocks))
+    with told_when_interrupted(
+        lambda: f"{writer.done} of {len(blocks)} blocks of {folder} are safe: the same command goes on from there"
+    ):
+        for rows in blocks[writer.done :]:
             writer.write(rows, np.asarray(vectors[rows[0] : rows[-1] + 1]))
-    unknown = np.full(len(vectors), -1, np.int32)
-    return writer.finish(names, unknown.tolist(), unknown, [False] * len(names))
+        unknown = np.full(len(vectors), -1, np.int32)
+        return writer.finish(names, unknown.tolist(), unknown, [False] * len(names))
 
 
 def _read_source(source: str) -> NamedRows:
     """Read vectors, and ids where there are some, from a file or a collection."""
     exchange, path, name = _engine_location(source) or (None, Path(source), "")
-    if not name and not path.is_file():
-        raise DataError(f"{path} does not exist")
+    if not name:
+        open_file(path).close()  # whose errors say more than those of a format
     if exchange is not None:
         return exchange.read(path, name)
     if path.suffix not in SUFFIXES:
@@ -126,44 +146,10 @@ def _engine_location(text: str) -> tuple[Exchange, Path, str] | None:
 
 def _known_locations() -> str:
     """List all files and collections that can be written and read."""
-    *first, last = [*_WRITERS, *(exchange.location for exchange in _exchanges())]
+    *first, last = [*WRITERS, *(exchange.location for exchange in _exchanges())]
     return f"{', '.join(first)} or {last}"
 
 
 def _exchanges() -> list[Exchange]:
     """List how vectors travel to the engines that take them."""
     return [engine.exchange for engine in ENGINES if engine.exchange is not None]
-
-
-def _write_npy(store: Store, path: Path) -> None:
-    buffer = io.BytesIO()
-    np.save(buffer, store.vectors)
-    write_whole(path, buffer.getvalue())
-    write_ids(store, path)
-
-
-def _write_npz(store: Store, path: Path) -> None:
-    buffer = io.BytesIO()
-    np.savez(buffer, vectors=store.vectors, ids=np.array(store.ids))
-    write_whole(path, buffer.getvalue())
-
-
-def _write_parquet(store: Store, path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    sink = pa.BufferOutputStream()
-    pq.write_table(arrow_table(store), sink)
-    write_whole(path, sink.getvalue().to_pybytes())
-
-
-def _write_safetensors(store: Store, path: Path) -> None:
-    from safetensors.numpy import save
-
-    write_whole(path, save({"vectors": np.ascontiguousarray(store.vectors)}))
-    write_ids(store, path)
-
-
-_WRITERS: Mapping[str, Callable[[Store, Path], None]] = MappingProxyType(
-    {".npy": _write_npy, ".npz": _write_npz, ".parquet": _write_parquet, ".safetensors": _write_safetensors}
-)

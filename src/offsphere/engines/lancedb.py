@@ -6,45 +6,76 @@ from pathlib import Path
 from typing import Any
 
 from offsphere.base.errors import DataError, MissingExtraError
-from offsphere.data.store import Store
+from offsphere.base.unfinished import is_unfinished, marked_unfinished, refuse_unfinished
+from offsphere.data.list_columns import BLOCK, gather_lists, is_float_list
+from offsphere.data.store import Store, locked
+from offsphere.data.vector_files import id_texts
+from offsphere.engines.databases import database_folder, remove_unfinished, working_with
 from offsphere.engines.engine import Engine, Exchange, MetricWords, NamedRows
-from offsphere.engines.store_parts import arrow_table
+from offsphere.engines.store_parts import arrow_batches
 
 
 def write_table(store: Store, folder: Path, name: str) -> None:
-    """Write the vectors and ids into a new table."""
-    database = _open(folder)
-    if name in _table_names(database):
-        raise DataError(f"{folder} has a table {name!r} already: choose another name")
-    database.create_table(name, arrow_table(store, "vector"))
+    """Write the vectors and ids into a new table.
+
+    Raises:
+        DataError: There is such a table already; half of one, left by a kill, is replaced.
+    """
+    files = _table_folder(folder, name)
+    marked = files / "data"
+    with locked(folder), working_with("LanceDB", folder):
+        if is_unfinished(marked):
+            remove_unfinished(files, marked)
+        if files.exists() and any(not path.name.startswith(".") for path in files.iterdir()):
+            raise DataError(f"{folder} has a table {name!r} already: choose another name")
+        with marked_unfinished(marked):
+            _open(folder).create_table(name, arrow_batches(store, "vector"))
 
 
 def read_table(folder: Path, name: str) -> NamedRows:
-    """Read the column ``vector`` of a table and, where it has one, the column ``id``."""
-    database = _open(folder)
-    if name not in _table_names(database):
+    """Read the column ``vector`` of a table and, where it has one, the column ``id``.
+
+    Raises:
+        DataError: There is no such table, half of one, or one without vectors.
+    """
+    files = _table_folder(database_folder("LanceDB", folder), name)
+    if not files.is_dir():
         raise DataError(f"{folder} has no table {name!r}")
-    table = database.open_table(name).to_arrow()
-    if "vector" not in table.column_names:
-        raise DataError(f"the table {name!r} has no column 'vector'")
-    rows = table["vector"].combine_chunks()
-    ids = [str(value) for value in table["id"].to_pylist()] if "id" in table.column_names else None
-    return rows.flatten().to_numpy().reshape(len(rows), -1), ids
+    refuse_unfinished(files / "data")
+    where = f"{folder}, table {name!r}"
+    with working_with("LanceDB", folder):
+        table = _open(folder).open_table(name)
+        schema = table.schema
+        if "vector" not in schema.names:
+            raise DataError(f"{where}: it has no column 'vector', only {', '.join(schema.names) or 'none'}")
+        kind = schema.field("vector").type
+        if not is_float_list(kind):
+            raise DataError(f"{where}: the column 'vector' is of type {kind}: expected lists of floats")
+        vectors = gather_lists(kind, table.count_rows(), lambda rows: _blocks(table, "vector", rows), where)
+        if "id" not in schema.names:
+            return vectors, None
+        return vectors, id_texts([value for block in _blocks(table, "id", BLOCK) for value in block.to_pylist()], where)
+
+
+def _blocks(table: Any, column: str, rows: int) -> Any:
+    """Read a column in Arrow arrays of at most so many rows, in the order in which they were added."""
+    return (batch.column(0) for batch in table.search().select([column]).to_batches(batch_size=rows))
+
+
+def _table_folder(folder: Path, name: str) -> Path:
+    """The folder of a table, which need not be there."""
+    if not name.strip(".") or not all(sign.isascii() and (sign.isalnum() or sign in "_-.") for sign in name):
+        raise DataError(f"{name!r} cannot name a LanceDB table: take letters, digits, _, - and .")
+    return folder / f"{name}.lance"
 
 
 def _open(folder: Path) -> Any:
-    """Open a local database."""
+    """Open a local database; an absolute path is never taken for an address in the network."""
     try:
         import lancedb
     except ImportError as error:
         raise MissingExtraError("lancedb", "lancedb") from error
-    return lancedb.connect(str(folder))
-
-
-def _table_names(database: Any) -> list[str]:
-    """List the tables, whichever way this version of the package tells them."""
-    names = database.list_tables() if hasattr(database, "list_tables") else database.table_names()
-    return list(getattr(names, "tables", names))
+    return lancedb.connect(str(folder.absolute()))
 
 
 LANCEDB = Engine(
