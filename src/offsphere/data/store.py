@@ -81,7 +81,7 @@ class Store:
         folder: Where it lies.
         manifest: The model, its revision, the shape, and digests of what was encoded.
         vectors: A row for each item, as a memory map.
-        digests: Of its files; a store of an offsphere before 0.2 has none.
+        digests: Of its files; a store that was made before there were any has none.
 
     Example:
         >>> import tempfile
@@ -223,7 +223,7 @@ def sealed_manifest(folder: Path, manifest: Manifest) -> bytes:
 
 
 def _read_sealed(folder: Path) -> tuple[Manifest, Digests | None]:
-    """A manifest, and the digests where it has them: before 0.2 it had none."""
+    """A manifest, and the digests where it has them: older stores have none."""
     path = folder / MANIFEST
     if not path.exists():
         raise DataError(f"{folder} is no finished store: it has no {MANIFEST}")
