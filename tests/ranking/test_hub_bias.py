@@ -10,6 +10,7 @@ from offsphere.ranking.hub_bias import csls, nnn, with_nnn
 from offsphere.ranking.search import search
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
+from offsphere.vectors.moments import Moments
 from tests.oracles import values
 from tests.scoring.samples import vectors
 
@@ -38,3 +39,19 @@ def test_biases_that_cannot_be_are_refused():
         nnn(Scorer(), vectors(0, 5), vectors(1, 0))
     with pytest.raises(VectorError, match="the bias is of 5 documents, there are 6"):
         search(vectors(0, 2), vectors(1, 6), [nnn(Scorer(), vectors(0, 5), vectors(1, 5))], 3)
+
+
+def test_a_bank_query_without_length_has_the_value_zero_as_in_a_search():
+    documents = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
+    bank = np.array([[-1.0, 0.0], [0.0, 0.0], [-1.0, -1.0]], np.float32)
+    toward = search(bank, documents, [Scorer()], 2)[0]
+    values_of = np.take_along_axis(toward.scores, np.argsort(toward.documents, axis=1), axis=1)
+    assert np.allclose(csls(Scorer(), documents, bank, 1).bias.values, -values_of.max(axis=0) / 2)
+    assert csls(Scorer(), documents, bank[1:2], 3).bias.values.tolist() == [0, 0]
+
+
+def test_a_bank_query_beyond_float32_is_named():
+    documents = np.array([[1e-30, 0.0], [0.0, 1e-30], [1e-30, 1e-30]], np.float32)
+    whitened = parse_scorer("whiten(1) + cosine").fit(Moments.of(documents))
+    with pytest.raises(VectorError, match=r"bank query vector in row 1 is not finite in float32 after whiten\(1\)"):
+        nnn(whitened, documents, np.array([[1e-30, 0], [1e30, 0]], np.float32))

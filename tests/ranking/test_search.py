@@ -184,3 +184,20 @@ def test_progress_ends_at_the_number_of_documents():
     )
     assert seen[-1] == (5000, 5000)
     assert len(seen) == 5
+
+
+def test_numbers_beyond_float32_are_named_without_a_warning():
+    far = np.array([[1.0, 2.0], [1e300, 1.0]])
+    with pytest.raises(VectorError, match="document vector in row 1 is not finite"):
+        search(far[:1], far, [Scorer()], 1)
+    with pytest.raises(VectorError, match="query vector in row 1 is not finite"):
+        search(far, far[:1], [Scorer()], 1)
+    tiny = np.array([[1e-30, 0.0], [0.0, 1e-30], [1e-30, 1e-30]], np.float32)
+    scorer = parse_scorer("whiten(1) + dot").fit(Moments.of(tiny))
+    with pytest.raises(VectorError, match=r"query vector in row 0 is not finite in float32 after whiten\(1\)"):
+        search(np.array([[1e30, 0.0]], np.float32), tiny, [scorer], 1)
+
+
+def test_products_beyond_float32_are_ranked_without_a_warning():
+    vectors = np.array([[1e38, 1e38], [3e38, 1e38]], np.float32)
+    assert search(vectors, vectors, [parse_scorer("dot")], 2)[0].documents.tolist() == [[1, 0], [1, 0]]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from offsphere.base.errors import VectorError
 from offsphere.ranking.hub_bias import with_nnn
 from offsphere.ranking.search import search
 from offsphere.scoring.lowering import NotLowerableError
@@ -67,3 +68,10 @@ def test_documents_without_length_are_pointed_out():
     documents[2] = 0
     assert parse_scorer("cosine").lower().has_place(documents).tolist() == [True, True, False, True]
     assert parse_scorer("dot").lower().has_place(documents).all()
+
+
+def test_a_vector_that_no_engine_can_store_is_refused():
+    documents = np.array([[1.0, 1.0], [1e-40, 0.0]], np.float32)
+    lowering = parse_scorer("polar(1, 2)").lower()
+    with pytest.raises(VectorError, match="the document vector in row 8 becomes larger than float32 can hold"):
+        lowering.documents(documents, first=7)
