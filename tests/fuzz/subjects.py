@@ -382,7 +382,9 @@ def _training():
     run = Run(0, 0.5, 0.6, 40, 60, 1.5, [(0, float("nan"), 0.5), (40, 0.7, 0.62)], "all steps done")
     rows = [{"step": float(step), "query_length": 1 + step / 7, "layer": None} for step in range(5)]
     recipe = {"normalize": "query", "temperature": 0.05, "length_target": None}
-    return Training(recipe, {"loss": "infonce"}, "ndcg@10", {"pairs": 80}, [run], 0, rows, ["a note é"], [], np.arange(9))
+    return Training(
+        recipe, {"loss": "infonce"}, "ndcg@10", {"pairs": 80}, [run], 0, rows, ["a note é"], [], np.arange(9)
+    )
 
 
 @subject("scorer folder")
@@ -461,7 +463,9 @@ class AblationResult:
         rows = [VariantRow(name, 0.05, 1e-3, 0.4, [result], 1.5, (1.0, 0.0), 0.2, ["é"]) for name in ("cosine", "dot")]
         finding = PaperFinding("longer is better", "a paper", "holds", "0.5 above 0.4")
         dynamics = [{"variant": "dot", "step": 1.0, "loss": 0.5}]
-        Ablation([{"name": "t", "queries": 4}], "ndcg@10", rows, [0.3], 1, 2, [finding], {"pairs": 3}, dynamics).save(folder)
+        Ablation([{"name": "t", "queries": 4}], "ndcg@10", rows, [0.3], 1, 2, [finding], {"pairs": 3}, dynamics).save(
+            folder
+        )
 
     @staticmethod
     def read(folder):
@@ -520,8 +524,7 @@ def _grades(task):
 def _qrels(path):
     """Judgments as their format is described: three fields or four, by tabs where there are any, else by blanks."""
     grades = {}
-    lines = [line for line in path.read_text("utf-8-sig").split("\n")]
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(path.read_text("utf-8-sig").split("\n"), 1):
         if not line.strip():
             continue
         fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]

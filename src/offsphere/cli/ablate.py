@@ -70,7 +70,9 @@ def ablate_command(
     known_items: learning.KnownItems = False,
     new_documents: learning.NewDocuments = False,
     metric: learning.Metric = None,
-    seeds: Annotated[int | None, typer.Option(help="Trainings of each variant. [3; for an encoder 1]")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(max=learning.MOST_SEEDS, help="Trainings of each variant. [3; for an encoder 1]")
+    ] = None,
     seed: learning.FirstSeed = 0,
     more: learning.AdapterFields = None,
     ignore_missing: options.IgnoreMissing = False,

@@ -51,7 +51,9 @@ def adapt_command(
     known_items: learning.KnownItems = False,
     new_documents: learning.NewDocuments = False,
     metric: learning.Metric = None,
-    seeds: Annotated[int, typer.Option(help="How many; the best by held-out value is kept.")] = 1,
+    seeds: Annotated[
+        int, typer.Option(max=learning.MOST_SEEDS, help="How many; the best by held-out value is kept.")
+    ] = 1,
     seed: learning.FirstSeed = 0,
     more: learning.AdapterFields = None,
     ignore_missing: options.IgnoreMissing = False,

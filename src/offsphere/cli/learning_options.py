@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+MOST_SEEDS = 10_000  # trainings that anybody waits for
+
 # what is learned from, and what is judged by
 Data = Annotated[str, typer.Argument(help="A BEIR folder, TREC files, an STS table, text pairs, qrels, or a hub name.")]
 Vectors = Annotated[

@@ -44,7 +44,8 @@ def measure_command(
         Path | None, typer.Option(help="File of groups of queries: a line each, query id, tab, name of the group.")
     ] = None,
     training_size: Annotated[
-        int | None, typer.Option(min=2, help="n in the bounds for mini-batches. [the number of positive pairs]")
+        int | None,
+        typer.Option(min=2, max=2**53, help="n in the bounds for mini-batches. [the number of positive pairs]"),
     ] = None,
     layers: Annotated[
         bool,

@@ -27,7 +27,7 @@ Split = Annotated[str | None, typer.Option(help="Which judgments: test, dev, tra
 IgnoreMissing = Annotated[
     bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
 ]
-Folds = Annotated[int, typer.Option(help="Folds of the cross-validation that tunes free parameters.")]
+Folds = Annotated[int, typer.Option(max=2**31 - 1, help="Folds of the cross-validation that tunes free parameters.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 NoVerify = Annotated[
     bool, typer.Option("--no-verify", help="Do not compare stored vectors with their checksums (about 1 s a GB).")

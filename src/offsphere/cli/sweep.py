@@ -36,7 +36,7 @@ def sweep_command(
     split: learning.Split = None,
     train_split: learning.TrainSplit = None,
     metric: learning.Metric = None,
-    seeds: Annotated[int, typer.Option(help="Trainings of each value.")] = 1,
+    seeds: Annotated[int, typer.Option(max=learning.MOST_SEEDS, help="Trainings of each value.")] = 1,
     seed: learning.FirstSeed = 0,
     as_json: options.AsJson = False,
 ) -> None:

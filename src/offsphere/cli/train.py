@@ -69,6 +69,7 @@ def train_command(
     from offsphere.learning.encoders.recipe_file import recipe_from
     from offsphere.learning.encoders.train_encoder import train
     from offsphere.learning.loading import load_named_task, load_text_parts
+    from offsphere.statistics.metrics import parse_metric
 
     typed = {
         "normalize": normalize,
@@ -85,6 +86,8 @@ def train_command(
         "precision": "bf16" if bf16 else None,
         "from_scratch": from_scratch or None,
     }
+    if metric is not None:
+        parse_metric(metric)
     chosen = recipe_from(recipe, config, typed, more)
     learned, judged = load_text_parts(data, split=split, train_split=train_split, ignore_missing=ignore_missing)
     if judged is None:

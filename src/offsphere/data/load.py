@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from offsphere.base.errors import DataError, NoSuchSplitError
@@ -19,7 +20,6 @@ FORMATS: tuple[Format, ...] = (
     text_pairs.FORMAT,
     qrels_alone.FORMAT,
 )
-LONGEST_NAME = 255  # what file systems allow
 
 
 def load_task(
@@ -55,11 +55,10 @@ def load_task(
         ([5.0, 2.0, 0.0], 'test')
     """
     path = Path(data)
-    if len(path.name) > LONGEST_NAME:
-        raise DataError(f"{path.name[:40]}... is no name of a file or folder")
-    if path.is_file() and split is not None:
+    is_file, is_folder = _kind_of(path)
+    if is_file and split is not None:
         raise NoSuchSplitError(f"{path} is one file and has no split {split!r}: give its folder, or no --split")
-    if path.is_file() or path.is_dir():
+    if is_file or is_folder:
         source = Source(path, split, ignore_missing, Path(vectors) if vectors is not None else None)
         for data_format in FORMATS:
             if data_format.recognise(path):
@@ -68,6 +67,18 @@ def load_task(
     if is_hub_name(str(data)):
         return load_hub(str(data), split, ignore_missing=ignore_missing)
     raise DataError(f"{path} does not exist: give {_expected()}, or a name on the Hugging Face hub (org/name)")
+
+
+def _kind_of(path: Path) -> tuple[bool, bool]:
+    """Whether a path is a file, and whether it is a folder; an error where it can be the name of neither."""
+    try:
+        os.stat(path)  # noqa: PTH116  # which says why, where is_file would only say no
+    except FileNotFoundError:
+        return False, False
+    except (OSError, ValueError) as error:  # ValueError: half a character, or a zero byte
+        reason = error.strerror if isinstance(error, OSError) else "it is no name of a file or folder"
+        raise DataError(f"{path} cannot be read: {reason}") from error
+    return path.is_file(), path.is_dir()
 
 
 def _refusal(path: Path) -> str:

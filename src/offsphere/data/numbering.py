@@ -11,13 +11,20 @@ from offsphere.base.errors import DataError
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgment, Judgments
 
+BREAKING = frozenset("\t\n\r\0")  # what no id may hold: judgments and lists of ids have one a field, or one a line
+
 
 def row_numbers(listed: ItemList, side: str) -> dict[str, int]:
-    """The row of each id; an error where an id stands there twice."""
+    """The row of each id; an error where an id stands there twice, is empty, or could not stand in a table."""
     rows = {name: row for row, name in enumerate(listed.ids)}
     if len(rows) < len(listed.ids):
         name, times = Counter(listed.ids).most_common(1)[0]
         raise DataError(f"{listed.source}: {side} id {name!r} stands there {times} times: ids must not repeat")
+    if "" in rows:
+        raise DataError(f"{listed.source}: the {side} in row {rows['']} has an empty id: give it one")
+    if BREAKING & set("".join(rows)):
+        name = next(name for name in rows if BREAKING & set(name))
+        raise DataError(f"{listed.source}: {side} id {name!r} holds a tab or a line end: no table could name it")
     return rows
 
 

@@ -84,7 +84,8 @@ def read_interactions(path: str | Path) -> sparse.csr_array:
         >>> import tempfile, numpy as np
         >>> from offsphere.factors.factor_files import read_interactions
         >>> with tempfile.NamedTemporaryFile(suffix=".npy") as file:
-        ...     np.save(file, np.eye(3)); file.flush()
+        ...     np.save(file, np.eye(3))
+        ...     file.flush()
         ...     read_interactions(file.name).nnz
         3
     """

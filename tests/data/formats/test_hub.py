@@ -71,3 +71,26 @@ def test_other_columns_are_refused(tmp_path):
 def test_a_name_that_cannot_be_reached_says_so():
     with pytest.raises(DataError, match="neither a folder here nor a data set that can be reached"):
         load_task("nobody/nothing-of-the-kind")
+
+
+@pytest.mark.parametrize(
+    ("judged", "document", "match"),
+    [
+        ({"query-id": "q0", "document": "d1", "score": 1}, {"_id": "d1", "text": "x"}, "'corpus-id' is missing"),
+        ({"query-id": "q0", "corpus-id": "d1", "score": "much"}, {"_id": "d1", "text": "x"}, "'much' is not a number"),
+        ({"query-id": "q0", "corpus-id": "d1", "score": None}, {"_id": "d1", "text": "x"}, "'score' is missing"),
+        ({"query-id": "q0", "corpus-id": "d1", "score": 1}, {"name": "d1", "text": "x"}, "there is no _id"),
+        ({"query-id": "q0", "corpus-id": "d1", "score": 1}, {"_id": 1.5, "text": "x"}, "ids are texts or whole"),
+        ({"query-id": "q0", "corpus-id": "d1", "score": 1}, {"_id": "d1", "text": 5}, "a text is of type int"),
+    ],
+)
+def test_columns_that_are_missing_or_of_another_kind_are_told(tmp_path, judged, document, match):
+    folder = tmp_path / "set"
+    write_rows(folder / "corpus.jsonl", [document])
+    write_rows(folder / "queries.jsonl", [{"_id": "q0", "text": "query"}])
+    write_rows(folder / "qrels/test.jsonl", [judged])
+    write_rows(folder / "qrels/train.jsonl", [judged])
+    (folder / "README.md").write_text(CONFIGS.format(judged="qrels"))
+    with pytest.raises(DataError, match=match) as caught:
+        load_hub(str(folder))
+    assert "\n" not in str(caught.value)

@@ -63,7 +63,7 @@ def test_exponents_that_leave_no_numbers_are_refused(kind, field, value):
 
 @pytest.mark.parametrize("text", ["1e9,1", "nan,1", "1,inf", "1,", ",", "1,2,3", "1;2", ""])
 def test_exponents_that_are_typed_wrong_are_refused(text):
-    with pytest.raises(OffsphereError, match="normali[sz]"):
+    with pytest.raises(OffsphereError, match=r"normali[sz]"):
         Recipe(**read_options([f"normalize={text}"], Recipe))
 
 
@@ -82,7 +82,7 @@ def test_momentum_is_a_share(momentum):
 @pytest.mark.parametrize("temperature", [0.0, -1.0, 1e-9, 1e9])
 def test_a_temperature_leaves_scores_that_are_numbers(temperature):
     for kind in (Recipe, EncoderRecipe):
-        with pytest.raises(OffsphereError, match="^temperature = "):
+        with pytest.raises(OffsphereError, match=r"^temperature = "):
             kind(temperature=temperature)
 
 

@@ -56,9 +56,7 @@ def _optional_fields(kind: type) -> dict[str, bool]:
     """The fields of a class by name, and whether each may be left out."""
     if not is_dataclass(kind):
         return {name: name in kind._field_defaults for name in kind._fields}  # type: ignore[attr-defined]
-    return {
-        field.name: field.default is not MISSING or field.default_factory is not MISSING for field in fields(kind)
-    }
+    return {field.name: field.default is not MISSING or field.default_factory is not MISSING for field in fields(kind)}
 
 
 def _value(value: Any, hint: Any, where: str, null_is_nan: bool) -> Any:  # noqa: C901, FBT001, PLR0911  # a line a kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import MOST_BYTES, open_file, reading
 from offsphere.base.reading.json_files import parse_json
+
+LARGEST = 1e100  # a grade or a score: sums and squares of such numbers are numbers still
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -85,11 +87,26 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def number(text: str, where: str, what: str) -> float:
-    """Read a finite number; the error says ``what`` was expected and ``where`` it stands."""
+    """Read a finite number; the error says ``what`` was expected and ``where`` it stands.
+
+    Raises:
+        DataError: It is no number, written as numbers are; it is not finite, or larger than anybody means.
+    """
     try:
         value = float(text)
     except (TypeError, ValueError) as error:
         raise DataError(f"{where}: {what} {text!r} is not a number") from error
     if not isfinite(value):
         raise DataError(f"{where}: {what} {text!r} is not finite")
+    if not text.isascii() or "_" in text:  # Python takes 1_0 for ten, and digits of every script
+        raise DataError(f"{where}: {what} {text!r} is not a number")
+    if abs(value) > LARGEST:
+        raise DataError(f"{where}: {what} {text!r} is too large: give numbers up to {LARGEST:g}")
     return value
+
+
+def refuse_repeated(path: Path, header: list[str], columns: Collection[str]) -> None:
+    """Raise DataError where a column that is needed stands in a header twice: nobody knows which is meant."""
+    repeated = [name for name in header if name in columns and header.count(name) > 1]
+    if repeated:
+        raise DataError(f"{path}: {header.count(repeated[0])} columns are called {repeated[0]!r}: keep one")

@@ -60,8 +60,8 @@ def read_package(package: str) -> Iterator[KnownItem]:
     for module, path in _sources(package):
         try:
             tree = ast.parse(path.read_bytes())
-        except (SyntaxError, ValueError, OSError):
-            continue  # a file of another Python version
+        except (SyntaxError, ValueError, OSError, RecursionError, MemoryError):
+            continue  # a file of another Python version, or one that is nested without end
         yield from _documented(tree, module, "")
 
 
@@ -93,7 +93,10 @@ def _sources(package: str) -> list[tuple[str, Path]]:
         ]
         files = [path for top in tops for path in ([top] if top.is_file() else top.rglob("*.py"))]
     else:
-        spec = find_spec(package) if package.replace("_", "").isalnum() else None
+        try:
+            spec = find_spec(package) if package.replace("_", "").isalnum() else None
+        except (ImportError, ValueError):  # __main__ is a module without one
+            spec = None
         if spec is None or spec.origin is None:
             raise DataError(
                 f"there is no installed package {package!r}: pip install it, or name another with --package"

@@ -5,13 +5,14 @@ Only data is read: ``datasets`` runs no code from a repository.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from offsphere.base.errors import DataError, NoSuchSplitError
-from offsphere.data.formats.beir import text_of
+from offsphere.base.errors import DataError, NoSuchSplitError, first_line
+from offsphere.base.reading.tables import number
+from offsphere.data.formats.beir import id_of, text_of
 from offsphere.data.formats.sts import COLUMNS
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgment
@@ -19,6 +20,7 @@ from offsphere.data.pair_task import PairTask
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task
 
+JUDGED = ("query-id", "corpus-id", "score")  # the columns of judgments
 PREFERRED = ("test", "dev", "validation")  # of the splits there are, when nobody names one
 
 
@@ -51,10 +53,7 @@ def _load_beir(name: str, configurations: list[str], split: str | None, *, ignor
     judged_in = next((config for config in ("qrels", "default") if config in configurations), None)
     judged = _splits(name, judged_in) if judged_in else _splits(f"{name}-qrels", None)
     chosen = _choose(name, list(judged), split)
-    judgments = (
-        Judgment(str(entry["query-id"]), str(entry["corpus-id"]), float(entry["score"]), f"{name}/{chosen} row {row}")
-        for row, entry in enumerate(judged[chosen])
-    )
+    judgments = (_judgment(entry, f"{name}/{chosen} row {row}") for row, entry in enumerate(judged[chosen]))
     queries, corpus = (_read_items(f"{name}/{config}", _splits(name, config)) for config in ("queries", "corpus"))
     return RankingTask.build(name, queries, corpus, judgments, split=chosen, ignore_missing=ignore_missing)
 
@@ -69,8 +68,29 @@ def _load_sts(name: str, split: str | None) -> PairTask:
             f"{name} has neither the configurations corpus and queries (a ranking task) nor the columns "
             f"{', '.join(COLUMNS)} (pairs)"
         )
-    gold = np.array(table["score"], np.float64)
-    return PairTask(name, gold, list(table["sentence1"]), list(table["sentence2"]), chosen)
+    gold = [number(str(score), f"{name}/{chosen} row {row}", "score") for row, score in enumerate(table["score"])]
+    left, right = (
+        [_text(text, f"{name}/{chosen} row {row}") for row, text in enumerate(table[side])] for side in COLUMNS[1:]
+    )
+    return PairTask(name, np.array(gold), left, right, chosen)
+
+
+def _judgment(entry: Mapping[str, Any], where: str) -> Judgment:
+    """A judgment as a table of the hub has it; its columns have the names that BEIR gave them."""
+    lacking = [column for column in JUDGED if entry.get(column) is None]
+    if lacking:
+        raise DataError(f"{where}: {lacking[0]!r} is missing: judgments have {', '.join(JUDGED)}")
+    query, document, grade = (entry[column] for column in JUDGED)
+    return Judgment(
+        id_of({"_id": query}, where), id_of({"_id": document}, where), number(str(grade), where, "score"), where
+    )
+
+
+def _text(text: Any, where: str) -> str:
+    """A text of a pair, which must be one."""
+    if not isinstance(text, str):
+        raise DataError(f"{where}: a text is of type {type(text).__name__}, expected a string")
+    return text
 
 
 def _splits(name: str, configuration: str | None) -> dict[str, Any]:
@@ -81,7 +101,7 @@ def _splits(name: str, configuration: str | None) -> dict[str, Any]:
         return dict(load_dataset(name, configuration))
     except Exception as error:  # datasets raises a different kind for every way not to find something
         part = f"{name} ({configuration})" if configuration else name
-        raise DataError(f"{part} cannot be loaded from the hub: {str(error).splitlines()[0]}") from error
+        raise DataError(f"{part} cannot be loaded from the hub: {first_line(error)}") from error
 
 
 def _choose(name: str, splits: list[str], split: str | None) -> str:
@@ -95,6 +115,6 @@ def _read_items(source: str, splits: dict[str, Iterable[dict[str, Any]]]) -> Ite
     ids, texts = [], []
     for entries in splits.values():
         for row, entry in enumerate(entries):
-            ids.append(str(entry.get("_id", entry.get("id"))))
+            ids.append(id_of(entry, f"{source} row {row}"))
             texts.append(text_of(entry, f"{source} row {row}"))
     return ItemList(ids, texts, source)

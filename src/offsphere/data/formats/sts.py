@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from offsphere.base.errors import DataError
-from offsphere.base.reading.tables import number, table_rows
+from offsphere.base.reading.tables import number, refuse_repeated, table_rows
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.split_files import choose_split
 from offsphere.data.pair_task import PairTask
@@ -27,6 +27,7 @@ def load_sts(source: Source) -> PairTask:
         tables = _tables(path)
         path = tables[choose_split(path, tables, source.split)]
     header, rows = table_rows(path)
+    refuse_repeated(path, header, COLUMNS)
     positions = [header.index(column) for column in COLUMNS]
     gold, left, right = [], [], []
     for line_number, row in rows:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from offsphere.base.errors import DataError
-from offsphere.base.reading.tables import json_lines, table_rows
+from offsphere.base.reading.tables import json_lines, refuse_repeated, table_rows
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.split_files import choose_split
 from offsphere.data.items import ItemList
@@ -104,6 +104,7 @@ def _entries(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
             yield line_number, {name.lower(): value for name, value in entry.items()}
         return
     header, rows = table_rows(path)
+    refuse_repeated(path, header, (*QUERIES, *DOCUMENTS, *NEGATIVES))
     for line_number, row in rows:
         yield line_number, dict(zip(header, row, strict=True))
 

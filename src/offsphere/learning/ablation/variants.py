@@ -50,18 +50,27 @@ class Variant:
     budget: Sequence[Trial]
     same: tuple[str, ...] = ()  # others that train alike
 
+    def __post_init__(self) -> None:
+        """Refuse a budget with which nothing can be trained."""
+        check_trials(self.budget)
+
 
 def budget_of(temperatures: Sequence[float] = TEMPERATURES, rates: Sequence[float] = RATES) -> list[Trial]:
     """The trials of a variant: each temperature with each rate; an error where one stands there twice."""
     for name, values in (("temperature", temperatures), ("rate", rates)):
         if len(set(values)) < len(values):
             raise ParameterError(f"a {name} stands there twice: give different values")
-    for temperature in temperatures:
+    trials = list(product(temperatures, rates))
+    check_trials(trials)
+    return trials
+
+
+def check_trials(trials: Sequence[Trial]) -> None:
+    """Refuse temperatures and rates with which nothing can be trained, before anything is."""
+    for temperature, rate in trials:
         check_temperature(temperature)
-    for rate in rates:
         if not (isfinite(rate) and rate > 0):
             raise ParameterError(f"rate = {rate} is not positive")
-    return list(product(temperatures, rates))
 
 
 def grid(base: Recipe, budget: Sequence[Trial], *, full: bool = False, pairs: bool = False) -> list[Variant]:

@@ -102,6 +102,14 @@ class EncoderRecipe(ContrastiveOptions):
             raise UnknownNameError("pooling", str(self.pooling), ["mean", "cls", "max"])
         if len(self.prompts) not in (0, 2):
             raise ParameterError(f"prompts = {self.prompts}: give two, for queries and for documents")
+        self._check_shares()
+        if self.cut != 1 and not self.from_scratch:
+            raise ParameterError(f"cut = {self.cut:g} divides the weights of a start from scratch: add from_scratch")
+        if self.momentum is not None and self.both_directions:
+            raise ParameterError("documents of a momentum encoder have no gradient: leave out both_directions")
+
+    def _check_shares(self) -> None:
+        """Reject shares and lengths outside their range."""
         for name in ("first_cosine", "warmup"):
             if not 0 <= getattr(self, name) < 1:
                 raise ParameterError(f"{name} = {getattr(self, name)}: a share of the steps, from 0 to below 1")
@@ -109,10 +117,6 @@ class EncoderRecipe(ContrastiveOptions):
             raise ParameterError(f"clip = {self.clip}: give a number above 0")
         if self.momentum is not None and not 0 <= self.momentum <= 1:
             raise ParameterError(f"momentum = {self.momentum}: give a number from 0 to 1")
-        if self.cut != 1 and not self.from_scratch:
-            raise ParameterError(f"cut = {self.cut:g} divides the weights of a start from scratch: add from_scratch")
-        if self.momentum is not None and self.both_directions:
-            raise ParameterError("documents of a momentum encoder have no gradient: leave out both_directions")
 
     @property
     def similarity(self) -> str:

@@ -14,9 +14,8 @@ READ = "read"  # in the metadata of a field that is read by a function of its ow
 _FITS: Mapping[type, tuple[type, ...]] = MappingProxyType(
     {bool: (bool,), int: (int,), float: (int, float), str: (str,)}
 )
-_READ: Mapping[type, Callable[[str], Any]] = MappingProxyType(
-    {bool: {"true": True, "false": False}.__getitem__, int: lambda text: _whole(text), float: float}
-)
+
+_FLAGS: Mapping[str, bool] = MappingProxyType({"true": True, "false": False})
 
 
 class OptionField(NamedTuple):
@@ -59,7 +58,8 @@ class OptionField(NamedTuple):
         if get_origin(self.kind) is tuple:
             part = get_args(self.kind)[0]
             return tuple(part(value) for value in text.split(","))
-        return _READ.get(self.kind, str)(text)
+        read: Mapping[type, Callable[[str], Any]] = {bool: _FLAGS.__getitem__, int: _whole, float: float}
+        return read.get(self.kind, str)(text)
 
 
 def _is_of(kind: type, value: Any) -> bool:

@@ -39,6 +39,7 @@ _CONTRIBUTIONS: Mapping[str, Callable[..., object]] = MappingProxyType(
         "kendall": pairs.kendall_contributions,
     }
 )
+DEEPEST_DIGITS = 7  # of the depth of a ranking
 _DEFAULT_DEPTH = {"pooled-ap": 100, "pooled-auc": 100}
 
 
@@ -81,7 +82,7 @@ def parse_metric(text: str) -> Metric:
 
     Raises:
         UnknownNameError: where there is no such metric, with near matches.
-        ParameterError: where the depth is below one.
+        ParameterError: where the depth is below one, or has no end.
 
     Example:
         >>> parse_metric("recall").name, parse_metric("spearman").kind
@@ -94,7 +95,8 @@ def parse_metric(text: str) -> Metric:
     if match is None or label not in {**_RANKING, **_POOLED}:
         known = [*(f"{name}@10" for name in _RANKING), *(f"{name}@100" for name in _POOLED), *_PAIRS]
         raise UnknownNameError("metric", text, known)
-    depth = int(match.group(2)) if match.group(2) else _DEFAULT_DEPTH.get(label, 10)
-    if depth < 1:
-        raise ParameterError(f"metric {text!r}: the depth must be at least 1")
+    digits = match.group(2)
+    depth = int(digits[:DEEPEST_DIGITS]) if digits else _DEFAULT_DEPTH.get(label, 10)
+    if depth < 1 or (digits and len(digits) > DEEPEST_DIGITS):
+        raise ParameterError(f"metric {text!r}: the depth must be at least 1, and below {10**DEEPEST_DIGITS:,}")
     return Metric(label, "ranking" if label in _RANKING else "pooled", depth)
