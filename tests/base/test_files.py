@@ -67,12 +67,26 @@ def writes(node):
     if not isinstance(node, ast.Call):
         return False
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    if name in ("write_bytes", "write_text", "save_file", "tofile", "to_parquet", "to_csv", "symlink_to", "hardlink_to"):
+    if name in (
+        "write_bytes",
+        "write_text",
+        "save_file",
+        "tofile",
+        "to_parquet",
+        "to_csv",
+        "symlink_to",
+        "hardlink_to",
+    ):
         return True
     if name in ("save", "savez", "savez_compressed", "write_table", "dump"):  # into memory they may
         target = ast.unparse(node.args[1 if name in ("write_table", "dump") else 0]) if node.args else ""
-        return ast.unparse(node.func).split(".")[0] in ("np", "pq", "parquet", "json") and target not in ("buffer", "sink")
-    modes = [part.value for part in [*node.args, *(word.value for word in node.keywords)] if isinstance(part, ast.Constant)]
+        return ast.unparse(node.func).split(".")[0] in ("np", "pq", "parquet", "json") and target not in (
+            "buffer",
+            "sink",
+        )
+    modes = [
+        part.value for part in [*node.args, *(word.value for word in node.keywords)] if isinstance(part, ast.Constant)
+    ]
     opened = name in ("open", "fdopen", "open_memmap") and not ast.unparse(node.func).startswith("archive.")
     return opened and any(isinstance(mode, str) and re.fullmatch(r"[rwxab+t]*[wxa+][rwxab+t]*", mode) for mode in modes)
 

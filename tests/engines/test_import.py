@@ -44,7 +44,9 @@ def test_an_import_goes_on_with_what_it_began_with(tmp_path, source, monkeypatch
     killed_import(monkeypatch, source, tmp_path / "store", 2)
     written = []
     write = StoreWriter.write
-    monkeypatch.setattr(StoreWriter, "write", lambda self, rows, some: (written.append(rows[0]), write(self, rows, some)))
+    monkeypatch.setattr(
+        StoreWriter, "write", lambda self, rows, some: (written.append(rows[0]), write(self, rows, some))
+    )
     store = import_vectors(str(source), tmp_path / "store")
     assert written == [2 * BATCH, 3 * BATCH]
     assert (np.asarray(store.vectors) == MANY).all()

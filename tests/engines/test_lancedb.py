@@ -57,7 +57,10 @@ def test_one_table_of_many_is_seen(tmp_path, store, folder):
 
 @pytest.mark.parametrize("name", ["a/b", "..", "a b", "é", "x\0y"])
 def test_a_name_that_no_table_has_is_one_line(tmp_path, store, folder, name):
-    for work in (lambda: export_store(store, f"lancedb:{folder}:{name}"), lambda: import_vectors(f"lancedb:{folder}:{name}", tmp_path / "again")):
+    for work in (
+        lambda: export_store(store, f"lancedb:{folder}:{name}"),
+        lambda: import_vectors(f"lancedb:{folder}:{name}", tmp_path / "again"),
+    ):
         with pytest.raises(DataError, match="cannot name a LanceDB table|does not exist"):
             work()
     assert not folder.exists()
@@ -88,7 +91,10 @@ OTHERS = {
     "texts": ({"vector": ["a", "b"]}, "the column 'vector' is of type string: expected lists of floats"),
     "numbers": ({"vector": [1.0, 2.0]}, "is of type double: expected lists"),
     "lists of texts": ({"vector": [["a"], ["b"]]}, "is of type list.*: expected lists of floats"),
-    "integers": ({"vector": pa.array([[1, 2]], pa.list_(pa.int32(), 2))}, "is of type fixed.*: expected lists of floats"),
+    "integers": (
+        {"vector": pa.array([[1, 2]], pa.list_(pa.int32(), 2))},
+        "is of type fixed.*: expected lists of floats",
+    ),
     "null vector": ({"vector": pa.array([[1.0, 2.0], None], pa.list_(pa.float32(), 2))}, "row 1 has no vector"),
     "first null": ({"vector": pa.array([None, [1.0, 2.0]], pa.list_(pa.float32(), 2))}, "row 0 has no vector"),
     "no rows": ({"vector": pa.array([], pa.list_(pa.float32(), 2))}, "it has no rows"),

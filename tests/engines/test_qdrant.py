@@ -135,7 +135,10 @@ def test_paths_that_are_no_database_are_one_line(tmp_path, store, folder):
     with pytest.raises(DataError, match="has no collection 'c': it has none"):
         import_vectors(f"qdrant:{folder}:c", tmp_path / "again")
     (folder / "meta.json").write_text('{"collections": [')
-    for work in (lambda: import_vectors(f"qdrant:{folder}:c", tmp_path / "again"), lambda: export_store(store, f"qdrant:{folder}:c")):
+    for work in (
+        lambda: import_vectors(f"qdrant:{folder}:c", tmp_path / "again"),
+        lambda: export_store(store, f"qdrant:{folder}:c"),
+    ):
         with pytest.raises(DataError, match="meta.json: not JSON"):
             work()
 

@@ -84,7 +84,9 @@ def test_pages_of_parquet_carry_checksums(tmp_path, store):
 @pytest.mark.parametrize("suffix", WITH_IDS)
 def test_sha256sum_checks_an_export(tmp_path, store, suffix):
     export_store(store, str(tmp_path / f"v{suffix}"))
-    said = subprocess.run(["sha256sum", "-c", f"v{suffix}.sha256"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        ["sha256sum", "-c", f"v{suffix}.sha256"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert said.stdout == f"v{suffix}: OK\nv.ids: OK\n"
 
 

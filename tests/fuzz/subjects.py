@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,6 +158,86 @@ class Ids:
     def reference(folder):
         lines = (folder / "v.ids").read_text("utf-8-sig").split("\n")
         return [line.strip() for line in lines if line.strip()]
+
+
+def write_export(suffix: str) -> Callable[[Path], None]:
+    """Export a store to a file, with whatever stands beside it."""
+
+    def write(folder: Path) -> None:
+        export_example(f"{folder}/v{suffix}")
+
+    return write
+
+
+def export_example(target: str) -> None:
+    """Export a store of the vectors."""
+    from offsphere.engines.exchange import export_store, import_vectors
+
+    with tempfile.TemporaryDirectory() as place:
+        np.save(f"{place}/v.npy", VECTORS)
+        export_store(import_vectors(f"{place}/v.npy", Path(place, "store"), ids=IDS), target)
+
+
+def read_export(suffix: str) -> Callable[[Path], Any]:
+    """Read what was exported, as an import does."""
+
+    def read(folder: Path) -> Any:
+        from offsphere.engines.faiss import read_index
+
+        if suffix != ".faiss":
+            return read_vector_file(folder / f"v{suffix}")
+        vectors, ids = read_index(folder / "v.faiss")
+        return np.asarray(vectors), ids
+
+    return read
+
+
+for _suffix in (".npy", ".safetensors", ".faiss", ".npz", ".parquet"):
+    SUBJECTS[f"export, {_suffix}"] = Subject(write_export(_suffix), read_export(_suffix), None)
+
+
+@subject("FAISS index of others")
+class Faiss:
+    @staticmethod
+    def write(folder):
+        write_export(".faiss")(folder)
+        for name in ("v.faiss.sha256", "v.ids"):
+            (folder / name).unlink()
+
+    read = staticmethod(read_export(".faiss"))
+
+    @staticmethod
+    def reference(folder):
+        import faiss
+
+        index = faiss.read_index(str(folder / "v.faiss"))
+        return index.reconstruct_n(0, index.ntotal), None
+
+
+@subject("Qdrant collection", anything=True)
+class Qdrant:
+    @staticmethod
+    def write(folder):
+        export_example(f"qdrant:{folder}:things")
+
+    @staticmethod
+    def read(folder):
+        from offsphere.engines.qdrant import read_collection
+
+        return read_collection(folder, "things")
+
+
+@subject("LanceDB table", anything=True)
+class LanceDb:
+    @staticmethod
+    def write(folder):
+        export_example(f"lancedb:{folder}:things")
+
+    @staticmethod
+    def read(folder):
+        from offsphere.engines.lancedb import read_table
+
+        return read_table(folder, "things")
 
 
 @subject("BEIR folder")

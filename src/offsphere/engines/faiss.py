@@ -21,6 +21,7 @@ from offsphere.engines.store_parts import blocks_of, file_with_ids
 KIND = "a FAISS index"
 FLAT = (b"IxFI", b"IxF2", b"IxFl")  # for inner product, L2, any metric
 INNER_PRODUCT, L2 = 0, 1  # other metrics have an argument in the header
+METRICS = (*range(5), *range(20, 26))
 UNUSED = 1 << 20  # what stands in two fields that have no meaning any more
 TRAINED = 1
 _HEADER = struct.Struct("<4siqqqBi")  # kind, dimensions, vectors, unused, unused, trained, metric
@@ -53,7 +54,9 @@ def read_index(path: Path, name: str = "") -> NamedRows:  # noqa: ARG001
                 f"{path} is a FAISS index of the kind {kind.decode('ascii', 'replace')!r}: only a flat index holds the "
                 "vectors themselves"
             )
-        if metric not in (INNER_PRODUCT, L2):
+        if metric not in METRICS:
+            raise DataError(f"{path} is damaged: it has the metric {metric}, which FAISS does not have")
+        if metric > L2:
             stream.read(4)  # the argument of the metric
         (count,) = _COUNT.unpack(stream.read(_COUNT.size))
         size = path.stat().st_size - stream.tell()
