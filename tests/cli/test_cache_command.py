@@ -9,7 +9,7 @@ import pytest
 
 from offsphere.base.cached_folders import in_use
 from offsphere.base.errors import ParameterError
-from offsphere.data.store import locked
+from offsphere.data.store_writer import locked
 from tests.cli.running import printed, run_here
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from offsphere.base.errors import DataError, OffsphereError, VectorError
-from offsphere.data.store import StoreWriter, open_store
+from offsphere.data.store import open_store
+from offsphere.data.store_writer import StoreWriter
 from offsphere.engines.engine import BATCH
 from offsphere.engines.exchange import import_vectors
 from tests.engines.conftest import ROWS

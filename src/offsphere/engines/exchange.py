@@ -109,9 +109,7 @@ def _write_store(folder: Path, plan: Manifest, vectors: Vectors, names: list[str
             raise DataError(f"{error}, or import with --replace") from error
         (folder / PROGRESS).unlink()
         writer = StoreWriter(folder, plan, len(blocks))
-    with told_when_interrupted(
-        lambda: f"{writer.done} of {len(blocks)} blocks of {folder} are safe: the same command goes on from there"
-    ):
+    with writer.told_what_is_safe():
         for rows in blocks[writer.done :]:
             writer.write(rows, np.asarray(vectors[rows[0] : rows[-1] + 1]))
         unknown = np.full(len(vectors), -1, np.int32)

@@ -8,7 +8,8 @@ from typing import Any
 from offsphere.base.errors import DataError, MissingExtraError
 from offsphere.base.unfinished import is_unfinished, marked_unfinished, refuse_unfinished
 from offsphere.data.list_columns import BLOCK, gather_lists, is_float_list
-from offsphere.data.store import Store, locked
+from offsphere.data.store import Store
+from offsphere.data.store_writer import locked
 from offsphere.data.vector_files import id_texts
 from offsphere.engines.databases import database_folder, remove_unfinished, working_with
 from offsphere.engines.engine import Engine, Exchange, MetricWords, NamedRows

@@ -18,7 +18,8 @@ from offsphere.base.errors import DataError, MissingExtraError, OffsphereError
 from offsphere.base.files import write_whole
 from offsphere.base.spilled import gather_rows
 from offsphere.base.unfinished import is_unfinished, marked_unfinished, refuse_unfinished
-from offsphere.data.store import Store, locked
+from offsphere.data.store import Store
+from offsphere.data.store_writer import locked
 from offsphere.data.vector_files import id_texts
 from offsphere.engines.databases import database_folder, remove_unfinished, working_with
 from offsphere.engines.engine import Engine, Exchange, MetricWords, NamedRows
