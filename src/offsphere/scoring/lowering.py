@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from offsphere.base.arrays import Flags, Rows, Vectors
+from offsphere.base.arrays import Array, Flags, Rows, Vectors
 from offsphere.base.errors import OffsphereError
+from offsphere.scoring.corpus_biases import CorpusBiases
 from offsphere.scoring.document_bias import DocumentBias
+from offsphere.scoring.query_bank import TransformFunction
 from offsphere.scoring.query_standardization import QueryStandardization
 from offsphere.scoring.similarity import Similarity
-from offsphere.scoring.transforms import Side
 from offsphere.vectors.lengths import lengths
 
 
 class NotLowerableError(OffsphereError):
     """No pair of maps exists for this scorer."""
-
-
-class TransformFunction(Protocol):
-    """What a scorer's transforms make of the vectors of a side."""
-
-    def __call__(self, vectors: Vectors, side: Side = "document") -> Rows:
-        """Transform rows of one side."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -94,12 +87,37 @@ class Lowering:
             rows = _append_column(rows / spread[:, None], -centre / spread)
         return rows
 
-    def documents(self, vectors: Vectors, first: int = 0) -> Rows:
+    def documents(self, vectors: Vectors, ids: Sequence[str] | None = None) -> Rows:
         """Make the vectors to index.
 
         Args:
             vectors: document vectors as the model gave them, a row each.
-            first: the number of the first of them in the corpus, where a bias must be looked up.
+            ids: of these documents, by which a scorer with a bias knows them; a new one gets its bias from the kept
+                query bank.
+
+        Returns:
+            As many rows, up to two numbers longer.
+
+        Raises:
+            VectorError: where the scorer has a bias that cannot be matched with these documents.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> documents, bank = np.eye(3, dtype=np.float32), np.ones((1, 3), np.float32)
+            >>> scorer = osp.nnn(osp.parse_scorer("dot"), documents, bank, alpha=0.5, ids=["a", "b", "c"])
+            >>> scorer.lower().documents(2 * documents[1:], ids=["c", "new"]).tolist()
+            [[0.0, 2.0, 0.0, -0.5], [0.0, 0.0, 2.0, -1.0]]
+        """
+        biases = CorpusBiases.of(self, ids, len(vectors))
+        return self.block(vectors, biases.of_block(vectors) if biases is not None else None)
+
+    def block(self, vectors: Vectors, biases: Array | None) -> Rows:
+        """Make the vectors to index of documents whose biases are looked up already.
+
+        Args:
+            vectors: document vectors as the model gave them, a row each.
+            biases: a number for each of them, where the scorer has a bias.
 
         Returns:
             As many rows, up to two numbers longer.
@@ -108,8 +126,8 @@ class Lowering:
         weight, offset = self.similarity.document_terms(lengths(rows))
         rows = (rows * weight[:, None]).astype(np.float32)
         if self.extended:
-            if self.bias is not None:
-                offset = offset + self.bias.values[first : first + len(rows)]
+            if biases is not None:
+                offset = offset + biases
             rows = _append_column(rows, np.where(np.isfinite(offset), offset, 0.0))
         if self.standardization is not None:
             rows = _append_column(rows, np.ones(len(rows)))

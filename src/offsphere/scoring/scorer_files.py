@@ -14,11 +14,13 @@ from safetensors.numpy import load, save
 
 from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
+from offsphere.scoring.bias_files import FORMAT_WITH_IDS
 from offsphere.scoring.value_key import Arrays
 
 Made = TypeVar("Made")
 
 FORMAT = 1
+READABLE = (FORMAT, FORMAT_WITH_IDS)
 
 
 def write_scorer_files(folder: Path, config: Mapping[str, Any], arrays: Arrays) -> None:
@@ -38,9 +40,10 @@ def read_scorer_files(folder: Path, make: Callable[[Mapping[str, Any], Arrays], 
         if hashlib.sha256(content).hexdigest() != description["numbers"]:
             raise DataError(f"{numbers} is not the file that {text} describes: save the scorer again")
         arrays = load(content)
-        if description["format"] != FORMAT:
+        if description["format"] not in READABLE:
+            newest = max(READABLE)
             raise DataError(
-                f"{text} is of format {description['format']}, this version reads {FORMAT}: update offsphere"
+                f"{text} is of format {description['format']}, this version reads up to {newest}: update offsphere"
             )
         return make(description, arrays)
     except FileNotFoundError as error:

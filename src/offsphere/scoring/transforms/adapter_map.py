@@ -159,10 +159,6 @@ class AdapterMap(Transform):
             return moments
         return AffineMap(self.document.matrix, np.zeros(self.document.matrix.shape[1])).moments(moments)
 
-    def turned(self) -> AdapterMap:
-        """Exchange what is done with queries and what is done with documents."""
-        return replace(self, query=self.document, document=self.query)
-
 
 def _divisors(rows: Array) -> Array:
     """Give the lengths of rows to divide by: one where a row has none."""

@@ -36,10 +36,6 @@ class FittedMap(Protocol):
         """Give the moments of the mapped documents, from those of the documents."""
         ...
 
-    def turned(self) -> FittedMap:
-        """Give the map for documents that look for queries: the sides exchanged."""
-        ...
-
 
 @dataclass(frozen=True, eq=False)
 class AffineMap:
@@ -87,10 +83,6 @@ class AffineMap:
         scatter = _times(half.T, self.matrix)
         return Moments(moments.count, _times(moments.mean, self.matrix) + self.shift, scatter)
 
-    def turned(self) -> AffineMap:
-        """Give the map itself, since it treats both sides alike."""
-        return self
-
 
 @dataclass(frozen=True, eq=False)
 class Chain:
@@ -115,10 +107,6 @@ class Chain:
         for part in self.parts:
             moments = part.moments(moments)
         return moments
-
-    def turned(self) -> Chain:
-        """Exchange the sides of every part."""
-        return Chain(tuple(part.turned() for part in self.parts))
 
 
 def join_maps(maps: Sequence[FittedMap]) -> FittedMap | None:
