@@ -124,8 +124,8 @@ def _measure_shape(
         warn_left_out((task, cast("TaskVectors", vectors)))
     with progress_bar("measuring") as progress:
         return measure(
-            vectors,
             task,
+            vectors,
             sections,
             scorer=scorer,
             encoder=encoder,

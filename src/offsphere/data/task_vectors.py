@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from offsphere.base.arrays import Counts, Index, Vectors
-from offsphere.base.errors import DataError, VectorError
+from offsphere.base.errors import DataError, ParameterError, VectorError
 from offsphere.base.spilled import gather_rows
 from offsphere.data.task import Task, TaskSide, TaskVectors
 from offsphere.data.vector_files import BLOCK, VectorFile, find_file, read_vectors
+from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.contents import keys_of
 from offsphere.vectors.lengths import lengths
@@ -48,6 +49,11 @@ class RankingVectors:
     query_tokens: Counts | None = None
     document_tokens: Counts | None = None
 
+    def __post_init__(self) -> None:
+        """Make arrays of lists."""
+        for side, name in (("queries", "query vectors"), ("documents", "document vectors")):
+            object.__setattr__(self, side, as_vectors(getattr(self, side), name))
+
     @classmethod
     def of(cls, task: Task, queries: Vectors, documents: Vectors) -> RankingVectors:
         """Check arrays that are in the task's order already, and name those of length zero.
@@ -71,7 +77,7 @@ class RankingVectors:
             >>> osp.RankingVectors.of(task, documents[:1], documents).empty
             ["document 'd2'"]
         """
-        arrays = (queries, documents)
+        queries, documents = arrays = as_vectors(queries, "query vectors"), as_vectors(documents, "document vectors")
         names = [side.ids or () for side in task.sides]
         for side, ids, vectors in zip(task.sides, names, arrays, strict=True):
             if len(vectors) != len(ids):
@@ -122,7 +128,7 @@ class RankingVectors:
         return replace(self, queries=self.queries[rows], query_tokens=_pick_tokens(self.query_tokens, rows))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairVectors:
     """The vectors of a pair task's two sides, in the task's order.
 
@@ -147,6 +153,11 @@ class PairVectors:
     left_tokens: Counts | None = None
     right_tokens: Counts | None = None
 
+    def __post_init__(self) -> None:
+        """Make arrays of lists."""
+        for side in ("left", "right"):
+            object.__setattr__(self, side, as_vectors(getattr(self, side), f"{side} vectors"))
+
     @classmethod
     def of(cls, task: Task, left: Vectors, right: Vectors) -> PairVectors:
         """Check arrays that are in the task's order already, and name those of length zero.
@@ -170,6 +181,7 @@ class PairVectors:
             >>> osp.PairVectors.of(task, rows, rows).sides[1].shape
             (3, 2)
         """
+        left, right = as_vectors(left, "left vectors"), as_vectors(right, "right vectors")
         rows = [f"row {number}" for number in range(task.units)]
         for side, vectors in (("left", left), ("right", right)):
             if len(vectors) != len(rows):
@@ -178,6 +190,10 @@ class PairVectors:
                 )
         _check_dimensions(left, right, "left", "right")
         return cls(left, right, _empty_names(left, rows, "left") + _empty_names(right, rows, "right"))
+
+    def __repr__(self) -> str:
+        """The shapes, not the numbers."""
+        return f"PairVectors(left {self.left.shape}, right {self.right.shape})"
 
     @property
     def unnamed_sides(self) -> tuple[TaskSide, TaskSide]:
@@ -247,6 +263,8 @@ def load_vectors(folder: str | Path, task: Task) -> TaskVectors:
         >>> osp.load_vectors(folder, task).documents.tolist()
         [[3.0, 4.0, 5.0], [0.0, 1.0, 2.0]]
     """
+    if not isinstance(folder, str | Path):
+        raise ParameterError("load_vectors(folder, task): the folder comes first here, as in all that reads files")
     path = Path(folder)
     if not path.is_dir():
         raise DataError(f"{path} is not a folder of vectors")
@@ -299,6 +317,9 @@ def _in_order(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], ki
 
 
 def _check_dimensions(first: Vectors, second: Vectors, first_name: str, second_name: str) -> None:
+    for vectors, name in ((first, first_name), (second, second_name)):
+        if vectors.ndim != 2:  # noqa: PLR2004
+            raise VectorError(f"{name} vectors have shape {vectors.shape}: give a row a vector, (rows, dimensions)")
     if not first.shape[1]:
         raise VectorError(f"{first_name} vectors have no dimensions: every vector needs at least one number")
     if first.shape[1] != second.shape[1]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from offsphere.base.cache import Memo
 from offsphere.base.errors import OffsphereError, ParameterError, UnknownNameError, VectorError
 from offsphere.base.progress import Progress
 from offsphere.comparison.table import Comparison
+from offsphere.data.call_order import check_order, is_task
 from offsphere.data.task import Task, TaskVectors
 from offsphere.encode.encoder import Encoder
 from offsphere.geometry.evidence import Evidence
@@ -19,8 +20,8 @@ from offsphere.scoring.scorer import Scorer
 
 
 def measure(
-    vectors: Measurable,
-    task: Task | None = None,
+    task: Task | Measurable | None,
+    vectors: Measurable | None = None,
     sections: Sequence[str] | None = None,
     *,
     scorer: Scorer | str | None = None,
@@ -35,8 +36,9 @@ def measure(
     """What the vectors look like, and what their length has to do with relevance.
 
     Args:
-        vectors: Those of a task, a store, or an array with a row a vector.
-        task: The task they belong to; without one, what needs judgments is skipped.
+        task: The task that the vectors belong to. Vectors alone may stand here instead: a store, an array or a list
+            with a row a vector; then what needs judgments is skipped.
+        vectors: Those of the task.
         sections: What to measure. Without them everything is measured that can be, and what cannot is named with its
             reason; a section that is asked for by name and cannot be measured is an error.
         scorer: One more scorer whose hubs are looked at.
@@ -65,6 +67,7 @@ def measure(
         'it needs positive pairs: give a task with judgments'
     """
     check_sections(sections)
+    task, vectors = _task_and_vectors(task, vectors)
     sides = sides_of(vectors, task)
     evidence = Evidence(
         sides=sides,
@@ -92,6 +95,18 @@ def measure(
                 raise
             skipped[name] = str(error)
     return Geometry(evidence.describe(), **parts, skipped=skipped)
+
+
+def _task_and_vectors(task: Task | Measurable | None, vectors: Measurable | None) -> tuple[Task | None, Measurable]:
+    """Tell a task with its vectors from vectors alone."""
+    if vectors is None:
+        if task is None or is_task(task):
+            raise ParameterError("measure(task, vectors): there are no vectors; give those of the task, or vectors alone")
+        return None, cast("Measurable", task)
+    if task is None:
+        return None, vectors
+    check_order("measure", task, vectors)
+    return cast("Task", task), vectors
 
 
 def check_sections(sections: Sequence[str] | None) -> None:

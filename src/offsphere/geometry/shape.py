@@ -20,6 +20,9 @@ from offsphere.geometry.relevance import Relevance, measure_relevance
 from offsphere.geometry.section import section, sections_of
 
 
+WIDEST, MOST_LINES = 100, 18  # of what a prompt shows
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Geometry:
     """What vectors look like. A section that was not asked for, or could not be measured, is empty.
@@ -79,9 +82,15 @@ class Geometry:
         lists = [part if isinstance(part, list) else [part] for part in self.parts.values()]
         return [str(part.sentence) for parts in lists for part in parts]
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         """The sentences, a line each."""
         return "\n".join(["Geometry:", *(f"  {sentence}" for sentence in self.sentences)])
+
+    def __repr__(self) -> str:
+        """The sentences, cut where they are more than a screen."""
+        lines = str(self).splitlines()
+        cut = [line if len(line) <= WIDEST else f"{line[: WIDEST - 4]} ..." for line in lines[:MOST_LINES]]
+        return "\n".join([*cut, *([f"  ... and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else [])])
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for machines, with the sentence of each part.

@@ -22,6 +22,7 @@ from offsphere.scoring.corpus_biases import CorpusBiases
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import Similarity
 from offsphere.scoring.standardize_queries import standardize_scores
+from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.blocks import TILE, Blocks, Documents
 from offsphere.vectors.lengths import lengths
 
@@ -45,6 +46,11 @@ class TopK(NamedTuple):
 
     documents: Index  # (queries, k)
     scores: Array  # (queries, k)
+
+    def __repr__(self) -> str:
+        """The size, not the numbers."""
+        queries, k = self.documents.shape
+        return f"TopK({k} documents for each of {queries} queries)"
 
 
 def search(
@@ -98,7 +104,7 @@ def search(
         raise ParameterError(f"k = {k}: ask for at least one document")
     if not scorers:
         return []
-    blocks = Blocks.of(documents, block_rows)
+    queries, blocks = as_vectors(queries, "queries"), Blocks.of(documents, block_rows)
     if queries.ndim != 2 or queries.shape[1] != blocks.dimension:  # noqa: PLR2004
         raise VectorError(f"queries have shape {queries.shape}, documents have {blocks.dimension} dimensions")
     workers = threads or available_cores()

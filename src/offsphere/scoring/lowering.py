@@ -14,6 +14,7 @@ from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.query_bank import TransformFunction
 from offsphere.scoring.query_standardization import QueryStandardization
 from offsphere.scoring.similarity import Similarity
+from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.lengths import lengths
 
 
@@ -109,6 +110,7 @@ class Lowering:
             >>> scorer.lower().documents(2 * documents[1:], ids=["c", "new"]).tolist()
             [[0.0, 2.0, 0.0, -0.5], [0.0, 0.0, 2.0, -1.0]]
         """
+        vectors = as_vectors(vectors, "documents")
         biases = CorpusBiases.of(self, ids, len(vectors))
         return self.block(vectors, biases.of_block(vectors) if biases is not None else None)
 

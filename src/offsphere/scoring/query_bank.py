@@ -18,6 +18,7 @@ from offsphere.base.cores import available_cores
 from offsphere.base.errors import OffsphereError, VectorError
 from offsphere.scoring.similarity import Polar, Similarity
 from offsphere.scoring.transforms import Side
+from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.blocks import TILE, Blocks, Documents
 from offsphere.vectors.lengths import lengths
 
@@ -62,6 +63,7 @@ def thin_bank(queries: Vectors) -> Vectors:
         >>> thin_bank(np.zeros((20_000, 2))).shape, thin_bank(np.zeros((5, 2), np.float16)).dtype
         ((8192, 2), dtype('float16'))
     """
+    queries = as_vectors(queries, "the bank's queries")
     if len(queries) > MOST_QUERIES:
         queries = queries[np.arange(MOST_QUERIES) * len(queries) // MOST_QUERIES]
     return np.asarray(queries, dtype=np.float16 if queries.dtype == np.float16 else np.float32)

@@ -29,6 +29,7 @@ from offsphere.scoring.transforms import (
     parts_of,
 )
 from offsphere.scoring.value_key import Arrays, value_key
+from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.lengths import lengths
 from offsphere.vectors.moments import Moments
 
@@ -179,8 +180,9 @@ class Scorer:
             VectorError: where the vectors are no rows, or of another dimension.
             OffsphereError: where there are transforms that were never fitted.
         """
-        if np.ndim(vectors) != 2:  # noqa: PLR2004
-            raise VectorError(f"vectors of shape {np.shape(vectors)}: give rows, for one vector x write x[None]")
+        vectors = as_vectors(vectors)
+        if vectors.ndim != 2:  # noqa: PLR2004
+            raise VectorError(f"vectors of shape {vectors.shape}: give rows, for one vector x write x[None]")
         if not self.transforms:
             return np.asarray(vectors, dtype=np.float32)
         return self._fitted.apply(vectors, side)
@@ -208,6 +210,7 @@ class Scorer:
         """
         if not self.is_plain:
             raise OffsphereError("a document bias or a query standardisation has no meaning for pairs")
+        left, right = as_vectors(left, "left vectors"), as_vectors(right, "right vectors")
         if left.shape != right.shape:
             raise VectorError(f"left vectors are {left.shape}, right vectors {right.shape}: pairs need two of a shape")
         queries, documents = self.transform(left, "query"), self.transform(right)

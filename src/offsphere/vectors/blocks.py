@@ -9,6 +9,7 @@ import numpy as np
 
 from offsphere.base.arrays import Rows, Vectors
 from offsphere.base.errors import VectorError
+from offsphere.vectors.as_vectors import as_vectors
 
 Documents = Vectors | Sequence[Vectors]
 
@@ -27,7 +28,7 @@ class Blocks:
         """Blocks of whatever the documents are kept in; ``rows`` is rounded up to whole tiles."""
         if isinstance(documents, Blocks):
             return cls(documents.parts, _whole_tiles(rows))
-        parts = (documents,) if isinstance(documents, np.ndarray) else tuple(documents)
+        parts = tuple(as_vectors(part, "documents") for part in _parts_of(documents))
         parts = tuple(part for part in parts if len(part))
         if not parts:
             raise VectorError("there are no documents: the corpus is empty")
@@ -64,6 +65,13 @@ class Blocks:
                     pieces, count = [], 0
         if pieces:
             yield _join(pieces)
+
+
+def _parts_of(documents: Documents) -> Sequence[Vectors]:
+    """Tell several arrays of rows from one list of rows."""
+    if isinstance(documents, np.ndarray) or not isinstance(documents, list | tuple):
+        return (documents,)  # type: ignore[return-value]
+    return documents if len(documents) and np.ndim(documents[0]) == 2 else (documents,)  # type: ignore[return-value] # noqa: PLR2004
 
 
 def _whole_tiles(rows: int) -> int:
