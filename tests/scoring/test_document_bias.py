@@ -147,7 +147,7 @@ def test_a_bias_that_cannot_be_matched_says_why_in_one_line():
     queries, documents, bank = corpus(0)
     names = ids_of(range(COUNT))
     named, unnamed = biased(documents, bank, names)[0], biased(documents, bank)[0]
-    with pytest.raises(VectorError, match=r"knows 60 documents by their ids: say which these 60 are, with ids="):
+    with pytest.raises(VectorError, match=r"knows its 60 documents by id: say which these 60 are, with ids="):
         search(queries, documents, [named], 3)
     with pytest.raises(VectorError, match="there are 59 ids for 60 documents"):
         search(queries, documents, [named], 3, ids=names[1:])
@@ -155,7 +155,7 @@ def test_a_bias_that_cannot_be_matched_says_why_in_one_line():
         search(queries, documents, [named], 3, ids=["d1", *names[1:]])
     with pytest.raises(VectorError, match=r"document id 0 is of type int: ids are texts, write str\(id\)"):
         search(queries, documents, [named], 3, ids=range(COUNT))
-    with pytest.raises(VectorError, match="the bias is of 60 documents, there are 59: .* was made without ids"):
+    with pytest.raises(VectorError, match=r"the bias is of 60 documents, there are 59: .* was made without ids"):
         search(queries, documents[1:], [unnamed], 3, ids=names[1:])
     with pytest.raises(VectorError, match="the bias is of 60 documents, there are 2"):
         unnamed.lower().documents(documents[:2])
@@ -180,7 +180,7 @@ def test_a_scorer_saved_before_biases_had_ids_serves_its_own_row_count_alone():
     documents = vectors(0, count + 1, width)
     queries = vectors(1, 3, width)
     assert search(queries, documents[:count], [scorer], 3, ids=ids_of(range(count)))[0].scores.shape == (3, 3)
-    with pytest.raises(VectorError, match=f"the bias is of {count} documents, there are {count + 1}: .* without ids"):
+    with pytest.raises(VectorError, match=rf"the bias is of {count} documents, there are {count + 1}: .* without ids"):
         search(queries, documents, [scorer], 3)
 
 

@@ -32,11 +32,11 @@ def check_order(call: str, task: Any, vectors: Any) -> None:
         >>> osp.compare(vectors, task)
         Traceback (most recent call last):
             ...
-        offsphere.base.errors.ParameterError: compare(vectors, task) is the wrong way round: write compare(task, vectors)
+        offsphere.base.errors.ParameterError: compare: the vectors come first here; write compare(task, vectors)
     """
     if not is_task(task):
         if is_task(vectors):
-            raise ParameterError(f"{call}(vectors, task) is the wrong way round: write {call}(task, vectors)")
+            raise ParameterError(f"{call}: the vectors come first here; write {call}(task, vectors)")
         raise ParameterError(
             f"{call}(task, vectors): the task is of type {type(task).__name__}; give one as osp.load_task makes it"
         )

@@ -101,7 +101,7 @@ def _task_and_vectors(task: Task | Measurable | None, vectors: Measurable | None
     """Tell a task with its vectors from vectors alone."""
     if vectors is None:
         if task is None or is_task(task):
-            raise ParameterError("measure(task, vectors): there are no vectors; give those of the task, or vectors alone")
+            raise ParameterError("measure: there are no vectors; write measure(task, vectors), or measure(vectors)")
         return None, cast("Measurable", task)
     if task is None:
         return None, vectors

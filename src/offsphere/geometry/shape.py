@@ -19,7 +19,6 @@ from offsphere.geometry.negatives import Negatives, measure_negatives
 from offsphere.geometry.relevance import Relevance, measure_relevance
 from offsphere.geometry.section import section, sections_of
 
-
 WIDEST, MOST_LINES = 100, 18  # of what a prompt shows
 
 

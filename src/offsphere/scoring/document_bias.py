@@ -81,7 +81,7 @@ class DocumentBias:
             return self.values
         if ids is None:
             raise VectorError(
-                f"{self.name} knows {len(self.values)} documents by their ids: say which these {count} are, with ids=..."
+                f"{self.name} knows its {len(self.values)} documents by id: say which these {count} are, with ids=..."
             )
         check_ids(ids, count)
         if list(ids) == list(self.ids):

@@ -16,6 +16,7 @@ import numpy as np
 from offsphere.base.arrays import Array, Rows, Vectors
 from offsphere.base.cores import available_cores
 from offsphere.base.errors import OffsphereError, VectorError
+from offsphere.base.short_repr import short_repr
 from offsphere.scoring.similarity import Polar, Similarity
 from offsphere.scoring.transforms import Side
 from offsphere.vectors.as_vectors import as_vectors
@@ -47,6 +48,8 @@ class QueryBank:
     queries: Vectors
     neighbours: int
     share: float
+
+    __repr__ = short_repr
 
     def biases(self, transform: TransformFunction, similarity: Similarity, documents: Documents | Blocks) -> Array:
         """Compute the bias of documents under a scorer's transforms and similarity."""
@@ -111,7 +114,9 @@ def nearest_means(
     with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(available_cores()) as pool:
         for block in blocks:
             tiles = [
-                pool.submit(_best_values, similarity, transform, block[start : start + TILE], first + start, chunks, most)
+                pool.submit(
+                    _best_values, similarity, transform, block[start : start + TILE], first + start, chunks, most
+                )
                 for start in range(0, len(block), TILE)
             ]
             for tile in tiles:

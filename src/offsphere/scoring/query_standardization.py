@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
+from offsphere.base.short_repr import short_repr
 from offsphere.scoring.value_key import value_key
 
 
@@ -17,6 +18,8 @@ class QueryStandardization:
 
     mean: Array
     covariance: Array
+
+    __repr__ = short_repr
 
     @cached_property
     def key(self) -> str:

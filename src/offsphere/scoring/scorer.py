@@ -17,7 +17,7 @@ from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.lowering import Lowering
 from offsphere.scoring.query_standardization import QueryStandardization
 from offsphere.scoring.scorer_files import read_scorer_files, with_prefix, without_prefix, write_scorer_files
-from offsphere.scoring.similarity import COSINE, FAMILIES, Polar, Similarity
+from offsphere.scoring.similarity import COSINE, FAMILIES, Similarity
 from offsphere.scoring.transforms import (
     TRANSFORMS,
     AffineMap,

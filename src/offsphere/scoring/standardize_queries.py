@@ -22,9 +22,7 @@ from offsphere.vectors.lengths import lengths
 from offsphere.vectors.moments import Moments
 
 
-def standardize_queries(
-    scorer: Scorer, documents: Documents | Blocks, *, ids: Sequence[str] | None = None
-) -> Scorer:
+def standardize_queries(scorer: Scorer, documents: Documents | Blocks, *, ids: Sequence[str] | None = None) -> Scorer:
     """Standardise a scorer's scores per query, so that one threshold fits all queries; one pass over the documents.
 
     Args:

@@ -15,6 +15,7 @@ from offsphere.base.arrays import Index
 from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
 from offsphere.base.plain import plain
+from offsphere.base.short_repr import short_repr
 
 DynamicsRow = dict[str, Any]  # one measurement of a probe: the step, and values by name
 
@@ -33,6 +34,8 @@ class Run:
     stopped: str  # why
     broke: bool = False  # whether the loss was no number any more
     cosine: Sequence[float] = ()  # of an encoder: the same held-out values by cosine
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

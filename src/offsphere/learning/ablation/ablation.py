@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
 from offsphere.base.plain import plain
+from offsphere.base.short_repr import short_repr
 from offsphere.comparison.table import ALPHA
 from offsphere.scoring.training_record import parquet_of
 
@@ -26,6 +27,8 @@ class VariantResult(NamedTuple):
     difference_low: float
     difference_high: float
     p: float | None  # corrected; nothing for the baseline
+
+    __repr__ = short_repr
 
     @property
     def verdict(self) -> str:
@@ -47,6 +50,8 @@ class VariantRow(NamedTuple):
     exponents: tuple[float, float]  # of the output, at the end
     negative_variance: float  # of the probe's cosines, at the end
     same: Sequence[str] = ()  # variants that train alike
+
+    __repr__ = short_repr
 
 
 class PaperFinding(NamedTuple):

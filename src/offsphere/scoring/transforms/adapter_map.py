@@ -7,13 +7,14 @@ with a matrix, and, where it has a magnitude head, give it a learned length. ``o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows, Vectors
 from offsphere.base.errors import ParameterError, VectorError
+from offsphere.base.short_repr import short_repr
 from offsphere.scoring.training_record import Training
 from offsphere.scoring.transforms.maps import AffineMap, Side
 from offsphere.scoring.transforms.transform import Transform
@@ -54,6 +55,8 @@ class SideAdapter:
     matrix: Array | None = None  # (dimension, output dimension)
     input: float = 0.0
     head: MagnitudeHead | None = None
+
+    __repr__ = short_repr
 
     def apply(self, vectors: Vectors) -> Rows:
         """Map rows in float64 and keep them in float32."""

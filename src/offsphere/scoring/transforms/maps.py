@@ -14,6 +14,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Rows, Vectors
 from offsphere.base.errors import VectorError
+from offsphere.base.short_repr import short_repr
 from offsphere.scoring.value_key import value_key
 from offsphere.vectors.moments import Moments
 
@@ -43,6 +44,8 @@ class AffineMap:
 
     matrix: Array  # (dimension, output dimension) or (dimension,)
     shift: Array  # (output dimension,)
+
+    __repr__ = short_repr
 
     @cached_property
     def key(self) -> str:
@@ -89,6 +92,8 @@ class Chain:
     """Maps one after the other, where they are not one affine map."""
 
     parts: tuple[FittedMap, ...]
+
+    __repr__ = short_repr
 
     @cached_property
     def key(self) -> str:
