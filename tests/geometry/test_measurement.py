@@ -30,7 +30,7 @@ def test_everything_is_measured_and_is_json(generated):
     assert again["of"]["vectors"] == {"query": [200, 64], "document": [3000, 64]}
     assert again["lengths"][1]["with_characters"] is None
     assert sum(again["lengths"][1]["histogram_counts"]) == 3_000
-    assert again["relevance"]["sentence"] in repr(shape)
+    assert again["relevance"]["sentence"] in str(shape)
 
 
 def test_dual_evaluation_is_what_compare_finds(generated):
@@ -154,7 +154,7 @@ def test_gold_scores_turned_round_are_asked_about():
     scale = np.exp(rng.normal(0, 1, (300, 1)))
     task = PairTask("distances", distance)
     shape = osp.measure(
-        PairVectors.of(task, (left * scale).astype(np.float32), right.astype(np.float32)), task, ["dual"]
+        task, PairVectors.of(task, (left * scale).astype(np.float32), right.astype(np.float32)), ["dual"]
     )
     assert shape.dual.warning.startswith("both are negative")
 

@@ -115,7 +115,7 @@ def _measure_shape(
 
     # what can be wrong in the command itself is said before any data is read
     grouped = read_groups(groups) if groups is not None else None
-    check_sections(sections)
+    sections = check_sections(sections)
     if scorer is not None:
         parse_scorer(scorer)
     with progress_bar("embedding") as progress:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from offsphere.base.cache import Memo
-from offsphere.base.errors import OffsphereError, ParameterError, UnknownNameError, VectorError
+from offsphere.base.errors import OffsphereError, ParameterError, VectorError
+from offsphere.base.names import known_name
 from offsphere.base.progress import Progress
 from offsphere.comparison.table import Comparison
 from offsphere.data.call_order import check_order, is_task
@@ -17,6 +18,14 @@ from offsphere.geometry.shape import MEASURES, SECTIONS, Geometry
 from offsphere.geometry.sides import Measurable, sides_of
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
+
+# what others call these sections
+ELSEWHERE = {
+    **dict.fromkeys(("norm", "norms", "length"), "lengths"),
+    **dict.fromkeys(("hub", "hubs"), "hubness"),
+    **dict.fromkeys(("isotropic", "anisotropy", "cone"), "isotropy"),
+    **dict.fromkeys(("dims", "dimension", "outliers", "rogue"), "dimensions"),
+}
 
 
 def measure(
@@ -66,7 +75,7 @@ def measure(
         >>> shape.skipped["fisher"]
         'it needs positive pairs: give a task with judgments'
     """
-    check_sections(sections)
+    sections = check_sections(sections)
     task, vectors = _task_and_vectors(task, vectors)
     sides = sides_of(vectors, task)
     evidence = Evidence(
@@ -109,11 +118,14 @@ def _task_and_vectors(task: Task | Measurable | None, vectors: Measurable | None
     return cast("Task", task), vectors
 
 
-def check_sections(sections: Sequence[str] | None) -> None:
+def check_sections(sections: Sequence[str] | None) -> list[str] | None:
     """Refuse a section that does not exist, before anything is read or measured.
 
     Args:
         sections: Names of sections; nothing stands for all of them.
+
+    Returns:
+        The names as they are known.
 
     Raises:
         ParameterError: A single name instead of a list of names.
@@ -129,6 +141,4 @@ def check_sections(sections: Sequence[str] | None) -> None:
     """
     if isinstance(sections, str):
         raise ParameterError(f"sections = {sections!r}: give a list, [{sections!r}]")
-    for name in sections or ():
-        if name not in SECTIONS:
-            raise UnknownNameError("section", name, list(SECTIONS))
+    return [known_name("section", name, SECTIONS, ELSEWHERE) for name in sections] if sections is not None else None
