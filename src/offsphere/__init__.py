@@ -133,7 +133,12 @@ else:  # a type checker that saw this would believe in any name
     def __getattr__(name: str) -> object:
         if name not in _MODULE_OF:
             raise AttributeError(f"module 'offsphere' has no attribute {name!r}")
-        value = getattr(import_module(f"offsphere.{_MODULE_OF[name]}"), name)
+        try:
+            value = getattr(import_module(f"offsphere.{_MODULE_OF[name]}"), name)
+        except ImportError as error:
+            from offsphere.base.extras import missing_extra
+
+            raise missing_extra(error) or error from error
         globals()[name] = value
         return value
 

@@ -12,6 +12,7 @@ import numpy as np
 from offsphere.base.arrays import Counts, Index, Vectors
 from offsphere.base.errors import DataError, ParameterError, VectorError
 from offsphere.base.spilled import gather_rows
+from offsphere.data.store import is_store, read_manifest
 from offsphere.data.task import Task, TaskSide, TaskVectors
 from offsphere.data.vector_files import BLOCK, VectorFile, find_file, read_vectors
 from offsphere.vectors.as_vectors import as_vectors
@@ -235,7 +236,7 @@ class PairVectors:
         )
 
 
-def load_vectors(folder: str | Path, task: Task) -> TaskVectors:
+def load_vectors(folder: str | Path, task: Task, *, data: str = "DATA") -> TaskVectors:
     """Read the vectors of both sides of a task and put them into the task's order.
 
     Args:
@@ -243,6 +244,7 @@ def load_vectors(folder: str | Path, task: Task) -> TaskVectors:
             ``.parquet`` or ``.safetensors`` file or a store. For the split train, ``queries-train.*`` is read where it
             is there, and so on. A file that carries no ids may have them beside it, in ``documents.ids``.
         task: Says which vectors are needed, and their order.
+        data: Where the task was read from, for the command that an error tells.
 
     Returns:
         The vectors; a ``.npy`` file in the task's order stays on disk and is read from the map.
@@ -270,7 +272,7 @@ def load_vectors(folder: str | Path, task: Task) -> TaskVectors:
         raise DataError(f"{path} is not a folder of vectors")
     files = [_read_side(path, side) for side in task.sides]
     first, second = (
-        file if side.ids is None else _in_order(file, side.ids, side.listed or side.ids, side.name)
+        file if side.ids is None else _in_order(file, side, _cure(file, task, path, data))
         for file, side in zip(files, task.sides, strict=True)
     )
     return task.vectors(first.vectors, second.vectors, (first.tokens, second.tokens))
@@ -288,8 +290,17 @@ def _read_side(folder: Path, side: TaskSide) -> VectorFile:
     return read_vectors(path)
 
 
-def _in_order(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], kind: str) -> VectorFile:
-    """The rows of the wanted ids. A file without ids is in the order of the wanted or of all listed ones."""
+def _cure(file: VectorFile, task: Task, folder: Path, data: str) -> str:
+    """What makes vectors that are missing: the command for a store, whose model is known, else what to add."""
+    if not is_store(file.path):
+        return f"add them to {file.path.name}, or make all of them with offsphere embed {data} --out ANOTHER_DIR"
+    split = f" --split {task.split}" if task.split is not None else ""
+    return f"offsphere embed {data}{split} --model {read_manifest(file.path).model} --out {folder}"
+
+
+def _in_order(file: VectorFile, side: TaskSide, cure: str) -> VectorFile:
+    """The rows of a side's ids. A file without ids is in the order of these or of all listed ones."""
+    wanted, listed, kind = side.ids or (), side.listed or side.ids or (), side.name
     ids = file.ids
     if ids is None:
         if len(file.vectors) == len(wanted):
@@ -308,7 +319,7 @@ def _in_order(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], ki
         raise VectorError(f"{file.path}: {kind} id {name!r} stands there {times} times: ids must not repeat")
     missing = [name for name in wanted if name not in rows]
     if missing:
-        raise VectorError(f"{file.path} has no vector for {kind} {missing[0]!r} ({len(missing)} are missing)")
+        raise VectorError(f"{file.path} has no vector for {kind} {missing[0]!r} ({len(missing)} are missing): {cure}")
     chosen = [rows[name] for name in wanted]
     tokens = file.tokens[chosen] if file.tokens is not None else None
     pieces = (file.vectors[chosen[start : start + BLOCK]] for start in range(0, len(chosen), BLOCK))

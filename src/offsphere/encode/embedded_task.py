@@ -96,7 +96,7 @@ class EmbeddedSource:
         """Read the vectors of a task, or embed it where a model is named."""
         if self.encoder is not None:
             return embed(task, self.encoder, self.folder_of(task), progress=progress)
-        return load_vectors(self.folder_of(task), task)
+        return load_vectors(self.folder_of(task), task, data=self.data)
 
     def folder_of(self, task: Task) -> Path:
         """The folder where the vectors of a task are, or will be."""

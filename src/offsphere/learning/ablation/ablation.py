@@ -28,7 +28,9 @@ class VariantResult(NamedTuple):
     difference_high: float
     p: float | None  # corrected; nothing for the baseline
 
-    __repr__ = short_repr
+    def __repr__(self) -> str:
+        """The fields, long ones by their size."""
+        return short_repr(self)
 
     @property
     def verdict(self) -> str:
@@ -51,7 +53,9 @@ class VariantRow(NamedTuple):
     negative_variance: float  # of the probe's cosines, at the end
     same: Sequence[str] = ()  # variants that train alike
 
-    __repr__ = short_repr
+    def __repr__(self) -> str:
+        """The fields, long ones by their size."""
+        return short_repr(self)
 
 
 class PaperFinding(NamedTuple):
