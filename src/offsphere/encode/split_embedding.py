@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
 from offsphere.data.load import load_task, splits_of
-from offsphere.data.task import Task
+from offsphere.data.task import Task, TaskSide
 from offsphere.encode.embedding import embed_items, side_items
 from offsphere.encode.encoder import Encoder
 
@@ -54,7 +54,7 @@ def embed_other_splits(
             continue
         try:
             other = load_task(data, split, ignore_missing=ignore_missing)
-            if other.sides[-1].stored_as == searched.stored_as and other.sides[-1].ids != searched.ids:
+            if _is_another(other.sides[-1], searched):
                 yield SplitOutcome(split, f"it has other documents than {task.split}: give it an --out of its own")
                 continue
             for side, items in zip(other.sides, side_items(other), strict=True):
@@ -63,3 +63,10 @@ def embed_other_splits(
                     yield SplitOutcome(side.stored_as)
         except DataError as error:
             yield SplitOutcome(split, str(error))
+
+
+def _is_another(side: TaskSide, stored: TaskSide) -> bool:
+    """Tell whether a side would go into the store of another one though it has other items."""
+    if side.stored_as != stored.stored_as:
+        return False
+    return (list(side.ids or ()), list(side.items or ())) != (list(stored.ids or ()), list(stored.items or ()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -67,11 +68,10 @@ class Blocks:
             yield _join(pieces)
 
 
-def _parts_of(documents: Documents) -> Sequence[Vectors]:
-    """Tell several arrays of rows from one list of rows."""
-    if isinstance(documents, np.ndarray) or not isinstance(documents, list | tuple):
-        return (documents,)  # type: ignore[return-value]
-    return documents if len(documents) and np.ndim(documents[0]) == 2 else (documents,)  # type: ignore[return-value] # noqa: PLR2004
+def _parts_of(documents: Any) -> Sequence[Any]:
+    """Tell several arrays of rows from one array, or one list of rows."""
+    several = isinstance(documents, list | tuple) and (not documents or np.ndim(documents[0]) == 2)  # noqa: PLR2004
+    return documents if several else (documents,)
 
 
 def _whole_tiles(rows: int) -> int:
