@@ -10,6 +10,13 @@ from offsphere.base.names import known_name
 if TYPE_CHECKING:
     from offsphere.learning.objective.losses.loss import Loss
 
+# what others call these
+ELSEWHERE = {
+    **dict.fromkeys(("nce", "info-nce", "contrastive", "mnrl", "multiple-negatives-ranking", "in-batch"), "infonce"),
+    **dict.fromkeys(("nt-xent", "ntxent"), "simclr"),
+    **dict.fromkeys(("sigmoid", "sig-lip"), "siglip"),
+    **dict.fromkeys(("symmetric", "symmetric-infonce"), "clip"),
+}
 LOSSES = (
     "infonce",
     "clip",
@@ -19,13 +26,6 @@ LOSSES = (
     "siglip",
     "spectral",
 )
-# what others call these
-ELSEWHERE = {
-    **dict.fromkeys(("nce", "info-nce", "contrastive", "mnrl", "multiple-negatives-ranking", "in-batch"), "infonce"),
-    **dict.fromkeys(("nt-xent", "ntxent"), "simclr"),
-    **dict.fromkeys(("sigmoid", "sig-lip"), "siglip"),
-    **dict.fromkeys(("symmetric", "symmetric-infonce"), "clip"),
-}
 
 
 def loss_of(loss: str | Loss) -> Loss:
