@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from offsphere.base.extras import missing_extra as _missing_extra
 from offsphere.base.version import __version__ as __version__
 
 # The public names, by the module each lives in. A module is loaded when one of its names is first used, so that
@@ -136,9 +137,7 @@ else:  # a type checker that saw this would believe in any name
         try:
             value = getattr(import_module(f"offsphere.{_MODULE_OF[name]}"), name)
         except ImportError as error:
-            from offsphere.base.extras import missing_extra
-
-            raise missing_extra(error) or error from error
+            raise _missing_extra(error) or error from error
         globals()[name] = value
         return value
 

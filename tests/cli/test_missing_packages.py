@@ -20,6 +20,12 @@ class Blocker:
 
 sys.meta_path.insert(0, Blocker())
 """
+SMALL_DEMO = """
+from offsphere.data.formats import docstrings
+docstrings.DEFAULT_PACKAGES = ("rich",)
+from offsphere.cli import main
+main()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +106,7 @@ def test_what_needs_no_torch_runs_without_it(without_torch, small, arguments):
 
 
 def test_the_demo_goes_on_without_torch_and_says_so(without_torch):
-    result = without_torch("demo", "--out", "demo")
+    result = without_torch("demo", "--out", "demo", code=SMALL_DEMO)
     assert result.returncode == 0, result.stderr
     last = result.stdout.splitlines()[-1]
     assert last.startswith("Left out is what an adapter on these vectors learns")

@@ -30,7 +30,7 @@ def short_repr(thing: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    """Write one value."""
+    """Write one value: an array by type and shape, a long list by its count, all else as it is or cut."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"{value.dtype} {tuple(value.shape)}" if value.shape else f"{value}"
     if isinstance(value, Mapping | list | tuple | set | frozenset) and len(value) > MOST_ENTRIES:

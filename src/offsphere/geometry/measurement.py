@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from offsphere.base.cache import Memo
 from offsphere.base.errors import OffsphereError, ParameterError, VectorError
-from offsphere.base.names import known_name
+from offsphere.base.known_names import known_name
 from offsphere.base.progress import Progress
 from offsphere.comparison.table import Comparison
 from offsphere.data.call_order import check_order, is_task

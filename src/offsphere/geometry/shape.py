@@ -19,8 +19,6 @@ from offsphere.geometry.negatives import Negatives, measure_negatives
 from offsphere.geometry.relevance import Relevance, measure_relevance
 from offsphere.geometry.section import section, sections_of
 
-WIDEST, MOST_LINES = 100, 18  # of what a prompt shows
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Geometry:
@@ -115,3 +113,4 @@ def _to_json(part: Any) -> dict[str, Any]:
 
 MEASURES = sections_of(Geometry)
 SECTIONS = tuple(MEASURES)
+WIDEST, MOST_LINES = 100, 18  # of what a prompt shows

@@ -24,7 +24,7 @@ class Biased(Protocol):
 
     @property
     def transform(self) -> TransformFunction:
-        """The fitted transforms."""
+        """What the fitted transforms make of the vectors of a side."""
         ...
 
     @property

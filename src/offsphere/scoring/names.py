@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
-from offsphere.base.names import known_name, plain_name
+from offsphere.base.known_names import known_name, plain_name
 from offsphere.scoring.part import Part
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import CORNERS, FAMILIES, Polar, Similarity

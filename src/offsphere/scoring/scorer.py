@@ -89,7 +89,7 @@ class Scorer:
             )
 
     def __str__(self) -> str:
-        """The name."""
+        """The name of the scorer, as tables print it."""
         return self.name
 
     def __repr__(self) -> str:

@@ -36,6 +36,8 @@ def as_vectors(rows: Any, what: str = "vectors") -> Vectors:
         return rows
     try:
         array = np.asarray(rows)
-        return array if array.dtype in (np.float16, np.float32) else array.astype(np.float32)
-    except (TypeError, ValueError, RuntimeError) as error:  # of numpy, and of a tensor that is not in memory
-        raise VectorError(f"{what} are no rows of numbers: give a list of equally long rows, or an array") from error
+    except (TypeError, ValueError, RuntimeError):  # of numpy, and of a tensor that is not in memory
+        array = np.array(None)
+    if array.dtype.kind not in "fiub":
+        raise VectorError(f"{what} are no rows of numbers: give a list of equally long rows, or an array")
+    return array if array.dtype in (np.float16, np.float32) else array.astype(np.float32)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from offsphere.base.names import known_name
+from offsphere.base.known_names import known_name
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.objective.exponents import Normalize
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from offsphere.base.errors import ParameterError, UnknownNameError
-from offsphere.base.names import known_name
+from offsphere.base.known_names import known_name
 from offsphere.learning.objective.exponents import (
     Exponents,
     Normalize,

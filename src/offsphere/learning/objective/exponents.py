@@ -13,7 +13,7 @@ from math import isfinite
 from types import MappingProxyType
 
 from offsphere.base.errors import ParameterError
-from offsphere.base.names import known_name
+from offsphere.base.known_names import known_name
 from offsphere.scoring.similarity import Polar
 
 Normalize = str | tuple[float, float]

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from offsphere.base.errors import ParameterError, UnknownNameError
-from offsphere.base.names import plain_name
+from offsphere.base.known_names import plain_name
 from offsphere.scoring.similarity import Agreement
 from offsphere.statistics.metrics import over_pairs as pairs
 from offsphere.statistics.metrics import per_query as ranking

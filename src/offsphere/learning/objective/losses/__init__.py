@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from offsphere.base.names import known_name
+from offsphere.base.known_names import known_name
 
 if TYPE_CHECKING:
     from offsphere.learning.objective.losses.loss import Loss

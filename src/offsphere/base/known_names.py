@@ -12,7 +12,7 @@ def plain_name(typed: str) -> str:
     """Write a name as names are written here: small letters, words joined by dashes.
 
     Example:
-        >>> from offsphere.base.names import plain_name
+        >>> from offsphere.base.known_names import plain_name
         >>> plain_name(" Inner_Product ")
         'inner-product'
     """
@@ -35,7 +35,7 @@ def known_name(kind: str, typed: str, known: Iterable[str], elsewhere: Mapping[s
         UnknownNameError: where nothing has that name; it says what was probably meant.
 
     Example:
-        >>> from offsphere.base.names import known_name
+        >>> from offsphere.base.known_names import known_name
         >>> known_name("similarity", "Norm_Mix", ["cosine", "norm-mix"])
         'norm-mix'
     """
