@@ -53,7 +53,7 @@ def million(rows: int, folder: Path, goals: Goals, rounds: int) -> None:
 
     clock = Clock()
     clock.run(
-        {"one covariance pass": covariance, "ours, all sections": lambda: measure(vectors, task, SECTIONS)}, rounds
+        {"one covariance pass": covariance, "ours, all sections": lambda: measure(task, vectors, SECTIONS)}, rounds
     )
     print(f"{rows:,} x {DIMENSION} float32 from a map, {QUERIES:,} queries; {', '.join(SECTIONS)}")
     clock.show()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from offsphere.base.extras import missing_extra as _missing_extra
 from offsphere.base.version import __version__ as __version__
 
 # The public names, by the module each lives in. A module is loaded when one of its names is first used, so that
@@ -133,7 +134,10 @@ else:  # a type checker that saw this would believe in any name
     def __getattr__(name: str) -> object:
         if name not in _MODULE_OF:
             raise AttributeError(f"module 'offsphere' has no attribute {name!r}")
-        value = getattr(import_module(f"offsphere.{_MODULE_OF[name]}"), name)
+        try:
+            value = getattr(import_module(f"offsphere.{_MODULE_OF[name]}"), name)
+        except ImportError as error:
+            raise _missing_extra(error) or error from error
         globals()[name] = value
         return value
 

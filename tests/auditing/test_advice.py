@@ -31,7 +31,7 @@ def planted(kind, seed=0, queries=150, documents=1_500, dimension=16):
 
 
 def advised(task, vectors, **more):
-    return osp.advise(osp.compare(task, vectors), osp.measure(vectors, task), **more)
+    return osp.advise(osp.compare(task, vectors), osp.measure(task, vectors), **more)
 
 
 def test_where_length_is_relevance_it_recommends_the_dot_product_and_says_why():

@@ -459,7 +459,7 @@ def test_a_third_kind_of_task_is_compared(choice):
 
 def test_a_third_kind_of_task_is_measured(choice):
     task, vectors = choice
-    shape = osp.measure(vectors, task)
+    shape = osp.measure(task, vectors)
     assert shape.dual is not None
     assert [side.side for side in shape.lengths] == ["query", "document"]
     assert shape.negatives is not None  # from the positives that the task names

@@ -21,7 +21,7 @@ def generated(tmp_path_factory):
 
 def test_everything_is_measured_and_is_json(generated):
     task, vectors = generated
-    shape = osp.measure(vectors, task, scorer="whiten(0.5) + cosine")
+    shape = osp.measure(task, vectors, scorer="whiten(0.5) + cosine")
     assert set(shape.skipped) == {"frequency"}  # generated vectors have no texts
     assert shape.relevance.d.low > 0  # length carries authority there, and queries want authority
     assert [row.scorer for row in shape.hubness] == ["cosine", "dot", "whiten(0.5) + cosine"]
@@ -30,13 +30,13 @@ def test_everything_is_measured_and_is_json(generated):
     assert again["of"]["vectors"] == {"query": [200, 64], "document": [3000, 64]}
     assert again["lengths"][1]["with_characters"] is None
     assert sum(again["lengths"][1]["histogram_counts"]) == 3_000
-    assert again["relevance"]["sentence"] in repr(shape)
+    assert again["relevance"]["sentence"] in str(shape)
 
 
 def test_dual_evaluation_is_what_compare_finds(generated):
     task, vectors = generated
     table = osp.compare(task, vectors, ["dot"])
-    dual = osp.measure(vectors, task, ["dual"]).dual
+    dual = osp.measure(task, vectors, ["dual"]).dual
     assert dual.cosine.value == table["cosine"].value
     assert dual.difference.value == table["dot"].difference
     assert dual.p == table["dot"].p
@@ -63,9 +63,9 @@ def collapsing(seed, model_uses_length):
 
 def test_a_collapse_is_warned_of_in_both_directions():
     task, vectors = collapsing(0, model_uses_length=True)
-    assert osp.measure(vectors, task, ["dual"]).dual.warning.startswith("magnitude collapse: cosine keeps only")
+    assert osp.measure(task, vectors, ["dual"]).dual.warning.startswith("magnitude collapse: cosine keeps only")
     task, vectors = collapsing(0, model_uses_length=False)
-    assert "the dot product keeps only" in osp.measure(vectors, task, ["dual"]).dual.warning
+    assert "the dot product keeps only" in osp.measure(task, vectors, ["dual"]).dual.warning
 
 
 def test_vectors_alone_are_measured_and_no_vector_is_its_own_neighbour(tmp_path):
@@ -90,7 +90,7 @@ def test_pairs_are_measured():
     gold = rng.uniform(0, 5, 200)
     right = (left + (5 - gold[:, None]) * rng.normal(0, 0.4, left.shape)).astype(np.float32)
     task = PairTask("pairs", gold)
-    shape = osp.measure(PairVectors.of(task, left, right), task)
+    shape = osp.measure(task, PairVectors.of(task, left, right))
     assert [row.side for row in shape.lengths] == ["left", "right"]
     assert shape.negatives.positives == int((gold >= gold.min() + 0.8 * np.ptp(gold)).sum())
     assert shape.negatives.positive_mean > 0.5
@@ -126,7 +126,7 @@ def test_one_relevant_pair_is_too_few_for_gradients():
     task = osp.RankingTask.from_judgments({"q": {"a": 1.0}}, ["a", "b"])
     vectors = osp.RankingVectors.of(task, np.ones((1, 3), np.float32), np.eye(2, 3, dtype=np.float32))
     with pytest.raises(OffsphereError, match="at least two positive pairs, task has 1"):
-        osp.measure(vectors, task, ["gradients"])
+        osp.measure(task, vectors, ["gradients"])
 
 
 def test_lengths_that_differ_by_rounding_are_equal():
@@ -154,7 +154,7 @@ def test_gold_scores_turned_round_are_asked_about():
     scale = np.exp(rng.normal(0, 1, (300, 1)))
     task = PairTask("distances", distance)
     shape = osp.measure(
-        PairVectors.of(task, (left * scale).astype(np.float32), right.astype(np.float32)), task, ["dual"]
+        task, PairVectors.of(task, (left * scale).astype(np.float32), right.astype(np.float32)), ["dual"]
     )
     assert shape.dual.warning.startswith("both are negative")
 

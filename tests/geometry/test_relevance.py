@@ -35,7 +35,7 @@ def test_a_known_effect_is_found_over_the_corpus_and_within_queries():
     lengths = rng.normal(10, 1, 2_000)
     lengths[relevant] += 0.7  # a d of 0.7
     task, vectors = planted(lengths, relevant)
-    effect = measure(vectors, task, ["relevance"]).relevance
+    effect = measure(task, vectors, ["relevance"]).relevance
     assert (effect.relevant, effect.others) == (100, 1_900)
     assert effect.d.low < 0.7 < effect.d.high
     assert effect.within.d.low < 0.7 < effect.within.d.high
@@ -53,7 +53,7 @@ def test_text_length_in_disguise_is_unmasked():
     weights = characters.astype(float) ** 2
     relevant = rng.choice(3_000, 100, replace=False, p=weights / weights.sum())
     task, vectors = planted(lengths, relevant, characters)
-    effect = measure(vectors, task, ["relevance"]).relevance
+    effect = measure(task, vectors, ["relevance"]).relevance
     assert effect.d.low > 0.5
     assert effect.d_adjusted.low < 0 < effect.d_adjusted.high
     assert effect.text_length_explains > 0.8
@@ -67,7 +67,7 @@ def test_what_length_says_beyond_text_length_survives():
     relevant = np.arange(100)
     lengths[relevant] += 0.3
     task, vectors = planted(lengths, relevant, characters)
-    effect = measure(vectors, task, ["relevance"]).relevance
+    effect = measure(task, vectors, ["relevance"]).relevance
     assert effect.d_adjusted.low > 0.5
     assert effect.d_adjusted.value > effect.d.value
     assert effect.within_adjusted.d.low > 0.5
@@ -88,12 +88,12 @@ def test_groups_are_told_apart():
     lengths[50:100] -= 2
     task, vectors = planted(lengths, np.arange(100))
     groups = {f"q{q}": "up" if q < 50 else "down" for q in range(100)}
-    effect = measure(vectors, task, ["relevance"], groups=groups).relevance
+    effect = measure(task, vectors, ["relevance"], groups=groups).relevance
     down, up = effect.groups
     assert (down.group, down.queries, up.group) == ("down", 50, "up")
     assert down.d.high < -1 < 1 < up.d.low
     with pytest.raises(OffsphereError, match="none of the 1 queries that were given a group"):
-        measure(vectors, task, ["relevance"], groups={"nobody": "x"})
+        measure(task, vectors, ["relevance"], groups={"nobody": "x"})
 
 
 def test_query_length_and_difficulty_correlate_where_planted():
@@ -102,15 +102,15 @@ def test_query_length_and_difficulty_correlate_where_planted():
     noise = np.linspace(0, 1.5, 100)[:, None]  # later queries are harder ...
     harder = vectors.queries + noise * rng.normal(size=vectors.queries.shape)
     longer = harder / np.linalg.norm(harder, axis=1, keepdims=True) * (1 + noise)  # ... and longer
-    shape = measure(RankingVectors.of(task, longer.astype(np.float32), vectors.documents), task, ["relevance"])
+    shape = measure(task, RankingVectors.of(task, longer.astype(np.float32), vectors.documents), ["relevance"])
     assert shape.relevance.query_length_and_ndcg.spearman.high < -0.2
 
 
 def test_normalised_vectors_are_said_to_be():
     task, vectors = planted(np.ones(300), np.arange(100))
     with pytest.raises(OffsphereError, match="normalised; magnitude was discarded before we saw it"):
-        measure(vectors, task, ["relevance"])
-    shape = measure(vectors, task)
+        measure(task, vectors, ["relevance"])
+    shape = measure(task, vectors)
     assert "magnitude was discarded before we saw it" in shape.skipped["relevance"]
     assert "magnitude was discarded before we saw it" in shape.lengths[1].sentence
     assert [row.scorer for row in shape.hubness] == ["cosine"]
@@ -120,13 +120,13 @@ def test_normalised_vectors_are_said_to_be():
 def test_too_few_documents_of_a_kind_are_said_to_be(count, message):
     task, vectors = planted(np.random.default_rng(0).uniform(1, 2, count), np.arange(100))
     with pytest.raises(OffsphereError, match=message):
-        measure(vectors, task, ["relevance"])
+        measure(task, vectors, ["relevance"])
 
 
 def test_one_relevant_document_is_too_few():
     task, vectors = planted(np.random.default_rng(0).uniform(1, 2, 50), np.zeros(100, int))
     with pytest.raises(OffsphereError, match="1 relevant documents; an effect needs two"):
-        measure(vectors, task, ["relevance"])
+        measure(task, vectors, ["relevance"])
 
 
 def test_within_queries_is_what_a_plain_loop_finds():
@@ -140,7 +140,7 @@ def test_within_queries_is_what_a_plain_loop_finds():
     relevant = np.argsort(-cosines, axis=1)[:, :120]  # all of them before any other
     judged = {f"q{q}": {f"d{d}": 1.0 for d in row} for q, row in enumerate(relevant)}
     task = RankingTask.from_judgments(judged, [f"d{d}" for d in range(900)])
-    effect = measure(RankingVectors.of(task, queries, documents), task, ["relevance"]).relevance
+    effect = measure(task, RankingVectors.of(task, queries, documents), ["relevance"]).relevance
     means, squares, freedom, above = [], 0.0, 0, []
     for q in range(40):
         order = [d for d in np.argsort(-cosines[q]) if d not in set(relevant[q])][:100]
@@ -161,7 +161,7 @@ def test_correlations_are_with_the_length_they_name():
     vectors = RankingVectors.of(
         task, vectors.queries * rng.uniform(1, 9, (100, 1)).astype(np.float32), vectors.documents
     )
-    shape = measure(vectors, task, ["relevance", "gradients"])
+    shape = measure(task, vectors, ["relevance", "gradients"])
     q, d = vectors.queries.astype(float), vectors.documents[:100].astype(float)
     a, b = np.linalg.norm(q, axis=1), np.linalg.norm(d, axis=1)
     cosines = (q * d).sum(axis=1) / (a * b)
@@ -176,9 +176,9 @@ def test_documents_without_length_are_left_out():
     rng = np.random.default_rng(8)
     lengths = rng.normal(10, 1, 1_500)
     lengths[:100] += 0.8
-    whole = measure(*reversed(planted(lengths, np.arange(100))), ["relevance"]).relevance
+    whole = measure(*planted(lengths, np.arange(100)), ["relevance"]).relevance
     lengths[1_400:] = 0
-    holed = measure(*reversed(planted(lengths, np.arange(100))), ["relevance"]).relevance
+    holed = measure(*planted(lengths, np.arange(100)), ["relevance"]).relevance
     assert holed.others == 1_300
     assert abs(holed.d.value - whole.d.value) < 0.1
 
@@ -192,5 +192,5 @@ def test_an_effect_that_text_length_does_not_touch_is_no_disguise():
         lengths[:40] += 0.32
         characters = rng.integers(50, 2_000, 800)
         task, vectors = planted(lengths, np.arange(40), characters, queries=40, seed=seed)
-        disguised.append(measure(vectors, task, ["relevance"]).relevance.in_disguise)
+        disguised.append(measure(task, vectors, ["relevance"]).relevance.in_disguise)
     assert sum(disguised) <= 1

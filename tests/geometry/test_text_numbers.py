@@ -43,7 +43,7 @@ def test_bands_hold_the_cosines_of_their_own_documents():
 def test_length_follows_text_in_the_static_model(embedded):
     """What papers.md and we found before: vectors of a mean of tokens get shorter with the text."""
     task, vectors = embedded("cranfield")
-    shape = measure(vectors, task, ["lengths", "frequency"])
+    shape = measure(task, vectors, ["lengths", "frequency"])
     document = shape.lengths[1]
     assert document.counted == "tokens"
     assert document.with_characters.spearman.high < -0.3
@@ -61,7 +61,7 @@ def test_lengths_are_held_against_the_number_they_name():
     rows = np.zeros((200, 3), np.float32)
     rows[:, 0] = words
     task = PairTask("words", rng.uniform(0, 5, 200), texts, texts)
-    shape = measure(PairVectors.of(task, rows, rows), task, ["lengths", "frequency"])
+    shape = measure(task, PairVectors.of(task, rows, rows), ["lengths", "frequency"])
     assert np.isclose(shape.lengths[0].with_tokens.spearman.value, 1)
     assert shape.lengths[0].with_characters.spearman.value < 0.999
     (numbers,) = text_numbers([texts])

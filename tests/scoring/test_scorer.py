@@ -19,15 +19,6 @@ def test_pairs_are_scored_as_query_and_document(name):
     assert np.allclose(parse_scorer(name).score_pairs(left, right), expected)
 
 
-@pytest.mark.parametrize("name", ["cosine", "query-normalized", "polar(0.3, 0.8)"])
-def test_a_turned_scorer_scores_documents_that_look_for_queries(name):
-    left, right = vectors(0, 7), vectors(1, 7)
-    scorer = parse_scorer(name)
-    assert np.allclose(scorer.turned().score_pairs(right, left), scorer.score_pairs(left, right))
-    with pytest.raises(OffsphereError, match="all of the polar family can be turned, not euclidean"):
-        parse_scorer("euclidean").turned()
-
-
 def test_what_cannot_be_scored_is_refused():
     with pytest.raises(OffsphereError, match="never fitted"):
         search(vectors(0, 2), vectors(1, 5), [parse_scorer("center + cosine")], 3)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from offsphere.auditing.findings import Case, Finding, Topic, findings_of
+from offsphere.base.errors import ParameterError
 from offsphere.base.plain import plain
 from offsphere.comparison.choice import Choice, choose
 from offsphere.comparison.table import Comparison
@@ -41,7 +42,7 @@ class Advice:
         >>> task = osp.PairTask("pairs", (rows @ rows[0]).astype(float))
         >>> vectors = osp.PairVectors.of(task, np.tile(rows[0], (80, 1)), rows)
         >>> table = osp.compare(task, vectors, [osp.parse_scorer("dot")])
-        >>> advice = osp.advise(table, osp.measure(vectors, task, ["lengths"]))
+        >>> advice = osp.advise(table, osp.measure(task, vectors, ["lengths"]))
         >>> advice.name, [finding.topic for finding in advice.findings]
         ('dot', ['scorer', 'length', 'expectation', 'training'])
         >>> advice.settings[2].engine, advice.settings[2].setting.partition(" (")[0]
@@ -109,12 +110,14 @@ def advise(table: Comparison, shape: Geometry, *, symmetric: bool | None = None,
         >>> task = osp.RankingTask.from_judgments(judged, [f"d{d}" for d in range(60)])
         >>> vectors = osp.RankingVectors.of(task, queries, documents)
         >>> table = osp.compare(task, vectors, [osp.parse_scorer("dot")])
-        >>> advice = osp.advise(table, osp.measure(vectors, task, ["lengths"]))
+        >>> advice = osp.advise(table, osp.measure(task, vectors, ["lengths"]))
         >>> advice.name, advice.scorer.name
         ('dot', 'dot')
         >>> advice.verdict[1].partition(":")[0]
         'Length helps'
     """
+    if isinstance(table, Geometry) and isinstance(shape, Comparison):
+        raise ParameterError("advise(shape, table) is the wrong way round: write advise(table, shape)")
     symmetric = table.task["kind"] == "pairs" if symmetric is None else symmetric
     choice = choose(table)
     case = Case(table, shape, choice, symmetric, declared)

@@ -25,6 +25,7 @@ from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.examples import Example, changed_queries
 from offsphere.comparison.exponent_curve import ExponentCurve, exponent_curve
 from offsphere.comparison.table import Comparison, Row
+from offsphere.data.call_order import check_order
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.task_vectors import RankingVectors
@@ -157,6 +158,7 @@ def audit(
         >>> audit.advice.verdict[1].partition(" (")[0]
         'Relevant documents have longer vectors'
     """
+    check_order("audit", task, vectors)
     clock = _Clock()
     with clock.step("digest"):
         digests = _digests(task, vectors)
@@ -167,7 +169,7 @@ def audit(
             table = compare(task, vectors, metric=metric, folds=folds, seed=seed, progress=progress, memo=memo)
         with clock.step("measure"):
             scorer = _scorer_to_measure(table)
-            shape = measure(vectors, task, scorer=scorer, table=table, seed=seed, progress=progress, memo=memo)
+            shape = measure(task, vectors, scorer=scorer, table=table, seed=seed, progress=progress, memo=memo)
         advice = advise(table, shape, symmetric=symmetric, declared=declared)
         with clock.step("sweep"):
             curves = _exponent_curves(task, vectors, table, advice.scorer, seed, memo)

@@ -67,11 +67,13 @@ class VectorError(OffsphereError):
 class UnknownNameError(OffsphereError):
     """A name that stands for nothing: of a similarity, a transform, a metric, a recipe."""
 
-    def __init__(self, kind: str, name: str, known: list[str]) -> None:
-        """Suggest the known names that are spelled nearly like this one, or list them all where none is."""
+    def __init__(self, kind: str, name: str, known: list[str], meant: str | None = None) -> None:
+        """Suggest what was ``meant``, else known names spelled nearly like this one; list all where none is."""
         from difflib import get_close_matches
 
-        near = get_close_matches(name, known, n=3, cutoff=0.5)
+        spelled = {known_name.lower(): known_name for known_name in known}
+        close = get_close_matches(name.lower(), list(spelled), n=3, cutoff=0.5)
+        near = [meant] if meant is not None else [spelled[spelling] for spelling in close]
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
         super().__init__(f"unknown {kind} {name!r}: {hint}")
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from offsphere.base.errors import MissingExtraError
+from offsphere.base.extras import is_installed
 from offsphere.cli.audit_steps import print_audit, run_audit, write_report
 from offsphere.cli.docstring_task import make_docstring_task
 from offsphere.cli.writable import check_writable
@@ -21,8 +23,12 @@ def demo_command(
     task, vectors, report = out / "task", out / "vectors", out / "audit.html"
     typer.echo(f"$ offsphere data docstrings --out {task}")
     make_docstring_task(task)
-    typer.echo(f"\n$ offsphere audit {task} --model wordllama --vectors {vectors} --adapt --out {report}")
+    adapt = is_installed("torch")
+    learning = " --adapt" if adapt else ""
+    typer.echo(f"\n$ offsphere audit {task} --model wordllama --vectors {vectors}{learning} --out {report}")
     check_writable(report)
-    audit = run_audit(EmbeddedSource(str(task), "wordllama", vectors), adapt=True)
+    audit = run_audit(EmbeddedSource(str(task), "wordllama", vectors), adapt=adapt)
     write_report(audit, report)
     print_audit(audit, report)
+    if not adapt:
+        typer.echo(f"Left out is what an adapter on these vectors learns: {MissingExtraError('torch', 'learn')}")

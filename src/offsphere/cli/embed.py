@@ -20,7 +20,9 @@ def embed_command(
     ],
     model: Annotated[str, typer.Option(help=options.MODEL_HELP)] = "wordllama",
     out: Annotated[Path | None, typer.Option(help="Where to keep the vectors. Default: the user's cache.")] = None,
-    split: options.Split = None,
+    split: Annotated[
+        str | None, typer.Option(help="Embed this split alone: test, dev, train, ... [all that DATA has]")
+    ] = None,
     keep_normalize: Annotated[
         bool, typer.Option("--keep-normalize", help="Leave the model's Normalize stages in: all lengths will be one.")
     ] = False,
@@ -32,13 +34,21 @@ def embed_command(
     from offsphere.data.store import read_manifest
     from offsphere.encode.embedding import default_folder, embed
     from offsphere.encode.sources import load_encoder
+    from offsphere.encode.split_embedding import embed_other_splits
 
     task = load_task(data, split, ignore_missing=ignore_missing)
     encoder = load_encoder(model, keep_normalize=keep_normalize)
     folder = out if out is not None else default_folder(task.name, model)
     with progress_bar("embedding") as progress:
         embed(task, encoder, folder, dtype=dtype, progress=progress)
-    for name in (side.stored_as for side in task.sides):
+    names = [side.stored_as for side in task.sides]
+    if split is None:  # what learns from another split looks for its vectors here
+        for other in embed_other_splits(data, task, encoder, folder, dtype=dtype, ignore_missing=ignore_missing):
+            if other.left_out:
+                typer.echo(f"warning: the split {other.name} is left out: {other.left_out}", err=True)
+            else:
+                names.append(other.name)
+    for name in names:
         manifest = read_manifest(folder / name)
         shape = f"{manifest.rows:,} x {manifest.dimension} {manifest.dtype}"
         typer.echo(f"{folder / name}: {shape} by {manifest.model}")

@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from offsphere.base.errors import OffsphereError, first_line, one_line
+from offsphere.base.extras import missing_extra
 
 USER, BUG, INTERRUPTED = 2, 70, 130
 
@@ -47,6 +48,9 @@ def one_line_endings(*, debug: bool) -> Iterator[None]:
             sys.stdout.flush()  # a full device is noticed here, and not after the last line of Python
     except OffsphereError as error:
         _end(USER, str(error), debug=debug)
+    except ImportError as error:
+        missing = missing_extra(error)
+        _end(USER, str(missing), debug=debug) if missing is not None else _end(BUG, _bug(error), debug=debug)
     except (KeyboardInterrupt, Interrupted) as interruption:
         kept = interruption.args or getattr(interruption, "__notes__", [])
         _end(INTERRUPTED, "; ".join(["stopped", *map(str, kept)]), debug=debug)
@@ -60,12 +64,13 @@ def one_line_endings(*, debug: bool) -> Iterator[None]:
     except MemoryError:
         _end(USER, "the memory of this machine is not enough: take fewer vectors, or another machine", debug=debug)
     except Exception as error:  # noqa: BLE001  # the last one there is
-        reason = f"{type(error).__name__}: {first_line(error)}"
-        _end(
-            BUG,
-            f"this is a bug of offsphere ({reason}): run it again with --debug and report what it shows",
-            debug=debug,
-        )
+        _end(BUG, _bug(error), debug=debug)
+
+
+def _bug(error: Exception) -> str:
+    """What is said of an error that nobody thought of."""
+    reason = f"{type(error).__name__}: {first_line(error)}"
+    return f"this is a bug of offsphere ({reason}): run it again with --debug and report what it shows"
 
 
 def _end(code: int, message: str, *, debug: bool) -> NoReturn:

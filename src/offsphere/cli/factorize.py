@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from offsphere.factors.stability import Stability
 
 NEIGHBOURS = 10
+PENALISED = {
+    "product": "the product of the factors",
+    "nothing": "nothing",
+    "factors": "each side's factors (weight decay, ALS)",
+}
 
 factorize_app = typer.Typer(help="What cosine means on learned factors: fit, test, demonstrate.", no_args_is_help=True)
 
@@ -93,21 +98,33 @@ def stability_command(
     """How far can cosine neighbours change while the model does not change at all?"""
     from offsphere.factors.closed_form import Factors
     from offsphere.factors.factor_files import read_numbers
-    from offsphere.factors.stability import stability
+    from offsphere.factors.stability import REGULARIZED, stability
 
-    trust = stability(
-        Factors.load(items) if items.is_dir() else read_numbers(items, 2),
-        read_numbers(users, 2) if users is not None else None,
-        freedom=freedom,
-        regularized=regularized,
-        neighbours=neighbours,
-        draws=draws,
-        seed=seed,
-    )
+    factors = Factors.load(items) if items.is_dir() else read_numbers(items, 2)
+    others = read_numbers(users, 2) if users is not None else None
+
+    def judge(penalised: str | None) -> Stability:
+        return stability(
+            factors, others, freedom=freedom, regularized=penalised, neighbours=neighbours, draws=draws, seed=seed
+        )
+
+    if items.is_dir() or regularized is not None or freedom is not None:
+        trust = judge(regularized)
+        if as_json:
+            typer.echo(json.dumps(trust.to_json(), indent=2, allow_nan=False))
+        else:
+            _print_stability(trust)
+        return
+    # a file does not say what its training penalised, which decides what may change: all that may be is told
+    by_penalty = {penalised: judge(penalised) for penalised in REGULARIZED}
     if as_json:
-        typer.echo(json.dumps(trust.to_json(), indent=2, allow_nan=False))
-    else:
-        _print_stability(trust)
+        told = {"regularized": {penalised: trust.to_json() for penalised, trust in by_penalty.items()}}
+        typer.echo(json.dumps(told, indent=2, allow_nan=False))
+        return
+    for penalised, trust in by_penalty.items():
+        typer.echo(f"If the training penalised {PENALISED[penalised]}:")
+        typer.echo(f"  {trust.verdict}")
+    typer.echo("Say which it was with --regularized product, nothing or factors, to see more of it.")
 
 
 @factorize_app.command("demo")

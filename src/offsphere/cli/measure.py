@@ -117,7 +117,7 @@ def _measure_shape(
 
     # what can be wrong in the command itself is said before any data is read
     grouped = read_groups(groups) if groups is not None else None
-    check_sections(sections)
+    sections = check_sections(sections)
     if scorer is not None:
         parse_scorer(scorer)
     with progress_bar("embedding") as progress:
@@ -126,8 +126,8 @@ def _measure_shape(
         warn_left_out((task, cast("TaskVectors", vectors)))
     with progress_bar("measuring") as progress:
         return measure(
-            vectors,
             task,
+            vectors,
             sections,
             scorer=scorer,
             encoder=encoder,

@@ -13,6 +13,7 @@ from offsphere.base.progress import Progress
 from offsphere.comparison.candidates import Candidate, default_candidates, merge_candidates, ranking_key
 from offsphere.comparison.table import Comparison, Row
 from offsphere.comparison.tuning import MeasuredCandidate, tune_candidates
+from offsphere.data.call_order import check_order
 from offsphere.data.task import Task, TaskVectors
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
@@ -81,6 +82,7 @@ def compare(
     """
     if folds < 2 or seed < 0:  # noqa: PLR2004
         raise ParameterError(f"folds = {folds}, seed = {seed}: cross-validation needs at least 2, a seed at least 0")
+    check_order("compare", task, vectors)
     chosen = metric_for(task, metric)
     task.check(vectors)
     moments, normalized = _moments_and_equality(vectors)

@@ -60,7 +60,7 @@ def changed_queries(task: RankingTask, vectors: RankingVectors, first: Row, seco
     if not len(chosen):
         return []
     queries = np.asarray(vectors.queries[chosen])
-    tops = search(queries, vectors.documents, [first.scorer, second.scorer], SHOWN)
+    tops = search(queries, vectors.documents, [first.scorer, second.scorer], SHOWN, ids=task.document_ids)
     query_lengths = lengths(queries)
     judgments = task.judgments.only(chosen)
     first_lists, second_lists = (

@@ -10,6 +10,7 @@ from typing import Any
 from offsphere.base.arrays import Array
 from offsphere.base.errors import UnknownNameError
 from offsphere.base.plain import plain
+from offsphere.comparison.plain_table import plain_table
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.significance import Tally
 
@@ -35,6 +36,11 @@ class Row:
     tally: Tally | None = None  # against the baseline, query by query
     values: Array | None = None  # per query, where the metric has such values
     tuned: bool = False  # whether its parameters were chosen by cross-validation
+
+    def __repr__(self) -> str:
+        """The name, the value and what it gains, not the arrays."""
+        gain = "" if self.p is None else f", {_gain(self)}, p = {self.p:.2g}"
+        return f"Row({self.label}: {self.value:.4f}{gain})"
 
     @property
     def deployed(self) -> str:
@@ -109,6 +115,10 @@ class Comparison:
             if name in (row.name, row.label, row.scorer.name, *row.same_ranking_as):
                 return row
         raise UnknownNameError("row", name, [known for row in self.rows for known in (row.name, *row.same_ranking_as)])
+
+    def __str__(self) -> str:
+        """The best rows as a table, and the conclusion."""
+        return plain_table(self)
 
     def __repr__(self) -> str:
         """The task, the size and the conclusion, not the arrays."""

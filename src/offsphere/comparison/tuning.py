@@ -7,10 +7,11 @@ from typing import cast
 
 import numpy as np
 
-from offsphere.base.arrays import Array
+from offsphere.base.arrays import Array, Vectors
 from offsphere.comparison.candidates import Candidate
 from offsphere.data.evaluator import Bank, Evaluator
-from offsphere.ranking.hub_bias import CSLS_NEIGHBOURS, NNN_NEIGHBOURS, nearest_means, with_csls, with_nnn
+from offsphere.ranking.hub_bias import CSLS_NEIGHBOURS, NNN_NEIGHBOURS, with_csls, with_nnn
+from offsphere.scoring.query_bank import nearest_means, thin_bank
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
 from offsphere.scoring.standardize_queries import standardize_queries
@@ -44,29 +45,37 @@ def tune_candidates(evaluator: Evaluator, candidates: Sequence[Candidate], *, ex
 def _hub_biases_by_fold(evaluator: Evaluator, bank: Bank) -> list[tuple[Candidate, list[Candidate]]]:
     """Make biases against hubs, for each fold from a bank of the other folds' queries.
 
-    The first of a pair is made from all queries, to be deployed; it is never measured.
+    The first of a pair is made from all queries, to be deployed, and knows its documents by their ids; it is never
+    measured. The others go by row number, for this corpus alone.
     """
     folds = evaluator.folds
     count = int(folds.max()) + 1
     if count < 2:  # noqa: PLR2004
         return []
-    banks = [bank.queries, *(bank.queries[folds != fold] for fold in range(count))]
+    kept = thin_bank(bank.queries)
+    banks = [kept, *(bank.queries[folds != fold] for fold in range(count))]
     neighbours = (NNN_NEIGHBOURS, CSLS_NEIGHBOURS)
 
     def means() -> dict[str, Array]:
-        by_bank = [nearest_means(Scorer(COSINE), bank.documents, queries, *neighbours) for queries in banks]
+        by_bank = [
+            nearest_means(Scorer(COSINE).transform, COSINE, bank.documents, queries, *neighbours) for queries in banks
+        ]
         return {"nnn": np.stack([nnn for nnn, _ in by_bank]), "csls": np.stack([csls for _, csls in by_bank])}
 
     arrays = cast("dict[str, Array]", evaluator.memo.arrays("banks", means))
-    whole, *by_fold = [_hub_biases(*rows) for rows in zip(arrays["nnn"], arrays["csls"], strict=True)]
+    deployed, *rows_by_fold = zip(arrays["nnn"], arrays["csls"], strict=True)
+    whole = _hub_biases(*deployed, bank.document_ids, kept)
+    by_fold = [_hub_biases(*rows) for rows in rows_by_fold]
     return [(whole[number], [candidates[number] for candidates in by_fold]) for number in range(len(whole))]
 
 
-def _hub_biases(nnn_means: Array, csls_means: Array) -> list[Candidate]:
+def _hub_biases(
+    nnn_means: Array, csls_means: Array, ids: Sequence[str] | None = None, bank: Vectors | None = None
+) -> list[Candidate]:
     """Make both biases from the documents' nearness to the queries of one bank."""
     cosine = Scorer(COSINE)
-    options = tuple(with_nnn(cosine, nnn_means, alpha) for alpha in ALPHAS)
+    options = tuple(with_nnn(cosine, nnn_means, alpha, ids=ids, bank=bank) for alpha in ALPHAS)
     return [
         Candidate("cosine + nnn (tuned)", options, tuple({"alpha": alpha} for alpha in ALPHAS), tuned=True),
-        Candidate("cosine + csls", (with_csls(cosine, csls_means),), ({},)),
+        Candidate("cosine + csls", (with_csls(cosine, csls_means, ids=ids, bank=bank),), ({},)),
     ]

@@ -27,6 +27,11 @@ class Bank(Protocol):
         """The vectors that are asked for."""
         ...
 
+    @property
+    def document_ids(self) -> Sequence[str] | None:
+        """The ids of what is asked for, in the order of its vectors; nothing where it has none."""
+        ...
+
 
 class Evaluator(Protocol):
     """Measures scorers on a task under one metric."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Index
+from offsphere.base.short_repr import short_repr
 
 
 class Judgment(NamedTuple):
@@ -28,6 +29,8 @@ class Judgments:
     grades: Array
     query_count: int
     document_count: int
+
+    __repr__ = short_repr
 
     @classmethod
     def of(cls, queries: Index, documents: Index, grades: Array, query_count: int, document_count: int) -> Judgments:

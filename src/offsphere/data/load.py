@@ -81,6 +81,31 @@ def _kind_of(path: Path) -> tuple[bool, bool]:
     return path.is_file(), path.is_dir()
 
 
+def splits_of(data: str | Path) -> list[str]:
+    """List the parts that data on disk has, such as train, dev and test; none where it is one file, or on the hub.
+
+    Args:
+        data: A folder or a file.
+
+    Returns:
+        Their names, as ``load_task`` takes them.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from offsphere.data.load import splits_of
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> for split in ("test", "train"):
+        ...     _ = (folder / f"{split}.csv").write_text("score,sentence1,sentence2")
+        >>> splits_of(folder)
+        ['test', 'train']
+    """
+    path = Path(data)
+    if not path.is_dir():
+        return []
+    return next((list(form.splits(path)) for form in FORMATS if form.recognise(path)), [])
+
+
 def _refusal(path: Path) -> str:
     """Why nothing was loaded, with how the data begins."""
     if path.is_file():

@@ -62,6 +62,11 @@ class PairTask:
     right_texts: Sequence[Item] | None = None
     split: str | None = None
 
+    def __repr__(self) -> str:
+        """The name and the count, not the texts."""
+        split = f", {self.split}" if self.split else ""
+        return f"PairTask({self.name}{split}: {len(self.gold)} pairs)"
+
     def __post_init__(self) -> None:
         """Refuse what cannot be correlated with: it takes at least three pairs whose gold scores differ."""
         if not np.isfinite(self.gold).all():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Index
+from offsphere.base.arrays import Array, Index, Vectors
 from offsphere.base.cache import Memo
-from offsphere.base.digests import digest_of
+from offsphere.base.digests import digest_of, digest_of_texts
 from offsphere.base.progress import Progress
 from offsphere.data.judgments import Judgments
 from offsphere.data.task_vectors import RankingVectors
@@ -20,6 +20,14 @@ from offsphere.statistics.evaluation import Evaluation, MeanOverQueries, OverPoo
 from offsphere.statistics.metrics import Metric
 
 
+class NamedDocuments(NamedTuple):
+    """Queries, and documents with their ids: what biases against hubs are made from."""
+
+    queries: Vectors
+    documents: Vectors
+    document_ids: Sequence[str]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RankingEvaluator:
     """Measures scorers by judgments, without what a query must not get, under one metric."""
@@ -27,6 +35,7 @@ class RankingEvaluator:
     judgments: Judgments
     excluded: Judgments | None
     vectors: RankingVectors
+    document_ids: Sequence[str]
     metric: Metric
     folds: Index
     progress: Progress | None = None
@@ -41,9 +50,9 @@ class RankingEvaluator:
         return OverPool(self.judgments.query_count, totals, cast("Any", self.metric.function))
 
     @property
-    def bank(self) -> RankingVectors | None:
+    def bank(self) -> NamedDocuments | None:
         """The queries and documents of the task."""
-        return self.vectors
+        return NamedDocuments(self.vectors.queries, self.vectors.documents, self.document_ids)
 
     def values(self, scorers: Sequence[Scorer]) -> list[Array]:
         """Measure each scorer; those that must come out the same are searched once."""
@@ -59,7 +68,10 @@ class RankingEvaluator:
 
     def _measure_group(self, scorers: Mapping[Hashable, Scorer]) -> dict[Hashable, Array]:
         """Measure scorers whose transforms do the same, from the memo where their measurements are there."""
-        name = f"searched-{digest_of(scorer.key.encode() for scorer in scorers.values())}"
+        parts = [scorer.key for scorer in scorers.values()]
+        if any(scorer.bias is not None and scorer.bias.ids is not None for scorer in scorers.values()):
+            parts.append(digest_of_texts(self.document_ids))  # by which such a bias is looked up
+        name = f"searched-{digest_of(part.encode() for part in parts)}"
         kept = self.memo.arrays(name, lambda: {"measured": self._measure(list(scorers.values()))})
         return dict(zip(scorers, cast("Array", kept["measured"]), strict=True))
 
@@ -79,16 +91,17 @@ class RankingEvaluator:
     def _rankings(self, scorers: Sequence[Scorer]) -> Iterator[tuple[Index, list[TopK]]]:
         """Rank for some queries at a time, without what they must not get; who must not get much is searched deeper."""
         queries, documents, depth = self.vectors.queries, self.vectors.documents, self.metric.depth
-        excluded = self.excluded
+        excluded, ids, progress = self.excluded, self.document_ids, self.progress
         if excluded is None:
-            yield from search_in_turns(queries, documents, scorers, depth, progress=self.progress)
+            yield from search_in_turns(queries, documents, scorers, depth, ids=ids, progress=progress)
             return
         counts = excluded.relevant
         bands = np.ceil(np.log2(counts + 1)).astype(np.int64)
         for band in np.unique(bands).tolist():
             rows = np.flatnonzero(bands == band)
             deeper = depth + int(counts[rows].max())
-            for some, tops in search_in_turns(queries[rows], documents, scorers, deeper, progress=self.progress):
+            turns = search_in_turns(queries[rows], documents, scorers, deeper, ids=ids, progress=progress)
+            for some, tops in turns:
                 chosen = rows[some]
                 yield chosen, [_without(top, excluded.only(chosen), depth) for top in tops]
 

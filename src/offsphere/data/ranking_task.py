@@ -407,6 +407,7 @@ class RankingTask:
             judgments=self.judgments,
             excluded=self.excluded,
             vectors=self._checked(vectors),
+            document_ids=self.document_ids,
             metric=metric,
             folds=folds,
             progress=progress,

@@ -103,6 +103,11 @@ class Store:
     vectors: Vectors
     digests: Digests | None = None
 
+    def __repr__(self) -> str:
+        """Where it is and what is in it, not the numbers."""
+        rows, dimension = self.vectors.shape
+        return f"Store({self.folder}: {rows:,} x {dimension} of {self.manifest.model})"
+
     @property
     def ids(self) -> list[str]:
         """The ids in the order of the rows."""

@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from offsphere.base.arrays import Counts, Index, Vectors
-from offsphere.base.errors import DataError, VectorError
+from offsphere.base.errors import DataError, ParameterError, VectorError
 from offsphere.base.spilled import gather_rows
 from offsphere.data.list_columns import BLOCK
+from offsphere.data.store import is_store, read_manifest
 from offsphere.data.task import Task, TaskSide, TaskVectors
 from offsphere.data.vector_files import VectorFile, find_file, read_vectors
+from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.contents import keys_of
 from offsphere.vectors.lengths import lengths
@@ -49,6 +51,11 @@ class RankingVectors:
     query_tokens: Counts | None = None
     document_tokens: Counts | None = None
 
+    def __post_init__(self) -> None:
+        """Make arrays of lists."""
+        for side, name in (("queries", "query vectors"), ("documents", "document vectors")):
+            object.__setattr__(self, side, as_vectors(getattr(self, side), name))
+
     @classmethod
     def of(cls, task: Task, queries: Vectors, documents: Vectors) -> RankingVectors:
         """Check arrays that are in the task's order already, and name those of length zero.
@@ -72,7 +79,7 @@ class RankingVectors:
             >>> osp.RankingVectors.of(task, documents[:1], documents).empty
             ["document 'd2'"]
         """
-        arrays = (queries, documents)
+        queries, documents = arrays = as_vectors(queries, "query vectors"), as_vectors(documents, "document vectors")
         names = [side.ids or () for side in task.sides]
         for side, ids, vectors in zip(task.sides, names, arrays, strict=True):
             if len(vectors) != len(ids):
@@ -123,7 +130,7 @@ class RankingVectors:
         return replace(self, queries=self.queries[rows], query_tokens=_pick_tokens(self.query_tokens, rows))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairVectors:
     """The vectors of a pair task's two sides, in the task's order.
 
@@ -148,6 +155,11 @@ class PairVectors:
     left_tokens: Counts | None = None
     right_tokens: Counts | None = None
 
+    def __post_init__(self) -> None:
+        """Make arrays of lists."""
+        for side in ("left", "right"):
+            object.__setattr__(self, side, as_vectors(getattr(self, side), f"{side} vectors"))
+
     @classmethod
     def of(cls, task: Task, left: Vectors, right: Vectors) -> PairVectors:
         """Check arrays that are in the task's order already, and name those of length zero.
@@ -171,6 +183,7 @@ class PairVectors:
             >>> osp.PairVectors.of(task, rows, rows).sides[1].shape
             (3, 2)
         """
+        left, right = as_vectors(left, "left vectors"), as_vectors(right, "right vectors")
         rows = [f"row {number}" for number in range(task.units)]
         for side, vectors in (("left", left), ("right", right)):
             if len(vectors) != len(rows):
@@ -179,6 +192,10 @@ class PairVectors:
                 )
         _check_dimensions(left, right, "left", "right")
         return cls(left, right, _empty_names(left, rows, "left") + _empty_names(right, rows, "right"))
+
+    def __repr__(self) -> str:
+        """The shapes, not the numbers."""
+        return f"PairVectors(left {self.left.shape}, right {self.right.shape})"
 
     @property
     def unnamed_sides(self) -> tuple[TaskSide, TaskSide]:
@@ -220,7 +237,7 @@ class PairVectors:
         )
 
 
-def load_vectors(folder: str | Path, task: Task, *, verify: bool = True) -> TaskVectors:
+def load_vectors(folder: str | Path, task: Task, *, verify: bool = True, data: str = "DATA") -> TaskVectors:
     """Read the vectors of both sides of a task and put them into the task's order.
 
     Args:
@@ -229,6 +246,7 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True) -> Task
             is there, and so on. A file that carries no ids may have them beside it, in ``documents.ids``.
         task: Says which vectors are needed, and their order.
         verify: Whether stores are compared with the digests they were written with, at a second for each gigabyte.
+        data: Where the task was read from, for the command that an error tells.
 
     Returns:
         The vectors; a ``.npy`` file in the task's order stays on disk and is read from the map.
@@ -249,12 +267,14 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True) -> Task
         >>> osp.load_vectors(folder, task).documents.tolist()
         [[3.0, 4.0, 5.0], [0.0, 1.0, 2.0]]
     """
+    if not isinstance(folder, str | Path):
+        raise ParameterError("load_vectors(folder, task): the folder comes first here, as in all that reads files")
     path = Path(folder)
     if not path.is_dir():
         raise DataError(f"{path} is not a folder of vectors")
     files = [_read_side(path, side, verify=verify) for side in task.sides]
     first, second = (
-        file if side.ids is None else _in_order(file, side.ids, side.listed or side.ids, side.name)
+        file if side.ids is None else _in_order(file, side, _cure(file, task, path, data))
         for file, side in zip(files, task.sides, strict=True)
     )
     return task.vectors(first.vectors, second.vectors, (first.tokens, second.tokens))
@@ -272,8 +292,17 @@ def _read_side(folder: Path, side: TaskSide, *, verify: bool) -> VectorFile:
     return read_vectors(path, verify=verify)
 
 
-def _in_order(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], kind: str) -> VectorFile:
-    """The rows of the wanted ids. A file without ids is in the order of the wanted or of all listed ones."""
+def _cure(file: VectorFile, task: Task, folder: Path, data: str) -> str:
+    """What makes vectors that are missing: the command for a store, whose model is known, else what to add."""
+    if not is_store(file.path):
+        return f"add them to {file.path.name}, or make all of them with offsphere embed {data} --out ANOTHER_DIR"
+    split = f" --split {task.split}" if task.split is not None else ""
+    return f"offsphere embed {data}{split} --model {read_manifest(file.path).model} --out {folder}"
+
+
+def _in_order(file: VectorFile, side: TaskSide, cure: str) -> VectorFile:
+    """The rows of a side's ids. A file without ids is in the order of these or of all listed ones."""
+    wanted, listed, kind = side.ids or (), side.listed or side.ids or (), side.name
     ids = file.ids
     if ids is None:
         if len(file.vectors) == len(wanted):
@@ -292,7 +321,7 @@ def _in_order(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], ki
         raise VectorError(f"{file.path}: {kind} id {name!r} stands there {times} times: ids must not repeat")
     missing = [name for name in wanted if name not in rows]
     if missing:
-        raise VectorError(f"{file.path} has no vector for {kind} {missing[0]!r} ({len(missing)} are missing)")
+        raise VectorError(f"{file.path} has no vector for {kind} {missing[0]!r} ({len(missing)} are missing): {cure}")
     chosen = [rows[name] for name in wanted]
     tokens = file.tokens[chosen] if file.tokens is not None else None
     pieces = (file.vectors[chosen[start : start + BLOCK]] for start in range(0, len(chosen), BLOCK))
@@ -301,6 +330,9 @@ def _in_order(file: VectorFile, wanted: Sequence[str], listed: Sequence[str], ki
 
 
 def _check_dimensions(first: Vectors, second: Vectors, first_name: str, second_name: str) -> None:
+    for vectors, name in ((first, first_name), (second, second_name)):
+        if vectors.ndim != 2:  # noqa: PLR2004
+            raise VectorError(f"{name} vectors have shape {vectors.shape}: give a row a vector, (rows, dimensions)")
     if not first.shape[1]:
         raise VectorError(f"{first_name} vectors have no dimensions: every vector needs at least one number")
     if first.shape[1] != second.shape[1]:

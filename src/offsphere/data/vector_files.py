@@ -31,6 +31,10 @@ class VectorFile(NamedTuple):
     ids: Sequence[str] | None
     tokens: Counts | None = None  # how many the model saw of each text, where a store says
 
+    def __repr__(self) -> str:
+        """The path and the shape, not the numbers."""
+        return f"VectorFile({self.path}: {self.vectors.shape}{', with ids' if self.ids is not None else ''})"
+
 
 def of_split(side: str, split: str | None) -> str:
     """The name of a side's vectors in a folder: ``queries``, or ``queries-train`` for a split other than test."""

@@ -101,7 +101,7 @@ class EmbeddedSource:
         """Read the vectors of a task, or embed it where a model is named."""
         if self.encoder is not None:
             return embed(task, self.encoder, self.folder_of(task), verify=self.verify, progress=progress)
-        return load_vectors(self.folder_of(task), task, verify=self.verify)
+        return load_vectors(self.folder_of(task), task, verify=self.verify, data=self.data)
 
     def folder_of(self, task: Task) -> Path:
         """The folder where the vectors of a task are, or will be."""

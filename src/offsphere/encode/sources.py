@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -118,6 +119,9 @@ def _folder_in_package(package: str) -> Path:
 def _import_function(name: str) -> object:
     """The function that ``callable:module:function`` names."""
     _, module, function = (*name.split(":"), "", "")[:3]
+    here = str(Path.cwd())
+    if here not in sys.path:  # as `python -c` has it, and a command that is installed does not
+        sys.path.insert(0, here)
     try:
         return getattr(import_module(module), function)
     except (ImportError, AttributeError, ValueError) as error:

@@ -45,7 +45,8 @@ def engine_settings(scorer: Scorer, level: Agreement = "query") -> list[Setting]
     if metric is None:
         return [Setting(engine.name, "vectors as they are", "as it is", RERANK) for engine in ENGINES]
     plain = not scorer.transforms and scorer.is_plain and _is_served(scorer, level)
-    store = "vectors as they are" if plain else "scorer.lower().documents(vectors)"
+    documents = "scorer.lower().documents(vectors)" if scorer.bias is None else "scorer.lower().documents(vectors, ids)"
+    store = "vectors as they are" if plain else documents
     query = "as it is" if plain else "scorer.lower().queries(vectors)"
     return [Setting(engine.name, store, query, getattr(engine.words, metric)) for engine in ENGINES]
 

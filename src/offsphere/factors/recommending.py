@@ -13,6 +13,7 @@ from scipy.stats import spearmanr
 from offsphere.base.arrays import Flags, Index
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.plain import plain
+from offsphere.base.short_repr import short_repr
 from offsphere.comparison.compare_scorers import RESAMPLES, compare
 from offsphere.comparison.table import ALPHA, Comparison
 from offsphere.data.judgments import Judgments
@@ -42,6 +43,8 @@ class HeldOutInteractions:
     train: sparse.csr_array
     task: RankingTask
     users: Index  # the row of each of the task's users
+
+    __repr__ = short_repr
 
     def vectors(self, factors: Factors) -> RankingVectors:
         """Give the users and items of a model as the vectors of the task.

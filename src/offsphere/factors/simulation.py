@@ -13,6 +13,7 @@ from scipy import sparse
 
 from offsphere.base.arrays import Array, Index
 from offsphere.base.errors import ParameterError
+from offsphere.base.short_repr import short_repr
 
 AT_ONCE = 1_024  # users whose items are drawn together
 
@@ -25,6 +26,8 @@ class Simulation:
     clusters: Index  # (items,) ascending, and within a cluster the most popular item first
     popularity: Array  # (items,)
     preferences: Array  # (users, clusters)
+
+    __repr__ = short_repr
 
 
 def simulate(

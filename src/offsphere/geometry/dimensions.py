@@ -9,6 +9,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index, Vectors
 from offsphere.base.errors import OffsphereError
+from offsphere.base.short_repr import short_repr
 from offsphere.geometry.directions import Directions
 from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.sample import Sample, smallest
@@ -33,6 +34,8 @@ class Dimensions:
     needed: dict[str, int | None]  # how many dimensions make 10, 20, 50 % of it
     informativity: dict[str, float]  # r^2 of the cosines without the first k dimensions with those of all
     informative_rows: int
+
+    __repr__ = short_repr
 
     @property
     def sentence(self) -> str:

@@ -117,7 +117,10 @@ class Evidence:
         """The rows of each query's k nearest vectors of the last side under each scorer: (queries, k)."""
 
         def search() -> dict[str, Counts]:
-            turns = search_in_turns(queries, self.sides[-1].vectors, list(scorers.values()), k, progress=self.progress)
+            side = self.sides[-1]
+            turns = search_in_turns(
+                queries, side.vectors, list(scorers.values()), k, ids=side.ids, progress=self.progress
+            )
             blocks = [[top.documents.astype(np.int32) for top in tops] for _, tops in turns]
             return {"found": np.stack([np.concatenate(lists) for lists in zip(*blocks, strict=True)])}
 

@@ -22,6 +22,7 @@ from math import nan
 import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
+from offsphere.base.short_repr import short_repr
 from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.positives import Positives
 from offsphere.geometry.spectrum import effective_rank
@@ -56,6 +57,8 @@ class Fisher:
     batch: int
     batches: int
     spectra: Sequence[FisherSpectrum]
+
+    __repr__ = short_repr
 
     @property
     def sentence(self) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index, Vectors
 from offsphere.base.errors import OffsphereError
+from offsphere.base.short_repr import short_repr
 from offsphere.geometry.directions import Directions
 from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.positives import Positives
@@ -45,6 +46,8 @@ class FrequencyBias:
     unit: str
     bands: Sequence[FrequencyBand]
     positive: Correlation | None  # frequency against the cosine of positive pairs
+
+    __repr__ = short_repr
 
     @property
     def sentence(self) -> str:

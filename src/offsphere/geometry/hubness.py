@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom, skew
 
 from offsphere.base.arrays import Index
+from offsphere.base.short_repr import short_repr
 from offsphere.geometry.evidence import NEIGHBOURS, Evidence
 
 WORST = 10  # hubs that are named
@@ -41,6 +42,8 @@ class Hubness:
     worst: Sequence[Hub]
     documents_in_lists: Index  # how many documents are in 0, 1, 2, ... lists
     chance: dict[str, float]  # the same numbers if every list were drawn at random
+
+    __repr__ = short_repr
 
     @property
     def sentence(self) -> str:

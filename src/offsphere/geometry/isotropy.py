@@ -8,6 +8,7 @@ from math import exp, isfinite, log, nan, sqrt
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows
+from offsphere.base.short_repr import short_repr
 from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.sample import Sample, smallest
 from offsphere.geometry.scanning import Scan
@@ -37,6 +38,8 @@ class Isotropy:
     partition: Estimate  # of raw vectors
     uniformity: Estimate
     sampled: int | None  # rows whose pairs were formed, where not all were; the partition score has all of the sample
+
+    __repr__ = short_repr
 
     @property
     def sentence(self) -> str:

@@ -17,6 +17,7 @@ from offsphere.base.arrays import Array, Flags
 from offsphere.base.cores import available_cores
 from offsphere.base.errors import OffsphereError
 from offsphere.base.progress import Progress
+from offsphere.base.short_repr import short_repr
 from offsphere.data.items import ItemSide
 from offsphere.encode.encoder import Encoder
 from offsphere.encode.token_layers import token_layers, token_names, transformer_of
@@ -66,6 +67,8 @@ class Layer:
     dimensions: Dimensions
     self_adjusted_by_token: Array  # self-similarity of each token of the report, adjusted
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Layers:
@@ -77,6 +80,8 @@ class Layers:
     compared: int  # distinct tokens that stand in at least two texts
     layers: Sequence[Layer]
     tokens: Sequence[str]  # the distinct tokens that are compared, as the tokenizer writes them
+
+    __repr__ = short_repr
 
     @property
     def sentence(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.base.arrays import Array, Index
+from offsphere.base.short_repr import short_repr
 from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.text_numbers import TextNumbers
 from offsphere.statistics.correlation import Correlation, correlation
@@ -39,6 +40,8 @@ class LengthSummary:
     with_frequency: Correlation | None = None
     counted: str | None = None  # tokens of the model, or words
     frequency_of: str | None = None
+
+    __repr__ = short_repr
 
     @property
     def sentence(self) -> str:

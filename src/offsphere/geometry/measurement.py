@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from offsphere.base.cache import Memo
-from offsphere.base.errors import OffsphereError, ParameterError, UnknownNameError, VectorError
+from offsphere.base.errors import OffsphereError, ParameterError, VectorError
+from offsphere.base.known_names import known_name
 from offsphere.base.progress import Progress
 from offsphere.comparison.table import Comparison
+from offsphere.data.call_order import check_order, is_task
 from offsphere.data.task import Task, TaskVectors
 from offsphere.encode.encoder import Encoder
 from offsphere.geometry.evidence import Evidence
@@ -17,10 +19,18 @@ from offsphere.geometry.sides import Measurable, sides_of
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
 
+# what others call these sections
+ELSEWHERE = {
+    **dict.fromkeys(("norm", "norms", "length"), "lengths"),
+    **dict.fromkeys(("hub", "hubs"), "hubness"),
+    **dict.fromkeys(("isotropic", "anisotropy", "cone"), "isotropy"),
+    **dict.fromkeys(("dims", "dimension", "outliers", "rogue"), "dimensions"),
+}
+
 
 def measure(
-    vectors: Measurable,
-    task: Task | None = None,
+    task: Task | Measurable | None,
+    vectors: Measurable | None = None,
     sections: Sequence[str] | None = None,
     *,
     scorer: Scorer | str | None = None,
@@ -35,8 +45,9 @@ def measure(
     """What the vectors look like, and what their length has to do with relevance.
 
     Args:
-        vectors: Those of a task, a store, or an array with a row a vector.
-        task: The task they belong to; without one, what needs judgments is skipped.
+        task: The task that the vectors belong to. Vectors alone may stand here instead: a store, an array or a list
+            with a row a vector; then what needs judgments is skipped.
+        vectors: Those of the task.
         sections: What to measure. Without them everything is measured that can be, and what cannot is named with its
             reason; a section that is asked for by name and cannot be measured is an error.
         scorer: One more scorer whose hubs are looked at.
@@ -64,7 +75,8 @@ def measure(
         >>> shape.skipped["fisher"]
         'it needs positive pairs: give a task with judgments'
     """
-    check_sections(sections)
+    sections = check_sections(sections)
+    task, vectors = _task_and_vectors(task, vectors)
     sides = sides_of(vectors, task)
     evidence = Evidence(
         sides=sides,
@@ -94,11 +106,26 @@ def measure(
     return Geometry(evidence.describe(), **parts, skipped=skipped)
 
 
-def check_sections(sections: Sequence[str] | None) -> None:
+def _task_and_vectors(task: Task | Measurable | None, vectors: Measurable | None) -> tuple[Task | None, Measurable]:
+    """Tell a task with its vectors from vectors alone."""
+    if vectors is None:
+        if task is None or is_task(task):
+            raise ParameterError("measure: there are no vectors; write measure(task, vectors), or measure(vectors)")
+        return None, cast("Measurable", task)
+    if task is None:
+        return None, vectors
+    check_order("measure", task, vectors)
+    return cast("Task", task), vectors
+
+
+def check_sections(sections: Sequence[str] | None) -> list[str] | None:
     """Refuse a section that does not exist, before anything is read or measured.
 
     Args:
         sections: Names of sections; nothing stands for all of them.
+
+    Returns:
+        The names as they are known.
 
     Raises:
         ParameterError: A single name instead of a list of names.
@@ -114,6 +141,4 @@ def check_sections(sections: Sequence[str] | None) -> None:
     """
     if isinstance(sections, str):
         raise ParameterError(f"sections = {sections!r}: give a list, [{sections!r}]")
-    for name in sections or ():
-        if name not in SECTIONS:
-            raise UnknownNameError("section", name, list(SECTIONS))
+    return [known_name("section", name, SECTIONS, ELSEWHERE) for name in sections] if sections is not None else None

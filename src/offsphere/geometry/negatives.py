@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Array, Flags
+from offsphere.base.short_repr import short_repr
 from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.positives import Positives
 from offsphere.geometry.sample import Sample
@@ -42,6 +43,8 @@ class Negatives:
     known_size: bool  # whether the user said how many pairs the model was trained on
     bounds: Sequence[Bounds]
     sampled: int | None  # rows of the right side from which the variance was computed
+
+    __repr__ = short_repr
 
     @property
     def sentence(self) -> str:

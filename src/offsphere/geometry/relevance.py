@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from offsphere.base.arrays import Array, Flags, Index
 from offsphere.base.errors import OffsphereError
+from offsphere.base.short_repr import short_repr
 from offsphere.data.judgments import Judgments
 from offsphere.data.task import Task
 from offsphere.geometry.evidence import Evidence
@@ -55,6 +56,8 @@ class Relevance:
     document_length_and_cosine: Correlation  # document length against cosine, over positive pairs
     log_lengths_and_cosine: Correlation  # log of both lengths against cosine
     query_length_and_ndcg: Correlation  # query length against the query's ndcg@10 under cosine
+
+    __repr__ = short_repr
 
     @property
     def sentence(self) -> str:

@@ -79,9 +79,15 @@ class Geometry:
         lists = [part if isinstance(part, list) else [part] for part in self.parts.values()]
         return [str(part.sentence) for parts in lists for part in parts]
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         """The sentences, a line each."""
         return "\n".join(["Geometry:", *(f"  {sentence}" for sentence in self.sentences)])
+
+    def __repr__(self) -> str:
+        """The sentences, cut where they are more than a screen."""
+        lines = str(self).splitlines()
+        cut = [line if len(line) <= WIDEST else f"{line[: WIDEST - 4]} ..." for line in lines[:MOST_LINES]]
+        return "\n".join([*cut, *([f"  ... and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else [])])
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for machines, with the sentence of each part.
@@ -107,3 +113,4 @@ def _to_json(part: Any) -> dict[str, Any]:
 
 MEASURES = sections_of(Geometry)
 SECTIONS = tuple(MEASURES)
+WIDEST, MOST_LINES = 100, 18  # of what a prompt shows

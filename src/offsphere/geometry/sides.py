@@ -15,6 +15,7 @@ from offsphere.data.task import Task, TaskVectors
 from offsphere.data.vector_files import VectorFile, read_vectors
 from offsphere.encode.encoder import Encoder
 from offsphere.geometry.text_numbers import TextNumbers, text_numbers
+from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.blocks import Blocks
 
 Measurable = TaskVectors | Store | VectorFile | Vectors
@@ -49,7 +50,7 @@ def sides_of(vectors: Measurable, task: Task | None) -> list[MeasuredSide]:
         vectors = read_vectors(vectors.folder, verify=False)  # who opened it has decided that
     if isinstance(vectors, VectorFile):
         return [MeasuredSide("vector", vectors.vectors, vectors.ids, None, vectors.tokens)]
-    rows = np.asanyarray(vectors)
+    rows = as_vectors(vectors)
     if rows.ndim != 2:  # noqa: PLR2004
         raise VectorError(f"vectors have shape {rows.shape}: give a row a vector, (rows, dimensions)")
     Blocks.of(rows)  # says what is wrong with an empty array, or one that is not of floats

@@ -1,39 +1,46 @@
 """Document biases against hubs: take from each document what it gets from any query at all.
 
 A hub is a document near to everything. Both corrections measure, on a bank of queries, how near a document is to its
-nearest bank queries, and subtract that; both lower to one extra coordinate.
+nearest bank queries, and subtract that; both lower to one extra coordinate. Given the documents' ids, the bias follows
+them, and the bank is kept so that new documents get theirs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from offsphere.base.arrays import Array, Vectors
-from offsphere.base.errors import OffsphereError, VectorError
-from offsphere.ranking.search import check_finite, search
+from offsphere.base.errors import OffsphereError
 from offsphere.scoring.document_bias import DocumentBias
+from offsphere.scoring.query_bank import QueryBank, nearest_means, thin_bank
 from offsphere.scoring.scorer import Scorer
-from offsphere.scoring.similarity import COSINE, Polar
+from offsphere.scoring.similarity import COSINE
 from offsphere.vectors.blocks import Blocks, Documents
-from offsphere.vectors.lengths import lengths
 
 NNN_NEIGHBOURS = 128
 CSLS_NEIGHBOURS = 10
 
 
 def nnn(
-    scorer: Scorer, documents: Documents | Blocks, bank: Vectors, alpha: float = 0.75, k: int = NNN_NEIGHBOURS
+    scorer: Scorer,
+    documents: Documents | Blocks,
+    bank: Vectors,
+    alpha: float = 0.75,
+    k: int = NNN_NEIGHBOURS,
+    *,
+    ids: Sequence[str] | None = None,
 ) -> Scorer:
     """Add nearest-neighbour normalisation: ``s - alpha * mean(top-k of s(bank query, d))`` (Chowdhury et al. 2024).
 
     Args:
         scorer: cosine, dot product or any other of the polar family, fitted where it has transforms.
-        documents: the corpus that will be searched, in its order.
-        bank: vectors of queries that stand for those to come.
+        documents: the corpus that will be searched.
+        bank: vectors of queries that stand for those to come; of more than 8,192, that many at even steps are taken.
         alpha: how much of a document's nearness to all queries is taken away.
         k: over how many of its nearest bank queries that nearness is averaged.
+        ids: of the documents. With them the bias follows each document, in any order and company, and the bank is kept
+            for new ones. Without them it goes by row number, for this corpus in this order alone.
 
     Returns:
         The scorer with a document bias.
@@ -50,12 +57,23 @@ def nnn(
         >>> scorer = osp.nnn(osp.Scorer(), documents, bank, alpha=1.0, k=2)
         >>> scorer.name, scorer.bias.values.round(3).tolist()
         ('cosine + nnn(1)', [-0.832, -0.588])
+        >>> named = osp.nnn(osp.Scorer(), documents, bank, ids=["hub", "other"])
+        >>> osp.search(bank[:1], documents[::-1], [named], k=1, ids=["other", "hub"])[0].documents.tolist()
+        [[0]]
     """
-    (means,) = nearest_means(scorer, documents, bank, k)
-    return with_nnn(scorer, means, alpha)
+    kept = thin_bank(bank)
+    (means,) = nearest_means(scorer.transform, scorer.similarity, documents, kept, k)
+    return with_nnn(scorer, means, alpha, ids=ids, bank=kept, k=k)
 
 
-def csls(scorer: Scorer, documents: Documents | Blocks, bank: Vectors, k: int = CSLS_NEIGHBOURS) -> Scorer:
+def csls(
+    scorer: Scorer,
+    documents: Documents | Blocks,
+    bank: Vectors,
+    k: int = CSLS_NEIGHBOURS,
+    *,
+    ids: Sequence[str] | None = None,
+) -> Scorer:
     """Add cross-domain similarity local scaling: ``2 c - r(q) - r(d)`` (Conneau et al. 2018, arXiv:1710.04087).
 
     It ranks as ``c - r(d) / 2``, which is what this scorer computes; r(d) is the mean cosine to the k nearest bank
@@ -63,9 +81,10 @@ def csls(scorer: Scorer, documents: Documents | Blocks, bank: Vectors, k: int = 
 
     Args:
         scorer: cosine, fitted where it has transforms.
-        documents: the corpus that will be searched, in its order.
-        bank: vectors of queries that stand for those to come.
+        documents: the corpus that will be searched.
+        bank: vectors of queries that stand for those to come; of more than 8,192, that many at even steps are taken.
         k: over how many of its nearest bank queries a document's nearness is averaged.
+        ids: of the documents, as for ``nnn``.
 
     Returns:
         The scorer with a document bias.
@@ -83,46 +102,41 @@ def csls(scorer: Scorer, documents: Documents | Blocks, bank: Vectors, k: int = 
         >>> scorer.name, scorer.bias.values.round(3).tolist()
         ('cosine + csls', [-0.416, -0.294])
     """
-    (means,) = nearest_means(scorer, documents, bank, k)
-    return with_csls(scorer, means)
+    kept = thin_bank(bank)
+    (means,) = nearest_means(scorer.transform, scorer.similarity, documents, kept, k)
+    return with_csls(scorer, means, ids=ids, bank=kept, k=k)
 
 
-def with_nnn(scorer: Scorer, means: Array, alpha: float) -> Scorer:
-    """Add nearest-neighbour normalisation from means that ``nearest_means`` gave."""
-    return replace(scorer, bias=DocumentBias(f"nnn({alpha:g})", -alpha * means))
+def with_nnn(
+    scorer: Scorer,
+    means: Array,
+    alpha: float,
+    *,
+    ids: Sequence[str] | None = None,
+    bank: Vectors | None = None,
+    k: int = NNN_NEIGHBOURS,
+) -> Scorer:
+    """Add nearest-neighbour normalisation from means that ``nearest_means`` gave; with ids the bank is kept."""
+    return _with_bias(scorer, f"nnn({alpha:g})", means, alpha, ids, bank, k)
 
 
-def with_csls(scorer: Scorer, means: Array) -> Scorer:
-    """Add cross-domain similarity local scaling from means that ``nearest_means`` gave."""
+def with_csls(
+    scorer: Scorer,
+    means: Array,
+    *,
+    ids: Sequence[str] | None = None,
+    bank: Vectors | None = None,
+    k: int = CSLS_NEIGHBOURS,
+) -> Scorer:
+    """Add cross-domain similarity local scaling from means that ``nearest_means`` gave; with ids the bank is kept."""
     if scorer.similarity != COSINE:
         raise OffsphereError(f"csls is defined for cosine, not for {scorer.similarity.name}")
-    return replace(scorer, bias=DocumentBias("csls", -means / 2))
+    return _with_bias(scorer, "csls", means, 0.5, ids, bank, k)
 
 
-def nearest_means(scorer: Scorer, documents: Documents | Blocks, bank: Vectors, *neighbours: int) -> list[Array]:
-    """Compute, for each number of neighbours, every document's mean value over that many of its best bank queries.
-
-    A bank smaller than that is averaged whole. A query without length has the value zero with every document, as in a
-    search; a document that has no value gets zero.
-    """
-    similarity = scorer.similarity
-    if not isinstance(similarity, Polar):
-        raise OffsphereError(f"a query bank works with cosine, dot and all of the polar family, not {similarity.name}")
-    if not len(bank):
-        raise VectorError("the query bank is empty: give at least one query vector")
-    # the same search with the sides exchanged: documents look for their nearest queries
-    turned = scorer.turned()
-    bank_lengths = lengths(scorer.transform(bank, "query"))
-    check_finite(bank_lengths, "bank query", 0, scorer)
-    pointing = bank_lengths > 0
-    silent = np.zeros(min(len(bank) - int(pointing.sum()), max(neighbours)))
-    parts: list[list[Array]] = [[] for _ in neighbours]
-    for block in Blocks.of(documents):
-        scores = np.tile(silent, (len(block), 1))
-        if pointing.any():
-            best = search(block, bank[pointing], [turned], max(neighbours))[0].scores
-            scores = np.concatenate([np.where(np.isfinite(best), best, 0), scores], axis=1)
-        scores = -np.sort(-scores, axis=1)
-        for part, k in zip(parts, neighbours, strict=True):
-            part.append(scores[:, :k].mean(axis=1))
-    return [np.concatenate(part) for part in parts]
+def _with_bias(
+    scorer: Scorer, name: str, means: Array, share: float, ids: Sequence[str] | None, bank: Vectors | None, k: int
+) -> Scorer:
+    """Take a share of the means from the documents' scores."""
+    kept = QueryBank(bank, k, share) if ids is not None and bank is not None else None
+    return replace(scorer, bias=DocumentBias(name, -share * means, ids, kept))

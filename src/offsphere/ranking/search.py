@@ -18,9 +18,11 @@ from offsphere.base.arrays import Array, Index, Rows, Vectors
 from offsphere.base.cores import available_cores
 from offsphere.base.errors import ParameterError, VectorError
 from offsphere.base.progress import Progress
+from offsphere.scoring.corpus_biases import CorpusBiases
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import Similarity
 from offsphere.scoring.standardize_queries import standardize_scores
+from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.blocks import TILE, Blocks, Documents
 from offsphere.vectors.lengths import lengths
 
@@ -45,6 +47,11 @@ class TopK(NamedTuple):
     documents: Index  # (queries, k)
     scores: Array  # (queries, k)
 
+    def __repr__(self) -> str:
+        """The size, not the numbers."""
+        queries, k = self.documents.shape
+        return f"TopK({k} documents for each of {queries} queries)"
+
 
 def search(
     queries: Vectors,
@@ -52,6 +59,7 @@ def search(
     scorers: Sequence[Scorer],
     k: int = 10,
     *,
+    ids: Sequence[str] | None = None,
     block_rows: int = 16 * TILE,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -66,6 +74,8 @@ def search(
         documents: document vectors: an array, a memory map, or several of either.
         scorers: all of them are searched in one pass; those whose transforms do the same share a matrix product.
         k: how many documents a query gets; more than the corpus has gives the whole corpus.
+        ids: of the documents, by which a scorer with a bias knows them, whatever their order; a document that is new
+            to it gets its bias from the query bank that was kept with it.
         block_rows: how many documents are read at a time.
         threads: how many threads work; all cores unless told otherwise.
         progress: is told how many documents are done.
@@ -75,7 +85,8 @@ def search(
 
     Raises:
         ParameterError: where ``k`` is below one.
-        VectorError: where vectors are not finite, or dimensions do not fit.
+        VectorError: where vectors are not finite, dimensions do not fit, or a bias cannot be matched with the
+            documents.
         OffsphereError: where a scorer has transforms that were never fitted.
 
     Example:
@@ -93,11 +104,12 @@ def search(
         raise ParameterError(f"k = {k}: ask for at least one document")
     if not scorers:
         return []
-    blocks = Blocks.of(documents, block_rows)
+    queries, blocks = as_vectors(queries, "queries"), Blocks.of(documents, block_rows)
     if queries.ndim != 2 or queries.shape[1] != blocks.dimension:  # noqa: PLR2004
         raise VectorError(f"queries have shape {queries.shape}, documents have {blocks.dimension} dimensions")
     workers = threads or available_cores()
-    groups = _make_groups(queries, scorers, min(k, blocks.count), blocks.count, workers)
+    biases = [_biases_of(scorer, ids, blocks.count) for scorer in scorers]
+    groups = _make_groups(queries, scorers, biases, min(k, blocks.count), blocks.count, workers)
     # one BLAS thread in each of ours: tiles stay in their core's cache, and a transform rounds the same way every time
     with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
         _scan(blocks, groups, pool, progress)
@@ -113,6 +125,7 @@ def search_in_turns(
     scorers: Sequence[Scorer],
     k: int = 10,
     *,
+    ids: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Index, list[TopK]]]:
     """Search as ``search`` does, as many queries at a time as their top lists have room in memory.
@@ -123,7 +136,7 @@ def search_in_turns(
     turn = max(1, TOP_LISTS // (max(len(scorers), 1) * (2 * k + 64) * BYTES_AN_ENTRY))
     for start in range(0, len(queries), turn):
         chosen = np.arange(start, min(start + turn, len(queries)))
-        yield chosen, search(queries[chosen], documents, scorers, k, progress=progress)
+        yield chosen, search(queries[chosen], documents, scorers, k, ids=ids, progress=progress)
 
 
 @dataclass(slots=True)
@@ -131,6 +144,7 @@ class _Group:
     """Scorers whose transforms do the same, and the state of their search."""
 
     members: list[tuple[int, Scorer]]
+    biases: list[CorpusBiases | None]  # of each member
     given: Vectors  # the queries as they came
     queries: Rows  # transformed
     query_lengths: Array
@@ -181,8 +195,9 @@ class _Group:
         query_lengths = _divisors(self.query_lengths[chosen], scorer.similarity)[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
             scores = scorer.similarity(dots, query_lengths, self.document_lengths[documents])
-        if scorer.bias is not None:
-            scores = scores + scorer.bias.values[documents]
+        biases = self.biases[s]
+        if biases is not None:
+            scores = scores + biases.values[documents]
         scores = standardize_scores(scorer, self.given[chosen], scores)
         # key and value round differently: let the last bit not contradict the order
         return TopK(documents, np.minimum.accumulate(scores, axis=1))
@@ -222,14 +237,27 @@ class _GroupBlock(NamedTuple):
     terms: tuple[Array, Array, Rows, Rows]  # weights, offsets (scorers, documents), and both in float32
 
 
-def _make_groups(queries: Vectors, scorers: Sequence[Scorer], k: int, count: int, workers: int) -> list[_Group]:
+def _biases_of(scorer: Scorer, ids: Sequence[str] | None, count: int) -> CorpusBiases | None:
+    """Look up a scorer's biases; what cannot be matched is told with the scorer's name."""
+    try:
+        return CorpusBiases.of(scorer, ids, count)
+    except VectorError as error:
+        raise VectorError(f"{scorer.name}: {error}") from error
+
+
+def _make_groups(
+    queries: Vectors,
+    scorers: Sequence[Scorer],
+    biases: Sequence[CorpusBiases | None],
+    k: int,
+    count: int,
+    workers: int,
+) -> list[_Group]:
     """Put scorers whose transforms do the same into one group, and transform the queries once for each group."""
     from offsphere.ranking.kernels import ENTRY
 
     by_map: dict[str, list[tuple[int, Scorer]]] = {}
     for number, scorer in enumerate(scorers):
-        if scorer.bias is not None and len(scorer.bias.values) != count:
-            raise VectorError(f"{scorer.name}: the bias is of {len(scorer.bias.values)} documents, there are {count}")
         by_map.setdefault(scorer.map_key, []).append((number, scorer))
     groups = []
     for members in by_map.values():
@@ -243,6 +271,7 @@ def _make_groups(queries: Vectors, scorers: Sequence[Scorer], k: int, count: int
         groups.append(
             _Group(
                 members=members,
+                biases=[biases[number] for number, _ in members],
                 given=queries,
                 queries=mapped,
                 query_lengths=query_lengths,
@@ -290,8 +319,9 @@ def _prepare(group: _Group, block: Rows, first: int) -> _GroupBlock:
     with np.errstate(over="ignore", invalid="ignore"):  # what float32 cannot hold is ranked in float64
         for s, (_, member) in enumerate(group.members):
             weights[s], offsets[s] = member.similarity.document_terms(document_lengths)
-            if member.bias is not None:
-                offsets[s] += member.bias.values[first : first + len(block)]
+            biases = group.biases[s]
+            if biases is not None:
+                offsets[s] += biases.of_block(block, first)
         terms = (weights, offsets, weights.astype(np.float32), offsets.astype(np.float32))
     return _GroupBlock(documents, document_lengths, terms)
 

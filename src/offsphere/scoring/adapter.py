@@ -17,6 +17,7 @@ from offsphere.scoring.training_record import Training
 from offsphere.scoring.transforms import AdapterMap, Side, Transform
 from offsphere.scoring.transforms.adapter_map import SideAdapter
 from offsphere.scoring.value_key import Arrays
+from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.moments import Moments
 
 
@@ -122,7 +123,7 @@ class Adapter(Transform):
             VectorError: where the vectors have another dimension.
             ParameterError: where there is no such side.
         """
-        return self.transform.apply(vectors, side)
+        return self.transform.apply(as_vectors(vectors), side)
 
     def save(self, folder: str | Path) -> None:
         """Write it as a scorer, with the record of its training beside.

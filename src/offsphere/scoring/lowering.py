@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Rows, Vectors
 from offsphere.base.errors import OffsphereError, VectorError
+from offsphere.scoring.corpus_biases import CorpusBiases
 from offsphere.scoring.document_bias import DocumentBias
+from offsphere.scoring.query_bank import TransformFunction
 from offsphere.scoring.query_standardization import QueryStandardization
 from offsphere.scoring.similarity import Similarity
-from offsphere.scoring.transforms import Side
+from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.lengths import lengths
 
 
 class NotLowerableError(OffsphereError):
     """No pair of maps exists for this scorer."""
-
-
-class TransformFunction(Protocol):
-    """What a scorer's transforms make of the vectors of a side."""
-
-    def __call__(self, vectors: Vectors, side: Side = "document") -> Rows:
-        """Transform rows of one side."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -87,14 +81,40 @@ class Lowering:
         if self.standardization is not None:
             centre, spread = self.standardization.of_lowered(rows)
             rows = _append_column(rows / spread[:, None], -centre / spread)
-        return self._stored(rows, "query", 0)
+        return self._stored(rows, "query")
 
-    def documents(self, vectors: Vectors, first: int = 0) -> Rows:
+    def documents(self, vectors: Vectors, ids: Sequence[str] | None = None) -> Rows:
         """Make the vectors to index.
 
         Args:
             vectors: document vectors as the model gave them, a row each.
-            first: the number of the first of them in the corpus, where a bias must be looked up.
+            ids: of these documents, by which a scorer with a bias knows them; a new one gets its bias from the kept
+                query bank.
+
+        Returns:
+            As many rows, up to two numbers longer.
+
+        Raises:
+            VectorError: where the scorer has a bias that cannot be matched with these documents.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> documents, bank = np.eye(3, dtype=np.float32), np.ones((1, 3), np.float32)
+            >>> scorer = osp.nnn(osp.parse_scorer("dot"), documents, bank, alpha=0.5, ids=["a", "b", "c"])
+            >>> scorer.lower().documents(2 * documents[1:], ids=["c", "new"]).tolist()
+            [[0.0, 2.0, 0.0, -0.5], [0.0, 0.0, 2.0, -1.0]]
+        """
+        vectors = as_vectors(vectors, "documents")
+        biases = CorpusBiases.of(self, ids, len(vectors))
+        return self.block(vectors, biases.of_block(vectors) if biases is not None else None)
+
+    def block(self, vectors: Vectors, biases: Array | None) -> Rows:
+        """Make the vectors to index of documents whose biases are looked up already.
+
+        Args:
+            vectors: document vectors as the model gave them, a row each.
+            biases: a number for each of them, where the scorer has a bias.
 
         Returns:
             As many rows, up to two numbers longer.
@@ -102,10 +122,10 @@ class Lowering:
         Raises:
             VectorError: where a number leaves the range of float32.
         """
-        rows = self.document_rows(vectors, first)
+        rows = self.document_rows(vectors, biases)
         if self.standardization is not None:
             rows = _append_column(rows, np.ones(len(rows)))
-        return self._stored(rows, "document", first)
+        return self._stored(rows, "document")
 
     def query_rows(self, vectors: Vectors) -> Array:
         """Make the vectors to query with in float64, before any standardisation."""
@@ -118,15 +138,15 @@ class Lowering:
             rows, factor = rows / factor[:, None], np.ones_like(factor)
         return _append_column(rows, factor) if self.extended else rows
 
-    def document_rows(self, vectors: Vectors, first: int = 0) -> Array:
-        """Make the vectors to index in float64, before any standardisation."""
+    def document_rows(self, vectors: Vectors, biases: Array | None) -> Array:
+        """Make the vectors to index in float64, before any standardisation; ``biases`` are of these documents."""
         rows = self.transform(vectors).astype(np.float64)
         weight, offset = self.similarity.document_terms(lengths(rows))
         rows *= weight[:, None]
         if not self.extended:
             return rows
-        if self.bias is not None:
-            offset = offset + self.bias.values[first : first + len(rows)]
+        if biases is not None:
+            offset = offset + biases
         return _append_column(rows, np.where(np.isfinite(offset), offset, 0.0))
 
     def has_place(self, vectors: Vectors) -> Flags:
@@ -141,14 +161,14 @@ class Lowering:
         _, offset = self.similarity.document_terms(lengths(self.transform(vectors)))
         return np.isfinite(offset)
 
-    def _stored(self, rows: Array, side: str, first: int) -> Rows:
+    def _stored(self, rows: Array, side: str) -> Rows:
         """Round to float32, the precision of search engines; what it cannot hold is refused."""
         with np.errstate(over="ignore"):
             stored = rows.astype(np.float32)
         bad = np.flatnonzero(~np.isfinite(stored).all(axis=1))
         if len(bad):
             raise VectorError(
-                f"{self.name}: the {side} vector in row {first + int(bad[0])} becomes larger than float32 can hold: "
+                f"{self.name}: the {side} vector in row {int(bad[0])} becomes larger than float32 can hold: "
                 "no engine can store it"
             )
         return stored

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from offsphere.base.errors import DataError, OffsphereError, ParameterError, UnknownNameError
+from offsphere.base.errors import DataError, OffsphereError, ParameterError
+from offsphere.base.known_names import known_name, plain_name
 from offsphere.scoring.part import Part
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import CORNERS, FAMILIES, Polar, Similarity
@@ -17,7 +18,20 @@ from offsphere.scoring.transforms import TRANSFORMS, AdapterMap, Transform
 
 MADE_FROM_DATA = ("nnn", "csls", "z-score")
 NAMED_TRANSFORMS = {kind: transform for kind, transform in TRANSFORMS.items() if transform.by_name}
-_PART = re.compile(r"^\s*([a-z-]+)\s*(?:\(([^()]*)\))?\s*$")
+_PART = re.compile(r"^\s*([A-Za-z][A-Za-z0-9_ -]*?)\s*(?:\(([^()]*)\))?\s*$")
+# what others call these
+SIMILARITIES_ELSEWHERE = {
+    **dict.fromkeys(("cos", "cosine-similarity", "cosine-distance", "cossim", "normalized-dot"), "cosine"),
+    **dict.fromkeys(("ip", "inner", "inner-product", "innerproduct", "dot-product", "dotproduct", "mips"), "dot"),
+    **dict.fromkeys(("l2", "euclid", "euclidean-distance", "l2-distance", "l2sq", "squared-l2"), "euclidean"),
+    **dict.fromkeys(("angle", "arccos", "angular-distance"), "angular"),
+}
+TRANSFORMS_ELSEWHERE = {
+    **dict.fromkeys(("centre", "centering", "centring", "mean-center", "demean"), "center"),
+    **dict.fromkeys(("whitening", "zca", "pca-whitening", "bert-whitening", "soft-zca"), "whiten"),
+    **dict.fromkeys(("abtt", "all-but-the-top", "remove-top", "remove-pc"), "drop-top"),
+    **dict.fromkeys(("standardise", "zscore", "z-score", "scale"), "standardize"),
+}
 
 SomePart = TypeVar("SomePart", bound=Part)
 
@@ -45,7 +59,7 @@ def parse_scorer(text: str) -> Scorer:
         offsphere.base.errors.UnknownNameError: unknown similarity 'cosin': did you mean cosine?
     """
     *transforms, similarity = text.split("+")
-    if similarity.strip().partition("(")[0] in MADE_FROM_DATA:
+    if plain_name(similarity.partition("(")[0]) in MADE_FROM_DATA:
         raise OffsphereError(
             f"{similarity.strip()} is made from a bank of queries or from the corpus, not from its name: "
             "use offsphere.nnn, offsphere.csls or offsphere.standardize_queries"
@@ -85,7 +99,9 @@ def read_scorer(text: str) -> Scorer:
 def parse_similarity(text: str) -> Similarity:
     """Read the name of a similarity: ``cosine``, ``polar(1, 0.75)``, ``norm-mix(0.9)``, ..."""
     corners = {name: Polar(*point) for point, name in CORNERS.items()}
-    name, numbers = _split_name(text)
+    typed, numbers = _split_name(text)
+    known = [*corners, *FAMILIES, *NAMED_TRANSFORMS]
+    name = plain_name(typed) if plain_name(typed) in known else typed
     if name in corners and numbers:
         raise ParameterError(f"{name} takes no parameters: write polar(query, document) for any exponents")
     if name in corners:
@@ -95,16 +111,14 @@ def parse_similarity(text: str) -> Similarity:
     if name in FAMILIES and not numbers and FAMILIES[name]().parameters:
         needed = ", ".join(FAMILIES[name]().parameters)
         raise ParameterError(f"{name} needs its parameters: write {name}({needed}) with numbers")
-    if name not in FAMILIES:
-        raise UnknownNameError("similarity", name, [*corners, *FAMILIES])
+    name = known_name("similarity", name, [*corners, *FAMILIES], SIMILARITIES_ELSEWHERE)
     return _make_part(FAMILIES[name], name, numbers)
 
 
 def parse_transform(text: str) -> Transform:
     """Read the name of a transform: ``center``, ``whiten(0.5)``, ``drop-top(3)``, ..."""
-    name, numbers = _split_name(text)
-    if name not in NAMED_TRANSFORMS:
-        raise UnknownNameError("transform", name, list(NAMED_TRANSFORMS))
+    typed, numbers = _split_name(text)
+    name = known_name("transform", typed, NAMED_TRANSFORMS, TRANSFORMS_ELSEWHERE)
     return _make_part(NAMED_TRANSFORMS[name], name, numbers)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
 from offsphere.base.errors import DataError
+from offsphere.base.short_repr import short_repr
 from offsphere.scoring.scorer_files import numbers_of
 from offsphere.scoring.value_key import Arrays, value_key
 
@@ -19,6 +20,8 @@ class QueryStandardization:
 
     mean: Array
     covariance: Array
+
+    __repr__ = short_repr
 
     @cached_property
     def key(self) -> str:

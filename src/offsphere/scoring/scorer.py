@@ -6,24 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows, Vectors
 from offsphere.base.errors import DataError, OffsphereError, VectorError
+from offsphere.scoring.bias_files import bias_arrays, bias_config, bias_of
 from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.lowering import Lowering
 from offsphere.scoring.query_standardization import QueryStandardization
 from offsphere.scoring.saved_maps import saved_maps
 from offsphere.scoring.scorer_files import (
-    numbers_of,
     read_scorer_files,
     with_prefix,
     without_prefix,
     write_scorer_files,
 )
-from offsphere.scoring.similarity import COSINE, FAMILIES, Polar, Similarity
+from offsphere.scoring.similarity import COSINE, FAMILIES, Similarity
 from offsphere.scoring.transforms import (
     TRANSFORMS,
     AffineMap,
@@ -35,8 +35,22 @@ from offsphere.scoring.transforms import (
     parts_of,
 )
 from offsphere.scoring.value_key import Arrays, value_key
+from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.lengths import lengths
 from offsphere.vectors.moments import Moments
+
+
+class Upkeep(NamedTuple):
+    """What a scorer costs whoever serves it.
+
+    A bias is made for each document alone, from a bank of queries: a new or changed document is scored against the
+    bank before it is indexed, and all are scored again when the bank is made anew.
+    """
+
+    dimensions: int  # that vectors get on top of the model's
+    per_document: bool  # whether a new or changed document must be scored before it can be served
+    bank: int  # queries that it is scored against; none where no bank is kept, and the scorer must be made again
+    corpus_wide: bool  # whether the scorer must be made again, for all documents, when the corpus changes
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +94,14 @@ class Scorer:
                 "linear in the inner product: use polar (cosine, dot, ...), norm-mix or radial-confidence"
             )
 
+    def __str__(self) -> str:
+        """The name of the scorer, as tables print it."""
+        return self.name
+
+    def __repr__(self) -> str:
+        """The name, not the numbers."""
+        return f"Scorer({self.name})"
+
     @property
     def name(self) -> str:
         """Transforms, similarity, bias and calibration, joined by plus signs."""
@@ -106,6 +128,27 @@ class Scorer:
         return self._fitted.key if self.transforms else ""
 
     @property
+    def upkeep(self) -> Upkeep:
+        """What it takes to serve the scorer, beyond an inner product of the vectors as they are.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> osp.Scorer().upkeep
+            Upkeep(dimensions=0, per_document=False, bank=0, corpus_wide=False)
+            >>> vectors = np.eye(3, dtype=np.float32)
+            >>> osp.csls(osp.Scorer(), vectors, vectors, ids=["a", "b", "c"]).upkeep
+            Upkeep(dimensions=1, per_document=True, bank=3, corpus_wide=False)
+        """
+        biased, standardised = self.bias is not None, self.standardization is not None
+        return Upkeep(
+            dimensions=int(self.similarity.has_offset or biased) + int(standardised),
+            per_document=biased,
+            bank=len(self.bias.bank.queries) if self.bias is not None and self.bias.bank is not None else 0,
+            corpus_wide=standardised or (self.bias is not None and self.bias.ids is None),
+        )
+
+    @property
     def is_plain(self) -> bool:
         """Whether it is transforms and a similarity alone, without what is made from queries or corpus."""
         return self.bias is None and self.standardization is None
@@ -129,30 +172,6 @@ class Scorer:
         """
         return replace(self, map=fit_chain(self.transforms, moments))
 
-    def turned(self) -> Scorer:
-        """Give the scorer of documents that look for queries: the sides exchanged, without what is made for one side.
-
-        Returns:
-            A scorer for which ``score(d, q)`` is this one's ``score(q, d)``.
-
-        Raises:
-            OffsphereError: where the similarity is not of the polar family.
-
-        Example:
-            >>> import offsphere as osp
-            >>> osp.parse_scorer("query-normalized").turned().name
-            'document-normalized'
-        """
-        if not isinstance(self.similarity, Polar):
-            raise OffsphereError(
-                f"only cosine, dot and all of the polar family can be turned, not {self.similarity.name}"
-            )
-        return Scorer(
-            Polar(self.similarity.document, self.similarity.query),
-            self.transforms,
-            map=self.map.turned() if self.map is not None else None,
-        )
-
     def transform(self, vectors: Vectors, side: Side = "document") -> Rows:
         """Apply the fitted transforms to the vectors of a side.
 
@@ -167,8 +186,9 @@ class Scorer:
             VectorError: where the vectors are no rows, or of another dimension.
             OffsphereError: where there are transforms that were never fitted.
         """
-        if np.ndim(vectors) != 2:  # noqa: PLR2004
-            raise VectorError(f"vectors of shape {np.shape(vectors)}: give rows, for one vector x write x[None]")
+        vectors = as_vectors(vectors)
+        if vectors.ndim != 2:  # noqa: PLR2004
+            raise VectorError(f"vectors of shape {vectors.shape}: give rows, for one vector x write x[None]")
         if not self.transforms:
             with np.errstate(over="ignore"):  # who scores the vectors refuses what is not finite
                 return np.asarray(vectors, dtype=np.float32)
@@ -197,6 +217,7 @@ class Scorer:
         """
         if not self.is_plain:
             raise OffsphereError("a document bias or a query standardisation has no meaning for pairs")
+        left, right = as_vectors(left, "left vectors"), as_vectors(right, "right vectors")
         if left.shape != right.shape:
             raise VectorError(f"left vectors are {left.shape}, right vectors {right.shape}: pairs need two of a shape")
         queries, documents = self.transform(left, "query"), self.transform(right)
@@ -207,7 +228,8 @@ class Scorer:
         """Give the two maps, one a side, whose plain inner product ranks as this scorer does.
 
         Returns:
-            ``lowering.documents(vectors)`` are the vectors to index, ``lowering.queries(vectors)`` those to ask with.
+            ``lowering.documents(vectors)`` are the vectors to index, ``lowering.queries(vectors)`` those to ask with. A
+            scorer with a bias needs the documents' ids too: ``lowering.documents(vectors, ids)``.
 
         Raises:
             NotLowerableError: where there are no such maps (norm-gap, overlap, tanh).
@@ -271,7 +293,7 @@ class Scorer:
             "similarity": self.similarity.config(),
             "transforms": [transform.config() for transform in self.transforms],
             "map": self._map_order(),
-            "bias": self.bias.name if self.bias is not None else None,
+            **bias_config(self.bias),
         }
 
     def arrays(self) -> Arrays:
@@ -282,8 +304,7 @@ class Scorer:
         for number, part in enumerate(parts_of(self.map)):
             if isinstance(part, AffineMap):
                 arrays |= with_prefix(f"map.{number}", part.arrays())
-        if self.bias is not None:
-            arrays["bias"] = self.bias.values
+        arrays |= bias_arrays(self.bias)
         if self.standardization is not None:
             arrays |= with_prefix("standardization", self.standardization.arrays())
         return arrays
@@ -297,14 +318,11 @@ class Scorer:
             TRANSFORMS[entry["kind"]].of(entry, without_prefix(f"transform.{position}", arrays))
             for position, entry in enumerate(config["transforms"])
         )
-        bias = None
-        if config["bias"] is not None or "bias" in arrays:
-            bias = DocumentBias(str(config["bias"]), numbers_of(arrays, "bias", 1))
         moments = without_prefix("standardization", arrays)
         return cls(
             similarity,
             transforms,
-            bias,
+            bias_of(config, arrays),
             join_maps(saved_maps(config["map"], transforms, arrays)),
             QueryStandardization.of(moments) if moments else None,
         )

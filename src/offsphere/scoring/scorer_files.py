@@ -20,6 +20,7 @@ Made = TypeVar("Made")
 
 TEXT, NUMBERS = "scorer.json", "scorer.safetensors"
 FIELDS = {"name", "similarity", "transforms", "map", "bias"}
+BANK = "bank"  # a field of scorers whose bias knows documents by id
 
 
 def write_scorer_files(folder: Path, config: Mapping[str, Any], arrays: Arrays) -> None:
@@ -38,8 +39,8 @@ def read_scorer_files(folder: Path, make: Callable[[Mapping[str, Any], Arrays], 
             raise DataError(f"no scorer in {folder}: {path.name} is missing")
     description = read_sealed(text)
     _check_first_format(description, text, numbers)  # the second has that digest among its files
-    if set(description) != FIELDS:
-        odd = min(set(description) ^ FIELDS)
+    if set(description) - {BANK} != FIELDS:
+        odd = min((set(description) - {BANK}) ^ FIELDS)
         raise DataError(f"{text} is not a saved scorer (its field {odd!r}): save it again")
     arrays = read_tensors(numbers)
     with reading(text, "a saved scorer"):

@@ -7,13 +7,14 @@ the mean m and the covariance C of the lowered documents, ``mean_q = u . m`` and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
 from offsphere.base.errors import VectorError
+from offsphere.scoring.corpus_biases import CorpusBiases
 from offsphere.scoring.lowering import Lowering
 from offsphere.scoring.query_standardization import QueryStandardization
 from offsphere.scoring.scorer import Scorer
@@ -22,13 +23,14 @@ from offsphere.vectors.lengths import lengths
 from offsphere.vectors.moments import Moments
 
 
-def standardize_queries(scorer: Scorer, documents: Documents | Blocks) -> Scorer:
+def standardize_queries(scorer: Scorer, documents: Documents | Blocks, *, ids: Sequence[str] | None = None) -> Scorer:
     """Standardise a scorer's scores per query, so that one threshold fits all queries; one pass over the documents.
 
     Args:
         scorer: a scorer that lowers to an inner product and whose value is linear in it, fitted where it has
             transforms.
         documents: the corpus whose scores are to have mean 0 and deviation 1 for every query.
+        ids: of the documents, by which a scorer with a bias knows them.
 
     Returns:
         A scorer that ranks the same, with standardised scores.
@@ -47,17 +49,19 @@ def standardize_queries(scorer: Scorer, documents: Documents | Blocks) -> Scorer
         ('dot + z-score', [0.0, 0.0], [1.0, 1.0])
     """
     lowering = replace(scorer, standardization=None).lower()
-    if not any(lowering.has_place(block).any() for block in Blocks.of(documents)):
+    blocks = Blocks.of(documents)
+    if not any(lowering.has_place(block).any() for block in blocks):
         raise VectorError(f"{scorer.name}: no document has a value (all have length zero), so nothing is standardised")
-    moments = Moments.over(_lowered_blocks(lowering, documents))
+    moments = Moments.over(_lowered_blocks(lowering, blocks, ids))
     return replace(scorer, standardization=QueryStandardization(moments.mean, moments.covariance))
 
 
-def _lowered_blocks(lowering: Lowering, documents: Documents | Blocks) -> Iterator[Array]:
+def _lowered_blocks(lowering: Lowering, blocks: Blocks, ids: Sequence[str] | None) -> Iterator[Array]:
     """Yield the vectors to index in float64, block by block, without documents that have no value."""
-    first = 0
-    for block in Blocks.of(documents):
-        yield lowering.document_rows(block, first)[lowering.has_place(block)]
+    biases, first = CorpusBiases.of(lowering, ids, blocks.count), 0
+    for block in blocks:
+        rows = lowering.document_rows(block, biases.of_block(block, first) if biases is not None else None)
+        yield rows[lowering.has_place(block)]
         first += len(block)
 
 

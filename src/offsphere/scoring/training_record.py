@@ -17,6 +17,7 @@ from offsphere.base.reading.npy_files import read_npy
 from offsphere.base.reading.parquet_files import read_rows
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
+from offsphere.base.short_repr import short_repr
 
 RECORD, DYNAMICS, LEARNED = "training.json", "dynamics.parquet", "learned.npy"
 DynamicsRow = dict[str, Any]  # one measurement of a probe: the step, and values by name
@@ -36,6 +37,8 @@ class Run:
     stopped: str  # why
     broke: bool = False  # whether the loss was no number any more
     cosine: Sequence[float] = ()  # of an encoder: the same held-out values by cosine
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from offsphere.base.arrays import Rows, Vectors
 from offsphere.base.errors import VectorError
+from offsphere.vectors.as_vectors import as_vectors
 
 Documents = Vectors | Sequence[Vectors]
 
@@ -27,7 +29,7 @@ class Blocks:
         """Blocks of whatever the documents are kept in; ``rows`` is rounded up to whole tiles."""
         if isinstance(documents, Blocks):
             return cls(documents.parts, _whole_tiles(rows))
-        parts = (documents,) if isinstance(documents, np.ndarray) else tuple(documents)
+        parts = tuple(as_vectors(part, "documents") for part in _parts_of(documents))
         parts = tuple(part for part in parts if len(part))
         if not parts:
             raise VectorError("there are no documents: the corpus is empty")
@@ -64,6 +66,12 @@ class Blocks:
                     pieces, count = [], 0
         if pieces:
             yield _join(pieces)
+
+
+def _parts_of(documents: Any) -> Sequence[Any]:
+    """Tell several arrays of rows from one array, or one list of rows."""
+    several = isinstance(documents, list | tuple) and (not documents or np.ndim(documents[0]) == 2)  # noqa: PLR2004
+    return documents if several else (documents,)
 
 
 def _whole_tiles(rows: int) -> int:

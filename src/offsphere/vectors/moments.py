@@ -9,6 +9,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
 from offsphere.base.errors import VectorError
+from offsphere.vectors.as_vectors import as_vectors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +33,10 @@ class Moments:
     mean: Array  # (dimension,)
     scatter: Array  # (dimension, dimension)
 
+    def __repr__(self) -> str:
+        """The counts, not the numbers."""
+        return f"Moments({self.count:,} vectors of {len(self.mean)} dimensions)"
+
     @classmethod
     def of(cls, vectors: Vectors, product: type[np.floating] = np.float64) -> Moments:
         """The moments of one array of vectors.
@@ -44,12 +49,18 @@ class Moments:
         Returns:
             The moments, in float64.
 
+        Raises:
+            VectorError: What is given is no rows of numbers.
+
         Example:
             >>> import numpy as np
             >>> import offsphere as osp
             >>> osp.Moments.of(np.array([[1.0, 0.0], [3.0, 4.0]])).scatter.tolist()
             [[2.0, 4.0], [4.0, 8.0]]
         """
+        vectors = as_vectors(vectors)
+        if vectors.ndim != 2:  # noqa: PLR2004
+            raise VectorError(f"vectors of shape {vectors.shape}: give rows, for one vector x write x[None]")
         with np.errstate(over="ignore", invalid="ignore"):
             mean = vectors.mean(axis=0, dtype=np.float64)
             centred = np.subtract(vectors, mean.astype(product), dtype=product)

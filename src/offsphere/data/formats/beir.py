@@ -12,7 +12,7 @@ from offsphere.base.files import write_whole
 from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.reading.tables import json_lines
 from offsphere.data.formats.format import Format, Source
-from offsphere.data.formats.qrels import find_qrels, read_qrels
+from offsphere.data.formats.qrels import find_qrels, qrels_splits, read_qrels
 from offsphere.data.items import ItemList
 from offsphere.data.ranking_task import RankingTask
 
@@ -100,4 +100,4 @@ def _write_lines(path: Path, rows: Iterable[dict[str, str]]) -> None:
     write_whole(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace"))
 
 
-FORMAT = Format("a BEIR folder (corpus.jsonl, queries.jsonl, qrels/)", is_beir, load_beir)
+FORMAT = Format("a BEIR folder (corpus.jsonl, queries.jsonl, qrels/)", is_beir, load_beir, qrels_splits)

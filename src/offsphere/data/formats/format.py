@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,3 +24,4 @@ class Format(NamedTuple):
     expects: str  # what the data looks like, for somebody whose data is in no known format
     recognise: Callable[[Path], bool]  # whether a folder or file that is there is in this format
     load: Callable[[Source], Task]
+    splits: Callable[[Path], Sequence[str]] = lambda _: ()  # the parts that a folder in this format has, by name

@@ -32,15 +32,27 @@ def read_qrels(path: Path) -> Iterator[Judgment]:
 
 def find_qrels(folder: Path, split: str | None) -> tuple[Path, str | None]:
     """The judgment file of a split, and the split's name where the file tells it."""
-    files = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
     alone = loose_qrels(folder)
-    if not files and len(alone) == 1 and split is None:
+    files = _qrels_by_split(folder)
+    if len(alone) == 1 and split is None and not any((folder / "qrels").glob("*.tsv")):
         return alone[0], None
-    files |= {path.name.removeprefix("qrels").strip("._-").split(".")[0] or "test": path for path in alone}
     if not files:
         raise DataError(f"{folder} has no judgments: expected qrels/test.tsv or a file named qrels")
-    chosen = choose_split(folder, dict(sorted(files.items())), split)
+    chosen = choose_split(folder, files, split)
     return files[chosen], chosen
+
+
+def qrels_splits(folder: Path) -> list[str]:
+    """The splits of which a folder has judgments."""
+    return list(_qrels_by_split(folder))
+
+
+def _qrels_by_split(folder: Path) -> dict[str, Path]:
+    """The judgment files by their split, those in ``qrels`` and those that lie in the folder itself."""
+    files = {path.stem: path for path in (folder / "qrels").glob("*.tsv")}
+    loose = loose_qrels(folder)
+    files |= {path.name.removeprefix("qrels").strip("._-").split(".")[0] or "test": path for path in loose}
+    return dict(sorted(files.items()))
 
 
 def loose_qrels(folder: Path) -> list[Path]:

@@ -53,4 +53,4 @@ def _has_columns(path: Path) -> bool:
     return set(COLUMNS) <= set(header)
 
 
-FORMAT = Format("an STS table (score, sentence1, sentence2)", is_sts, load_sts)
+FORMAT = Format("an STS table (score, sentence1, sentence2)", is_sts, load_sts, lambda path: list(_tables(path)))

@@ -134,4 +134,9 @@ def _shortened(entry: Mapping[str, Any]) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
-FORMAT = Format("text pairs (anchor, positive, as .jsonl, .csv or .tsv)", is_text_pairs, load_text_pairs)
+FORMAT = Format(
+    "text pairs (anchor, positive, as .jsonl, .csv or .tsv)",
+    is_text_pairs,
+    load_text_pairs,
+    lambda path: list(_files(path)),
+)

@@ -9,7 +9,7 @@ from offsphere.base.errors import DataError
 from offsphere.base.reading.tables import text_lines
 from offsphere.data.formats.beir import read_texts
 from offsphere.data.formats.format import Format, Source
-from offsphere.data.formats.qrels import find_qrels, read_qrels
+from offsphere.data.formats.qrels import find_qrels, qrels_splits, read_qrels
 from offsphere.data.formats.qrels_alone import listed_ids
 from offsphere.data.items import ItemList
 from offsphere.data.ranking_task import RankingTask
@@ -81,4 +81,4 @@ def _tab_separated(path: Path) -> ItemList:
     return ItemList(ids, texts, str(path))
 
 
-FORMAT = Format("TREC files (topics, qrels)", has_topics, load_trec)
+FORMAT = Format("TREC files (topics, qrels)", has_topics, load_trec, qrels_splits)

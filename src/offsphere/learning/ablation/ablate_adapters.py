@@ -12,6 +12,7 @@ from offsphere.base.cache import Memo
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
 from offsphere.comparison.compare_scorers import metric_for
+from offsphere.data.call_order import check_embedded
 from offsphere.data.evaluator import Evaluator
 from offsphere.data.task import EmbeddedTask
 from offsphere.learning.ablation.ablation import Ablation
@@ -93,6 +94,9 @@ def ablate(
     """
     if seeds < 1:
         raise ParameterError(f"seeds = {seeds}: give at least one")
+    check_embedded("ablate", "train", train)
+    if test is not None:
+        check_embedded("ablate", "test", test)
     notes = []
     if test is None:
         division = divide(VectorSource(*train), seed, by_document=new_documents)

@@ -12,6 +12,7 @@ from offsphere.base.plain import plain
 from offsphere.base.reading.parquet_files import read_rows
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
+from offsphere.base.short_repr import short_repr
 from offsphere.comparison.table import ALPHA
 from offsphere.scoring.training_record import DYNAMICS, parquet_of
 
@@ -29,6 +30,10 @@ class VariantResult(NamedTuple):
     difference_low: float
     difference_high: float
     p: float | None  # corrected; nothing for the baseline
+
+    def __repr__(self) -> str:
+        """The fields, long ones by their size."""
+        return short_repr(self)
 
     @property
     def verdict(self) -> str:
@@ -50,6 +55,10 @@ class VariantRow(NamedTuple):
     exponents: tuple[float, float]  # of the output, at the end
     negative_variance: float  # of the probe's cosines, at the end
     same: Sequence[str] = ()  # variants that train alike
+
+    def __repr__(self) -> str:
+        """The fields, long ones by their size."""
+        return short_repr(self)
 
 
 class PaperFinding(NamedTuple):

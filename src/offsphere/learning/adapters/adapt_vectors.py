@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from offsphere.base.progress import Progress
+from offsphere.data.call_order import check_order
 from offsphere.data.task import EmbeddedTask, Task, TaskVectors
 from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.adapters.adapter_setup import AdapterSetup
@@ -68,6 +69,7 @@ def adapt(
         >>> adapter.record.run.best > adapter.record.run.start + 0.5
         True
     """
+    check_order("adapt", task, vectors)
     chosen = (recipe or Recipe()).with_options(options, normalize)
     setup = AdapterSetup.of(
         (task, vectors),

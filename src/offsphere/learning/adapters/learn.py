@@ -14,6 +14,7 @@ from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.comparison.compare_scorers import NAMED_BEFORE, RESAMPLES, compare
 from offsphere.comparison.table import Comparison, Row
+from offsphere.data.call_order import check_embedded
 from offsphere.data.task import EmbeddedTask
 from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.adapters.adapter_setup import AdapterSetup
@@ -176,6 +177,9 @@ def learn(
         >>> learned.notes[0]
         'there is no other split to judge by: 30% of the queries were kept from training, and the values are of those'
     """
+    check_embedded("learn", "train", train)
+    if test is not None:
+        check_embedded("learn", "test", test)
     notes = []
     if test is None:
         division = divide(VectorSource(*train), seed, by_document=new_documents)

@@ -109,6 +109,10 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         self._check(model)
         self._join(model)
 
+    def __repr__(self) -> str:
+        """What the loss is; the model has a text of its own."""
+        return f"ContrastiveLoss({self.objective.loss.name}, normalize={self.objective.normalize!r})"
+
     def forward(self, sentence_features: Iterable[dict[str, Any]], labels: Tensor | None = None) -> Tensor:
         """The loss of a batch, as the trainer gives it.
 

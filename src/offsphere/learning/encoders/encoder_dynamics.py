@@ -14,6 +14,7 @@ from transformers import TrainerCallback
 
 from offsphere.base.errors import OffsphereError
 from offsphere.base.files import write_whole
+from offsphere.base.short_repr import short_repr
 from offsphere.data.task import Task
 from offsphere.encode.sentence import SentenceEncoder
 from offsphere.encode.stages import output_stages
@@ -50,6 +51,8 @@ class TextProbe:
     queries: Sequence[str]
     documents: Sequence[str]
     others: Sequence[str]
+
+    __repr__ = short_repr
 
     @classmethod
     def of(cls, task: Task, seed: int = 0, pairs: int = PAIRS) -> TextProbe:

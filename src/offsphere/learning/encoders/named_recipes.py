@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from offsphere.base.errors import UnknownNameError
+from offsphere.base.known_names import known_name
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.objective.exponents import Normalize
 
@@ -159,7 +159,7 @@ def recipe_with(
         >>> recipe.loss, recipe.temperature, recipe.prompts, recipe.similarity
         ('clip', 0.01, ('query: ', 'passage: '), 'query-normalized')
     """
-    if isinstance(recipe, str) and recipe not in RECIPES:
-        raise UnknownNameError("recipe", recipe, list(RECIPES))
-    base = RECIPES[recipe].recipe if isinstance(recipe, str) else recipe or EncoderRecipe()
+    base = (
+        RECIPES[known_name("recipe", recipe, RECIPES)].recipe if isinstance(recipe, str) else recipe or EncoderRecipe()
+    )
     return base.with_options(options, normalize)

@@ -9,8 +9,15 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from offsphere.base.errors import ParameterError, UnknownNameError
-from offsphere.learning.objective.exponents import Exponents, Normalize, read_normalize, write_normalize
-from offsphere.learning.objective.losses import LOSSES
+from offsphere.base.known_names import known_name
+from offsphere.learning.objective.exponents import (
+    Exponents,
+    Normalize,
+    known_normalize,
+    read_normalize,
+    write_normalize,
+)
+from offsphere.learning.objective.losses import ELSEWHERE, LOSSES
 from offsphere.learning.objective.option_fields import READ, option_fields
 
 SCALES = ("fixed", "learn", "calibrated")
@@ -64,11 +71,12 @@ class ContrastiveOptions:
             value = getattr(self, option.name)
             if not option.fits(value):
                 raise ParameterError(f"{option.name} = {value!r}: expected {option.written}")
-        Exponents.of(self.normalize)
-        Exponents.of(self.normalize_input)
+        for site in ("normalize", "normalize_input"):
+            object.__setattr__(self, site, known_normalize(getattr(self, site)))
+            Exponents.of(getattr(self, site))
         for kind, name, known in (("loss", self.loss, LOSSES), ("scale", self.scale, SCALES)):
-            if name is not None and name not in known:
-                raise UnknownNameError(kind, name, list(known))
+            if name is not None:
+                object.__setattr__(self, kind, known_name(kind, name, known, ELSEWHERE))
         self._check_numbers()
 
     def _check_numbers(self) -> None:

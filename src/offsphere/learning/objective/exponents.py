@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from offsphere.base.errors import ParameterError, UnknownNameError
+from offsphere.base.errors import ParameterError
+from offsphere.base.known_names import known_name
 from offsphere.scoring.similarity import Polar
 
 Normalize = str | tuple[float, float]
@@ -29,6 +30,19 @@ NAMED: Mapping[str, tuple[float, float]] = MappingProxyType(
         "learn": (0.5, 0.5),
     }
 )
+# what others call these
+ELSEWHERE = {
+    **dict.fromkeys(("ip", "inner-product", "dot-product", "no", "off", "raw"), "none"),
+    **dict.fromkeys(("cos", "all", "yes", "on", "l2"), "both"),
+    **dict.fromkeys(("queries", "left"), "query"),
+    **dict.fromkeys(("documents", "doc", "docs", "right"), "document"),
+    **dict.fromkeys(("learned", "learnable"), "learn"),
+}
+
+
+def known_normalize(normalize: Normalize) -> Normalize:
+    """Give a name as it is known, however it was typed; two exponents stay as they are."""
+    return known_name("normalisation", normalize, NAMED, ELSEWHERE) if isinstance(normalize, str) else normalize
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +57,8 @@ class Exponents:
     def of(cls, normalize: Normalize) -> Exponents:
         """Make exponents from a name (both, none, query, document, half, learn) or from two numbers."""
         if isinstance(normalize, str):
-            if normalize not in NAMED:
-                raise UnknownNameError("normalisation", normalize, list(NAMED))
-            return cls(*NAMED[normalize], learned=normalize == "learn")
+            name = str(known_normalize(normalize))
+            return cls(*NAMED[name], learned=name == "learn")
         try:
             query, document = (float(value) for value in normalize)
         except (TypeError, ValueError, OverflowError) as error:

@@ -7,13 +7,14 @@ with a matrix, and, where it has a magnitude head, give it a learned length. ``o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows, Vectors
 from offsphere.base.errors import DataError, ParameterError, VectorError
+from offsphere.base.short_repr import short_repr
 from offsphere.scoring.scorer_files import numbers_of
 from offsphere.scoring.training_record import Training
 from offsphere.scoring.transforms.maps import AffineMap, Side
@@ -58,6 +59,8 @@ class SideAdapter:
     matrix: Array | None = None  # (dimension, output dimension)
     input: float = 0.0
     head: MagnitudeHead | None = None
+
+    __repr__ = short_repr
 
     def apply(self, vectors: Vectors) -> Rows:
         """Map rows in float64 and keep them in float32."""
@@ -187,10 +190,6 @@ class AdapterMap(Transform):
         if self.document.matrix is None:
             return moments
         return AffineMap(self.document.matrix, np.zeros(self.document.matrix.shape[1])).moments(moments)
-
-    def turned(self) -> AdapterMap:
-        """Exchange what is done with queries and what is done with documents."""
-        return replace(self, query=self.document, document=self.query)
 
 
 def _divisors(rows: Vectors) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
 from offsphere.base.errors import ParameterError, VectorError
+from offsphere.base.short_repr import short_repr
 from offsphere.scoring.scorer_files import numbers_of
 from offsphere.scoring.transforms.maps import AffineMap
 from offsphere.scoring.transforms.transform import Transform
@@ -36,6 +37,8 @@ class Linear(Transform):
 
     kind = "linear"
     by_name = False
+
+    __repr__ = short_repr
 
     @property
     def name(self) -> str:

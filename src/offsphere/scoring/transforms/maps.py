@@ -14,6 +14,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Rows, Vectors
 from offsphere.base.errors import DataError, VectorError
+from offsphere.base.short_repr import short_repr
 from offsphere.scoring.scorer_files import numbers_of
 from offsphere.scoring.value_key import value_key
 from offsphere.vectors.mapped_rows import mapped_rows
@@ -38,10 +39,6 @@ class FittedMap(Protocol):
         """Give the moments of the mapped documents, from those of the documents."""
         ...
 
-    def turned(self) -> FittedMap:
-        """Give the map for documents that look for queries: the sides exchanged."""
-        ...
-
 
 @dataclass(frozen=True, eq=False)
 class AffineMap:
@@ -49,6 +46,8 @@ class AffineMap:
 
     matrix: Array  # (dimension, output dimension) or (dimension,)
     shift: Array  # (output dimension,)
+
+    __repr__ = short_repr
 
     @cached_property
     def key(self) -> str:
@@ -102,16 +101,14 @@ class AffineMap:
         scatter = _times(half.T, self.matrix)
         return Moments(moments.count, _times(moments.mean, self.matrix) + self.shift, scatter)
 
-    def turned(self) -> AffineMap:
-        """Give the map itself, since it treats both sides alike."""
-        return self
-
 
 @dataclass(frozen=True, eq=False)
 class Chain:
     """Maps one after the other, where they are not one affine map."""
 
     parts: tuple[FittedMap, ...]
+
+    __repr__ = short_repr
 
     @cached_property
     def key(self) -> str:
@@ -130,10 +127,6 @@ class Chain:
         for part in self.parts:
             moments = part.moments(moments)
         return moments
-
-    def turned(self) -> Chain:
-        """Exchange the sides of every part."""
-        return Chain(tuple(part.turned() for part in self.parts))
 
 
 def join_maps(maps: Sequence[FittedMap]) -> FittedMap | None:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from offsphere.base.errors import ParameterError, UnknownNameError
+from offsphere.base.known_names import plain_name
 from offsphere.scoring.similarity import Agreement
 from offsphere.statistics.metrics import over_pairs as pairs
 from offsphere.statistics.metrics import per_query as ranking
@@ -40,6 +41,21 @@ _CONTRIBUTIONS: Mapping[str, Callable[..., object]] = MappingProxyType(
     }
 )
 DEEPEST_DIGITS = 7  # of the depth of a ranking
+
+
+# what others call these
+_ELSEWHERE = {
+    **dict.fromkeys(("hit", "hits", "hit-rate", "hitrate", "hr", "accuracy", "acc", "top"), "success"),
+    **dict.fromkeys(("ap", "average-precision", "mean-average-precision"), "map"),
+    **dict.fromkeys(("rr", "recip-rank", "reciprocal-rank", "mean-reciprocal-rank"), "mrr"),
+    **dict.fromkeys(("dcg", "ndcg-cut", "nd"), "ndcg"),
+    **dict.fromkeys(("p", "prec"), "precision"),
+    **dict.fromkeys(("r", "rec"), "recall"),
+    **dict.fromkeys(("auc", "roc-auc", "auroc"), "pooled-auc"),
+    **dict.fromkeys(("rho", "spearmanr", "spearman-rho"), "spearman"),
+    **dict.fromkeys(("pearsonr",), "pearson"),
+    **dict.fromkeys(("tau", "kendalltau", "kendall-tau"), "kendall"),
+}
 _DEFAULT_DEPTH = {"pooled-ap": 100, "pooled-auc": 100}
 
 
@@ -88,15 +104,25 @@ def parse_metric(text: str) -> Metric:
         >>> parse_metric("recall").name, parse_metric("spearman").kind
         ('recall@10', 'pairs')
     """
-    match = re.fullmatch(r"\s*([a-z-]+)(?:@(\d+))?\s*", text.lower())
+    match = re.fullmatch(r"([a-z-]+?)(?:-?@-?(\d+))?", plain_name(text))
     label = match.group(1) if match else text
     if label in _PAIRS and match and match.group(2) is None:
         return Metric(label, "pairs")
     if match is None or label not in {**_RANKING, **_POOLED}:
         known = [*(f"{name}@10" for name in _RANKING), *(f"{name}@100" for name in _POOLED), *_PAIRS]
-        raise UnknownNameError("metric", text, known)
+        raise UnknownNameError("metric", text, known, _meant(text))
     digits = match.group(2)
     depth = int(digits[:DEEPEST_DIGITS]) if digits else _DEFAULT_DEPTH.get(label, 10)
     if depth < 1 or (digits and len(digits) > DEEPEST_DIGITS):
         raise ParameterError(f"metric {text!r}: the depth must be at least 1, and below {10**DEEPEST_DIGITS:,}")
     return Metric(label, "ranking" if label in _RANKING else "pooled", depth)
+
+
+def _meant(text: str) -> str | None:
+    """Tell what somebody meant who knows the metric by another name, at the depth that was asked for."""
+    parts = re.fullmatch(r"([a-z-]+?)(?:-?[@-]-?(\d+))?", plain_name(text))
+    label = parts and (_ELSEWHERE.get(parts.group(1)) or (parts.group(1) if parts.group(1) in _RANKING else None))
+    if not parts or not label:
+        return None
+    depth = parts.group(2) or _DEFAULT_DEPTH.get(label, 10)
+    return label if label in _PAIRS else f"{label}@{depth}"

@@ -5,11 +5,18 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from offsphere.base.errors import UnknownNameError
+from offsphere.base.known_names import known_name
 
 if TYPE_CHECKING:
     from offsphere.learning.objective.losses.loss import Loss
 
+# what others call these
+ELSEWHERE = {
+    **dict.fromkeys(("nce", "info-nce", "contrastive", "mnrl", "multiple-negatives-ranking", "in-batch"), "infonce"),
+    **dict.fromkeys(("nt-xent", "ntxent"), "simclr"),
+    **dict.fromkeys(("sigmoid", "sig-lip"), "siglip"),
+    **dict.fromkeys(("symmetric", "symmetric-infonce"), "clip"),
+}
 LOSSES = (
     "infonce",
     "clip",
@@ -25,7 +32,5 @@ def loss_of(loss: str | Loss) -> Loss:
     """The loss of that name, or the one given."""
     if not isinstance(loss, str):
         return loss
-    if loss not in LOSSES:
-        raise UnknownNameError("loss", loss, list(LOSSES))
-    named: Loss = import_module(f"{__name__}.{loss}").LOSS
+    named: Loss = import_module(f"{__name__}.{known_name('loss', loss, LOSSES, ELSEWHERE)}").LOSS
     return named

@@ -1,0 +1,44 @@
+"""Which extra a package belongs to, so that one that is missing is told with the command that installs it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from offsphere.base.errors import MissingExtraError
+
+# by the name one imports: what pip calls it, and the extra that has all that goes with it
+PACKAGES = {
+    "torch": ("torch", "models"),
+    "sentence_transformers": ("sentence-transformers", "models"),
+    "transformers": ("transformers", "models"),
+    "accelerate": ("accelerate", "models"),
+    "yaml": ("pyyaml", "models"),
+    "huggingface_hub": ("huggingface_hub", "models"),
+    "datasets": ("datasets", "hub"),
+    "tokenizers": ("tokenizers", "static"),
+    "wordllama": ("wordllama", "static"),
+    "faiss": ("faiss-cpu", "faiss"),
+    "qdrant_client": ("qdrant-client", "qdrant"),
+    "lancedb": ("lancedb", "lancedb"),
+}
+
+
+def missing_extra(error: ImportError) -> MissingExtraError | None:
+    """Say how to get what could not be imported; nothing where it belongs to no extra.
+
+    Example:
+        >>> from offsphere.base.extras import missing_extra
+        >>> missing_extra(ModuleNotFoundError("No module named 'torch'", name="torch.nn"))
+        MissingExtraError("this needs the package 'torch': pip install 'offsphere[models]'")
+    """
+    package = PACKAGES.get((error.name or "").partition(".")[0])
+    return MissingExtraError(*package) if package is not None else None
+
+
+def is_installed(name: str) -> bool:
+    """Tell whether a package can be imported, by importing it."""
+    try:
+        import_module(name)
+    except ImportError:
+        return False
+    return True

@@ -1,0 +1,44 @@
+"""A comparison as plain text, for ``print(table)``: the best rows, those everybody asks for, and the conclusion."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from offsphere.comparison.table import Comparison, Row
+
+SHOWN = 12  # rows, besides the baseline, dot and the chosen one
+WIDTH = 100
+LONGEST_NAME = 48
+
+
+def plain_table(table: Comparison) -> str:
+    """Write a comparison in lines of at most 100 characters; all of its rows are in ``table.rows``."""
+    rows = [row for rank, row in enumerate(table.rows) if rank < SHOWN or _always_shown(row, table)]
+    header = ("scorer", table.metric, f"- {table.baseline}", "95 % interval", "p")
+    lines = [header, *(_cells(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    written = [
+        line[0].ljust(widths[0])
+        + "".join(f"  {cell:>{width}}" for cell, width in zip(line[1:], widths[1:], strict=True))
+        for line in lines
+    ]
+    hidden = len(table.rows) - len(rows)
+    rest = [f"... and {hidden} more rows"] if hidden else []
+    return "\n".join([*(line.rstrip() for line in written), *rest, "", fill(table.conclusion, WIDTH)])
+
+
+def _always_shown(row: Row, table: Comparison) -> bool:
+    """Tell whether a row is one that everybody asks for."""
+    names = (row.name, *row.same_ranking_as)
+    return table.baseline in names or "dot" in names or row is table.chosen
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    """Write the cells of one row; a long name is cut."""
+    name = row.label if len(row.label) <= LONGEST_NAME else row.label[: LONGEST_NAME - 3] + "..."
+    if row.p is None:
+        return name, f"{row.value:.4f}", "", "", ""
+    interval = f"{row.difference_low:+.4f} {row.difference_high:+.4f}"
+    return name, f"{row.value:.4f}", f"{row.difference:+.4f}", interval, f"{row.p:.2g}"
