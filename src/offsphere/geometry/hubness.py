@@ -48,8 +48,8 @@ class Hubness:
         worst = f"; the worst, {self.worst[0].id!r}, is in {self.worst[0].occurrences}" if self.hub_count else ""
         return (
             f"{self.scorer}: skewness {self.skewness:.2f} (by chance {self.chance['skewness']:.2f}), "
-            f"{self.hub_count} hubs in {HUB * self.k} lists or more{worst}; {self.antihub_share:.0%} of the documents "
-            f"in none (by chance {self.chance['antihub_share']:.0%})"
+            f"{self.hub_count:,} documents in {HUB * self.k} lists or more (by chance {self.chance['hubs']:.3g}){worst}; "
+            f"{self.antihub_share:.0%} of the documents in none (by chance {self.chance['antihub_share']:.0%})"
         )
 
 
@@ -107,7 +107,7 @@ def by_chance(queries: int, k: int, documents: int) -> dict[str, float]:
     """What to expect if each list held k documents drawn at random: the number of lists of a document is binomial."""
     share = k / documents
     if share >= 1:
-        return {"skewness": 0.0, "robin_hood": 0.0, "gini": 0.0, "antihub_share": 0.0}
+        return {"skewness": 0.0, "robin_hood": 0.0, "gini": 0.0, "antihub_share": 0.0, "hubs": float(documents * (queries >= HUB * k))}
     law = binom(queries, share)
     values = np.arange(queries + 1)
     chances, mean = law.pmf(values), queries * share
@@ -117,4 +117,5 @@ def by_chance(queries: int, k: int, documents: int) -> dict[str, float]:
         "robin_hood": float(chances @ np.abs(values - mean) / (2 * mean)),
         "gini": float((below * (1 - below)).sum() / mean),
         "antihub_share": float(chances[0]),
+        "hubs": float(documents * law.sf(HUB * k - 1)),
     }

@@ -34,6 +34,7 @@ class Linear(Transform):
     matrix: Array  # (dimension, output dimension)
 
     kind = "linear"
+    phrase = "apply a linear map"
     by_name = False
 
     @property
