@@ -8,7 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 from offsphere.base.errors import UnknownNameError
 from offsphere.comparison.choice import Choice
-from offsphere.comparison.table import Comparison, Row
+from offsphere.comparison.row import Row
+from offsphere.comparison.table import Comparison
 from offsphere.geometry.shape import Geometry
 
 Topic = Literal["scorer", "length", "expectation", "training", "wrong"]

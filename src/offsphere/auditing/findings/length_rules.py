@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from offsphere.auditing.findings.case import Case, Finding, difference_with_interval, gain_or_loss
-from offsphere.comparison.table import Row
+from offsphere.comparison.row import Row
 from offsphere.geometry.length import NORMALISED
 from offsphere.geometry.relevance import Relevance
 

@@ -12,9 +12,9 @@ def recommended_scorer(case: Case) -> list[Finding]:
     """The scorer to use, and why; first of all where the task or the vectors leave no choice."""
     if case.unreadable:
         return [_no_choice(case)]
-    if case.normalised and not case.choice.row.better:
+    if case.normalised and not case.choice.better:
         return [_dot_on_unit_vectors(case)]
-    if not case.choice.row.better:
+    if not case.choice.better:
         return [_simplest(case), *_against_declared(case)]
     return [_best(case), *_higher_but_not_surely(case), *_against_declared(case)]
 
@@ -48,31 +48,39 @@ def _simplest(case: Case) -> Finding:
     else:
         why = (
             f"no scorer is significantly better than its {table.metric} of {row.value:.4f} (first comes "
-            f"{first.deployed} with {difference_with_interval(first)}, p = {first.p:.2g} corrected for "
-            f"{len(table.rows) - 1} rows)"
+            f"{first.deployed} with {difference_with_interval(first)}, p = {first.p:.2g} {table.tested(first)})"
         )
     return _about_choice(case, f"Use {row.deployed}, the simplest: {why}{_judgments(case)}.")
 
 
 def _best(case: Case) -> Finding:
     """A scorer that is significantly better than the baseline."""
-    table, row = case.table, case.choice.row
+    table, row, procedure = case.table, case.choice.row, case.table.procedure
+    if case.choice.by == "procedure" and procedure is not None:
+        return _about_choice(
+            case,
+            f"Use {procedure.name}: choosing so by part of the {case.units[1]} reaches {table.metric} "
+            f"{procedure.value:.4f} on the others, against {table[table.baseline].value:.4f} for {table.baseline}, "
+            f"{procedure.gain:+.4f} [{procedure.low:+.4f}, {procedure.high:+.4f}], p = {procedure.p:.2g}"
+            f"{_judgments(case)}.",
+        )
     return _about_choice(
         case,
         f"Use {row.deployed}: {table.metric} {row.value:.4f} against {table[table.baseline].value:.4f} for "
-        f"{table.baseline}, {difference_with_interval(row)}, p = {row.p:.2g} corrected for {len(table.rows) - 1} rows"
+        f"{table.baseline}, {difference_with_interval(row)}, p = {row.p:.2g} {table.tested(row)}"
         f"{_judgments(case)}.",
     )
 
 
 def _higher_but_not_surely(case: Case) -> list[Finding]:
     """A scorer with a higher value than the recommended one, which is simpler."""
-    row, best, p_best = case.choice
-    if best is row:
+    row, best, p_best = case.choice.row, case.choice.best, case.choice.p_best
+    if best is row or best.value <= row.value:
         return []
+    sure = f" (p = {p_best:.2g} for the difference)" if p_best is not None else ""
     sentence = (
-        f"{best.deployed} has the highest value ({best.value:.4f}), but is not significantly better than "
-        f"{row.deployed} (p = {p_best:.2g}), which is simpler to serve."
+        f"{best.deployed} has a higher value in the table ({best.value:.4f}); {row.deployed} is as good within the "
+        f"error of these {case.units[1]}{sure} and simpler to serve."
     )
     return [Finding("scorer", sentence, {"best": best.value, "p": p_best})]
 

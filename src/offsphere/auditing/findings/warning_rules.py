@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from offsphere.auditing.findings.case import FEWEST_UNITS, Case, Finding
-from offsphere.comparison.table import Row
 from offsphere.geometry.length import NORMALISED
 from offsphere.statistics.power import units_needed
 
@@ -62,27 +61,18 @@ def rogue_dimensions(case: Case) -> list[Finding]:
 
 
 def too_few_units(case: Case) -> list[Finding]:
-    """How many more queries would tell whether the first row is really better."""
-    first, (units, unit) = _first_but_unproven(case), case.units
+    """How many more queries would tell whether following the choice gains what it seems to, where that matters."""
+    table, procedure, (units, unit) = case.table, case.table.procedure, case.units
     if units < FEWEST_UNITS:
         sentence = f"{units} {unit} are too few to tell anything: give at least {FEWEST_UNITS}, better some hundred."
         return [Finding("wrong", sentence, {"have": units})]
-    if first is None:
+    if case.choice.better or procedure is None or procedure.gain < table.worth:
         return []
-    needed = units_needed(first.difference, first.difference_low, first.difference_high, units)
+    needed = units_needed(procedure.gain, procedure.low, procedure.high, units)
     if needed is None or needed <= units:
         return []
     sentence = (
-        f"{units:,} {unit} are too few to tell: if {first.deployed} really gains {first.difference:+.4f}, about "
-        f"{needed:,} {unit} ({needed - units:,} more) would show it in four of five tries if it is tested "
-        "alone (among all rows it takes more)."
+        f"{units:,} {unit} are too few to tell: if following the choice really gains {procedure.gain:+.4f}, about "
+        f"{needed:,} {unit} ({needed - units:,} more) would show it in four of five tries."
     )
     return [Finding("wrong", sentence, {"needed": needed, "have": units})]
-
-
-def _first_but_unproven(case: Case) -> Row | None:
-    """The row that comes first without being significantly better; nothing where one is."""
-    first = case.table.best
-    if case.choice.row.better or first.name == case.table.baseline or first.p is None or first.difference <= 0:
-        return None
-    return first
