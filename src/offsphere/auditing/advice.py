@@ -123,7 +123,7 @@ def advise(table: Comparison, shape: Geometry, *, symmetric: bool | None = None,
         case = case._replace(choice=choice)
     findings = findings_of(case)
     # on unit vectors the dot product is cosine, and cheaper
-    plain_dot = case.normalised and not choice.row.better
+    plain_dot = case.normalised and not choice.better
     scorer = Scorer(DOT) if plain_dot else choice.row.scorer
     return Advice(
         scorer=scorer,

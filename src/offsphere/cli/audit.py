@@ -42,6 +42,7 @@ def audit_command(
         bool, typer.Option("--adapt", help="Train adapters on the train split too, and judge them by the same queries.")
     ] = False,
     ablation: Annotated[Path | None, typer.Option(help="Put what offsphere ablate found into the report.")] = None,
+    worth: options.Worth = None,
     ignore_missing: options.IgnoreMissing = False,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
@@ -61,6 +62,7 @@ def audit_command(
         ablation=ablation,
         metric=metric,
         symmetric=symmetric,
+        worth=worth,
         folds=folds,
         seed=seed,
     )

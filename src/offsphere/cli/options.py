@@ -28,4 +28,8 @@ IgnoreMissing = Annotated[
     bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
 ]
 Folds = Annotated[int, typer.Option(help="Folds of the cross-validation that tunes free parameters.")]
+Worth = Annotated[
+    float | None,
+    typer.Option(help="The smallest gain that matters. [0.01, or 2 % of cosine's value where that is more]"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]

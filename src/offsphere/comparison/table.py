@@ -4,57 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
-from offsphere.base.arrays import Array
 from offsphere.base.errors import UnknownNameError
 from offsphere.base.plain import plain
-from offsphere.scoring.scorer import Scorer
-from offsphere.statistics.significance import Tally
-
-ALPHA = 0.05
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Row:
-    """One scorer's held-out value and how it differs from the baseline."""
-
-    name: str
-    value: float
-    low: float
-    high: float
-    difference: float
-    difference_low: float
-    difference_high: float
-    p: float | None  # corrected; nothing for the baseline itself
-    scorer: Scorer  # fitted, with the parameters chosen on all queries: what one would deploy
-    parameters: Mapping[str, float]  # of that scorer
-    fold_parameters: Sequence[Mapping[str, float]] = field(default=())  # chosen for each fold, where tuned
-    same_ranking_as: Sequence[str] = field(default=())
-    tally: Tally | None = None  # against the baseline, query by query
-    values: Array | None = None  # per query, where the metric has such values
-    tuned: bool = False  # whether its parameters were chosen by cross-validation
-
-    @property
-    def deployed(self) -> str:
-        """The name of the scorer one would deploy."""
-        return self.scorer.name if self.tuned else self.name
-
-    @property
-    def label(self) -> str:
-        """The name of the scorer one would deploy, with a star where its parameters were tuned."""
-        return f"{self.deployed} *" if self.tuned else self.name
-
-    @property
-    def better(self) -> bool:
-        """Whether it is significantly better than the baseline."""
-        return self.p is not None and self.p < ALPHA and self.difference > 0
-
-    @property
-    def worse(self) -> bool:
-        """Whether it is significantly worse than the baseline."""
-        return self.p is not None and self.p < ALPHA and self.difference < 0
+from offsphere.comparison.choice import chosen_row
+from offsphere.comparison.procedure import Procedure
+from offsphere.comparison.row import Row
+from offsphere.statistics.equivalence import LEAST_WORTH
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -69,6 +27,10 @@ class Comparison:
         folds: in how many parts the units were divided to tune parameters.
         seed: of folds, intervals and tests.
         notes: what one must know to read the values.
+        procedure: what letting the tool choose is worth on queries that took no part in the choice; nothing for pooled
+            metrics, and where there is nothing to choose.
+        worth: the smallest gain that matters.
+        most_to_gain: what the best row really gains at most: an upper bound for all rows together, sure to 95 %.
 
     Example:
         >>> import numpy as np
@@ -92,6 +54,9 @@ class Comparison:
     folds: int
     seed: int
     notes: Sequence[str] = field(default=())
+    procedure: Procedure | None = None
+    worth: float = LEAST_WORTH
+    most_to_gain: float = nan
 
     def __getitem__(self, name: str) -> Row:
         """Find the row of that name, or the row that ranks as what has that name.
@@ -121,31 +86,46 @@ class Comparison:
 
     @property
     def chosen(self) -> Row:
-        """The best row of those that are significantly better than the baseline, else the baseline."""
-        return next((row for row in self.rows if row.better), self[self.baseline])
+        """The row to deploy: what the tested procedure chooses, else a better planned row, else the baseline."""
+        return chosen_row(self)[0]
+
+    @property
+    def nothing_worth_having(self) -> bool:
+        """Whether no scorer gains as much as matters, whichever is the best: equivalence, not mere lack of proof."""
+        return self.most_to_gain < self.worth
 
     @property
     def conclusion(self) -> str:
         """What to use, in one plain sentence."""
-        count = len(self.rows) - 1
-        tested = f"after correction for {count} comparison{'s' if count > 1 else ''}"
-        first = self.best
-        if isnan(self[self.baseline].value):
+        first, baseline = self.best, self[self.baseline]
+        if isnan(baseline.value):
             return f"There is nothing to compare: {self.baseline} gives every pair the same score, or none a score."
         if len(self.rows) == 1:
             return f"There is nothing to choose: {first.name} and all that was compared rank alike."
-        if self.chosen.better:
-            row = self.chosen
+        row, by = chosen_row(self)
+        if by == "procedure" and self.procedure is not None:
+            found = self.procedure
             sentence = (
-                f"Use {row.deployed}: {self.metric} {row.value:.4f} against {self[self.baseline].value:.4f} "
-                f"for {self.baseline}, {_gain(row)}, p = {row.p:.2g} {tested}"
+                f"Use {found.name}: choosing so by part of the {self._units} reaches {self.metric} {found.value:.4f} on "
+                f"the others, against {baseline.value:.4f} for {self.baseline}, {found.gain:+.4f} [{found.low:+.4f}, "
+                f"{found.high:+.4f}], p = {found.p:.2g}"
             )
-        elif first.name == self.baseline:
+        elif by != "baseline":
+            sentence = (
+                f"Use {row.deployed}: {self.metric} {row.value:.4f} against {baseline.value:.4f} for {self.baseline}, "
+                f"{_gain(row)}, p = {row.p:.2g} {self.tested(row)}"
+            )
+        elif first is baseline:
             sentence = f"Use {self.baseline}: nothing ranks better than it ({self.metric} {first.value:.4f})"
+        elif self.nothing_worth_having:
+            sentence = (
+                f"Use {self.baseline}: no scorer gains as much as {self.worth:.2g} {self.metric} (the best at most "
+                f"{self.most_to_gain:+.4f})"
+            )
         else:
             sentence = (
                 f"Use {self.baseline}: no scorer is significantly better ({first.deployed} comes first with "
-                f"{_gain(first)}, p = {first.p:.2g} {tested})"
+                f"{_gain(first)}, p = {first.p:.2g} {self.tested(first)})"
             )
         made = "; all this on judgments that are made, not human" if self.task.get("judgments_made") else ""
         return f"{sentence}{self._on_length()}{made}."
@@ -163,10 +143,29 @@ class Comparison:
             "folds": self.folds,
             "seed": self.seed,
             "notes": list(self.notes),
+            "worth": self.worth,
+            "most_to_gain": self.most_to_gain,
+            "procedure": self.procedure.to_json() if self.procedure is not None else None,
             "conclusion": self.conclusion,
             "scorers": [_row_values(row) for row in self.rows],
         }
         return {name: plain(value) for name, value in values.items()}
+
+    @property
+    def _units(self) -> str:
+        return "pairs" if self.task["kind"] == "pairs" else "queries"
+
+    def tested(self, row: Row) -> str:
+        """Tell what the p of a row was corrected for.
+
+        Args:
+            row: of this comparison.
+
+        Returns:
+            Words to stand behind a p.
+        """
+        count = sum(not row.planned and row.p is not None for row in self.rows)
+        return "for this comparison alone" if row.planned or count == 1 else f"corrected for {count} comparisons"
 
     def _on_length(self) -> str:
         """Tell what the plain dot product does, since that is what most people ask."""
@@ -200,6 +199,8 @@ def _row_values(row: Row) -> dict[str, Any]:
         "difference_low": row.difference_low,
         "difference_high": row.difference_high,
         "p": row.p,
+        "p_alone": row.p_alone,
+        "planned": row.planned,
         "parameters": dict(row.parameters),
         "fold_parameters": [dict(parameters) for parameters in row.fold_parameters],
         "win_tie_loss": list(row.tally) if row.tally is not None else None,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
 from offsphere.base.plain import plain
-from offsphere.comparison.table import ALPHA
+from offsphere.comparison.row import ALPHA
 from offsphere.scoring.training_record import parquet_of
 
 

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from offsphere.comparison.table import ALPHA
+from offsphere.comparison.row import ALPHA
 from offsphere.learning.ablation.ablation import PaperFinding
 from offsphere.statistics.difference import Difference
 from offsphere.statistics.significance import holm
