@@ -19,7 +19,7 @@ from offsphere.base.digests import digest_of
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.base.version import __version__, code_version
-from offsphere.comparison.choice import chosen_row
+from offsphere.comparison.choice import choose
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.examples import Example, changed_queries
 from offsphere.comparison.exponent_curve import ExponentCurve, exponent_curve
@@ -212,8 +212,8 @@ def audit(
 
 def _scorer_to_measure(table: Comparison) -> Scorer | None:
     """The scorer whose hubs are looked at beside those of cosine and dot: the recommended one, if it is plain."""
-    row, by = chosen_row(table)
-    return row.scorer if by != "baseline" and row.scorer.is_plain else None
+    choice = choose(table)
+    return choice.scorer if choice.better and choice.scorer.is_plain else None
 
 
 def _two_best(table: Comparison, advice: Advice) -> tuple[Row, Row]:

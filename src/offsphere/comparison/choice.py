@@ -21,7 +21,9 @@ class Choice(NamedTuple):
     row: Row
     best: Row  # the row with the highest value of those that are significantly better than the baseline, else ``row``
     p_best: float | None  # of the difference between the two; nothing where they are one
-    by: By = "baseline"  # which test it rests on
+    by: By  # which test it rests on
+    scorer: Scorer  # what one deploys: of the row, or the very one that the procedure chooses
+    name: str  # of that scorer
 
     @property
     def better(self) -> bool:
@@ -32,7 +34,8 @@ class Choice(NamedTuple):
 def choose(table: Comparison) -> Choice:
     """Choose what to deploy.
 
-    What the procedure chooses, where following it gains significantly. Else a planned row that is significantly better.
+    What the procedure chooses, where following it gains significantly, and perhaps as much as matters. Else a planned
+    row that is significantly better, and perhaps by as much.
     Where there is no procedure (pooled metrics), the best row that is better after correction. Else the baseline.
 
     Args:
@@ -43,15 +46,24 @@ def choose(table: Comparison) -> Choice:
     """
     row, by = chosen_row(table)
     best = next((better for better in table.rows if better.better), row) if by != "baseline" else row
-    return Choice(row, best, None if best is row else difference_p(best, row, table.seed), by)
+    p_best = None if best is row else difference_p(best, row, table.seed)
+    if by == "procedure" and table.procedure is not None:
+        return Choice(row, best, p_best, by, table.procedure.scorer, table.procedure.name)
+    return Choice(row, best, p_best, by, row.scorer, row.deployed)
+
+
+def stay(table: Comparison) -> Choice:
+    """Choose the baseline, whatever the numbers say."""
+    row = table[table.baseline]
+    return Choice(row, row, None, "baseline", row.scorer, row.deployed)
 
 
 def chosen_row(table: Comparison) -> tuple[Row, By]:
     """Find the row to deploy, and which test that rests on."""
     baseline, procedure = table[table.baseline], table.procedure
     if procedure is not None and procedure.better and table[procedure.row] is not baseline:
-        return table[procedure.row], "procedure"
-    better = [row for row in table.rows if row.better]
+        return (table[procedure.row], "procedure") if procedure.high >= table.worth else (baseline, "baseline")
+    better = [row for row in table.rows if row.better and row.difference_high >= table.worth]
     planned = [row for row in better if row.planned]
     if planned:
         return planned[0], "planned"

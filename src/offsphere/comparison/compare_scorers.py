@@ -131,6 +131,7 @@ def compare(
         ),
         worth=worth if worth is not None else usual_worth(tested[0].value),
         most_to_gain=bound,
+        declared=declared,
     )
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan, nan
+from math import nan
 from typing import Any
 
 from offsphere.base.errors import UnknownNameError
 from offsphere.base.plain import plain
-from offsphere.comparison.choice import chosen_row
+from offsphere.comparison.choice import choose, chosen_row, stay
 from offsphere.comparison.procedure import Procedure
 from offsphere.comparison.row import Row
+from offsphere.comparison.verdict import dot_finding, is_unreadable, row_named, scorer_findings
 from offsphere.statistics.equivalence import LEAST_WORTH
+from offsphere.wording.finding import Finding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -30,6 +32,7 @@ class Comparison:
         procedure: what letting the tool choose is worth on queries that took no part in the choice; nothing for pooled
             metrics, and where there is nothing to choose.
         worth: the smallest gain that matters.
+        declared: the similarity that the model says it is to be scored with.
         most_to_gain: what the best row really gains at most: an upper bound for all rows together, sure to 95 %.
 
     Example:
@@ -57,6 +60,7 @@ class Comparison:
     procedure: Procedure | None = None
     worth: float = LEAST_WORTH
     most_to_gain: float = nan
+    declared: str | None = None
 
     def __getitem__(self, name: str) -> Row:
         """Find the row of that name, or the row that ranks as what has that name.
@@ -95,40 +99,18 @@ class Comparison:
         return self.most_to_gain < self.worth
 
     @property
+    def findings(self) -> list[Finding]:
+        """Which scorer to use, and what the dot product does, since that is what most people ask."""
+        choice = stay(self) if is_unreadable(self) else choose(self)
+        dot = dot_finding(self)
+        findings = scorer_findings(self, choice, self.declared)[:1]
+        told = dot is None or is_unreadable(self) or choice.row is row_named(self, "dot")
+        return findings if told or dot is None else [*findings, dot]
+
+    @property
     def conclusion(self) -> str:
-        """What to use, in one plain sentence."""
-        first, baseline = self.best, self[self.baseline]
-        if isnan(baseline.value):
-            return f"There is nothing to compare: {self.baseline} gives every pair the same score, or none a score."
-        if len(self.rows) == 1:
-            return f"There is nothing to choose: {first.name} and all that was compared rank alike."
-        row, by = chosen_row(self)
-        if by == "procedure" and self.procedure is not None:
-            found = self.procedure
-            sentence = (
-                f"Use {found.name}: choosing so by part of the {self._units} reaches {self.metric} {found.value:.4f} on "
-                f"the others, against {baseline.value:.4f} for {self.baseline}, {found.gain:+.4f} [{found.low:+.4f}, "
-                f"{found.high:+.4f}], p = {found.p:.2g}"
-            )
-        elif by != "baseline":
-            sentence = (
-                f"Use {row.deployed}: {self.metric} {row.value:.4f} against {baseline.value:.4f} for {self.baseline}, "
-                f"{_gain(row)}, p = {row.p:.2g} {self.tested(row)}"
-            )
-        elif first is baseline:
-            sentence = f"Use {self.baseline}: nothing ranks better than it ({self.metric} {first.value:.4f})"
-        elif self.nothing_worth_having:
-            sentence = (
-                f"Use {self.baseline}: no scorer gains as much as {self.worth:.2g} {self.metric} (the best at most "
-                f"{self.most_to_gain:+.4f})"
-            )
-        else:
-            sentence = (
-                f"Use {self.baseline}: no scorer is significantly better ({first.deployed} comes first with "
-                f"{_gain(first)}, p = {first.p:.2g} {self.tested(first)})"
-            )
-        made = "; all this on judgments that are made, not human" if self.task.get("judgments_made") else ""
-        return f"{sentence}{self._on_length()}{made}."
+        """What to use, in a plain sentence or two."""
+        return " ".join(finding.sentence for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain values, for JSON.
@@ -150,41 +132,6 @@ class Comparison:
             "scorers": [_row_values(row) for row in self.rows],
         }
         return {name: plain(value) for name, value in values.items()}
-
-    @property
-    def _units(self) -> str:
-        return "pairs" if self.task["kind"] == "pairs" else "queries"
-
-    def tested(self, row: Row) -> str:
-        """Tell what the p of a row was corrected for.
-
-        Args:
-            row: of this comparison.
-
-        Returns:
-            Words to stand behind a p.
-        """
-        count = sum(not row.planned and row.p is not None for row in self.rows)
-        return "for this comparison alone" if row.planned or count == 1 else f"corrected for {count} comparisons"
-
-    def _on_length(self) -> str:
-        """Tell what the plain dot product does, since that is what most people ask."""
-        try:
-            dot = self["dot"]
-        except UnknownNameError:
-            return ""
-        if dot.name == self.baseline or dot is self.chosen or dot.p is None:
-            return ""
-        if dot.worse:
-            return f"; the dot product loses {-dot.difference:.4f} (p = {dot.p:.2g})"
-        if dot.better:
-            return f"; the dot product alone gains {dot.difference:.4f} (p = {dot.p:.2g})"
-        return f"; between {self.baseline} and the dot product no difference was found (p = {dot.p:.2g})"
-
-
-def _gain(row: Row) -> str:
-    """Write the difference from the baseline and its interval."""
-    return f"{row.difference:+.4f} [{row.difference_low:+.4f}, {row.difference_high:+.4f}]"
 
 
 def _row_values(row: Row) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def scorer_findings(table: Comparison, choice: Choice, declared: str | None = No
     Returns:
         The recommendation first.
     """
-    return [_recommended(table, choice, declared), *_higher_row(table, choice), *_declared(table, choice, declared)]
+    return [_recommended(table, choice, declared), *_higher_row(choice), *_declared(table, choice, declared)]
 
 
 def dot_numbers(table: Comparison) -> dict[str, Any]:
@@ -119,23 +119,22 @@ def _recommended(table: Comparison, choice: Choice, declared: str | None) -> Fin
 
 
 def _claim(table: Comparison, choice: Choice) -> tuple[str, Direction, Certainty]:
-    """Find what can be claimed of the choice."""
-    if is_unreadable(table):
-        return "no choice", "none", "unknown"
-    if choice.better:
-        by = {"procedure": "better", "planned": "planned better", "row": "row better"}[choice.by]
-        return by, "up", "sure"
-    if ranks_as_dot(table):
-        return "one length", "none", "equal"
-    if len(table.rows) == 1:
-        return "all alike", "none", "equal"
-    if table.procedure is not None and table.procedure.better and table.procedure.high < table.worth:
-        return "sure but small", "up", "equal"
-    if units_of(table)[0] >= FEWEST_UNITS and table.most_to_gain < table.worth:
-        return "nothing gains enough", "none", "equal"
-    if table.best is choice.row:
-        return "nothing higher", "none", "unsure"
-    return "nothing surely better", "none", "unsure"
+    """Find what can be claimed of the choice: the first of these that is true."""
+    procedure, enough = table.procedure, units_of(table)[0] >= FEWEST_UNITS
+    small = procedure is not None and procedure.better and procedure.high < table.worth
+    claims: list[tuple[bool, tuple[str, Direction, Certainty]]] = [
+        (is_unreadable(table), ("no choice", "none", "unknown")),
+        (choice.by == "procedure", ("better", "up", "sure")),
+        (choice.by == "planned", ("planned better", "up", "sure")),
+        (choice.by == "row", ("row better", "up", "sure")),
+        (ranks_as_dot(table), ("one length", "none", "equal")),
+        (len(table.rows) == 1, ("all alike", "none", "equal")),
+        (small, ("sure but small", "up", "equal")),
+        (enough and table.nothing_worth_having, ("nothing gains enough", "none", "equal")),
+        (table.best is choice.row, ("nothing higher", "none", "unsure")),
+        (True, ("nothing surely better", "none", "unsure")),
+    ]
+    return next(claim for holds, claim in claims if holds)
 
 
 def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[str, Any]:
@@ -144,7 +143,7 @@ def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[st
     units, unit = units_of(table)
     by_procedure = procedure is not None and (choice.by == "procedure" or not choice.better)
     stated = row_named(table, declared)
-    loses = stated is not None and stated.worse
+    lost = stated if stated is not None and stated.worse else None
     numbers = {
         "metric": table.metric,
         "units": units,
@@ -171,7 +170,9 @@ def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[st
         "first_planned": first.planned,
         "declared": declared,
         "declared_loses": loses,
-        "declared_keeps": stated.value / baseline.value if loses and stated is not None and baseline.value > 0 else None,
+        "declared_keeps": stated.value / baseline.value
+        if loses and stated is not None and baseline.value > 0
+        else None,
         "declared_p": stated.p if loses and stated is not None else None,
     }
     if by_procedure and procedure is not None:
@@ -188,7 +189,7 @@ def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[st
     return numbers
 
 
-def _higher_row(table: Comparison, choice: Choice) -> list[Finding]:
+def _higher_row(choice: Choice) -> list[Finding]:
     """A row of the table that is surely better than the baseline and has a higher value than what is recommended."""
     if not choice.better or choice.best is choice.row or choice.best.value <= choice.row.value:
         return []

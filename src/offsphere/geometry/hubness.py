@@ -107,7 +107,8 @@ def by_chance(queries: int, k: int, documents: int) -> dict[str, float]:
     """What to expect if each list held k documents drawn at random: the number of lists of a document is binomial."""
     share = k / documents
     if share >= 1:
-        return {"skewness": 0.0, "robin_hood": 0.0, "gini": 0.0, "antihub_share": 0.0, "hubs": float(documents * (queries >= HUB * k))}
+        hubs = float(documents) if queries >= HUB * k else 0.0  # every document is in every list
+        return {"skewness": 0.0, "robin_hood": 0.0, "gini": 0.0, "antihub_share": 0.0, "hubs": hubs}
     law = binom(queries, share)
     values = np.arange(queries + 1)
     chances, mean = law.pmf(values), queries * share

@@ -139,7 +139,7 @@ def _stay(n: Numbers) -> str:
     if not n["declared_loses"]:
         return f"Keep {n['baseline']}"
     keeps = n["declared_keeps"]
-    loses = f"it keeps only {share(keeps)} of what {n['baseline']} finds" if keeps < 0.95 else "it loses"  # noqa: PLR2004
+    loses = f"it reaches {share(keeps)} of {n['baseline']}'s {n['metric']}" if keeps is not None else "it loses"
     return (
         f"Stop using {_the(n['declared'])}, which this model declares, and take {n['baseline']} ({loses}, "
         f"{chance(n['declared_p'])})"

@@ -25,7 +25,9 @@ def _both_sides(_: Numbers) -> str:
 
 def _keep_length(n: Numbers) -> str:
     """Only where length gains as it stands."""
-    beside = f", and beside rivals relevant documents are longer ({effect(n, 'within_d')})" if n["within_longer"] else ""
+    beside = (
+        f", and beside rivals relevant documents are longer ({effect(n, 'within_d')})" if n["within_longer"] else ""
+    )
     return (
         "If you fine-tune, normalise the query only and keep the document's length: it helps already (the dot product "
         f"changes {n['metric']} by {signed(n['dot_gain'])}){beside}."

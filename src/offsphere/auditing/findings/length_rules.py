@@ -29,11 +29,7 @@ def length_and_relevance(case: Case) -> list[Finding]:
             )
         ]
     claim = "length not measured" if dot["dot"] is None else "length by the dot product"
-    return [
-        Finding(
-            topic="length", claim=claim, numbers={**dot, "why": why}, direction=direction, certainty=certainty
-        )
-    ]
+    return [Finding(topic="length", claim=claim, numbers={**dot, "why": why}, direction=direction, certainty=certainty)]
 
 
 def _why_no_relevance(case: Case, relevance: Relevance | None) -> str | None:

@@ -13,9 +13,7 @@ from offsphere.wording.finding import Finding
 def sides_to_normalise(case: Case) -> list[Finding]:
     """Both sides of a symmetric task; the query alone only where the document's length surely helps already."""
     if case.symmetric:
-        return [
-            Finding(topic="training", claim="normalise both sides", numbers={"symmetric": True}, certainty="sure")
-        ]
+        return [Finding(topic="training", claim="normalise both sides", numbers={"symmetric": True}, certainty="sure")]
     relevance = case.shape.relevance
     numbers = case.dot | {"within_d": None, "within_longer": False}
     if relevance is not None and not isnan(relevance.within.d.value):
@@ -34,4 +32,3 @@ def sides_to_normalise(case: Case) -> list[Finding]:
             )
         ]
     return [Finding(topic="training", claim="start with both sides", numbers=numbers, certainty="unsure")]
-
