@@ -169,11 +169,9 @@ def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[st
         "first_p": first.p,
         "first_planned": first.planned,
         "declared": declared,
-        "declared_loses": loses,
-        "declared_keeps": stated.value / baseline.value
-        if loses and stated is not None and baseline.value > 0
-        else None,
-        "declared_p": stated.p if loses and stated is not None else None,
+        "declared_loses": lost is not None,
+        "declared_keeps": lost.value / baseline.value if lost is not None and baseline.value > 0 else None,
+        "declared_p": lost.p if lost is not None else None,
     }
     if by_procedure and procedure is not None:
         numbers |= {

@@ -62,7 +62,7 @@ class Relevance:
 
     @property
     def sentence(self) -> str:
-        """Whether relevant documents are longer, over the corpus and beside their rivals, text length held fixed too."""
+        """Whether relevant documents are longer: over the corpus, beside their rivals, and with text length held fixed."""
         if self.made_and_covering:
             return f"length and relevance say nothing here: {self.made_and_covering}"
         return lengths_of_relevant(self.story)

@@ -42,8 +42,8 @@ def _row_better(n: Numbers) -> str:
 def _sure_but_small(n: Numbers) -> str:
     return (
         f"Keep {n['baseline']}: {n['name']} is better, but by too little to matter. On {n['unit']} that took no part "
-        f"in the choice {n['metric']} changes by {_change(n)} from {n['baseline_value']:.4f} ({chance(n['p'])}), which is "
-        f"less than {n['worth']:.4g}{_made(n)}."
+        f"in the choice {n['metric']} changes by {_change(n)} from {n['baseline_value']:.4f} ({chance(n['p'])}), which "
+        f"is less than {n['worth']:.4g}{_made(n)}."
     )
 
 
@@ -101,8 +101,8 @@ def _higher_row(n: Numbers) -> str:
 def _against_declared(n: Numbers) -> str:
     sure = f" ({chance(n['p'])} for these two alone)" if n["p"] is not None else ""
     return (
-        f"The model declares {n['declared']}, which reaches {n['metric']} {n['declared_value']:.4f}; {n['name']} differs "
-        f"from it by {signed(n['difference'])}{sure}."
+        f"The model declares {n['declared']}, which reaches {n['metric']} {n['declared_value']:.4f}; {n['name']} "
+        f"differs from it by {signed(n['difference'])}{sure}."
     )
 
 

@@ -20,15 +20,15 @@ def _made_for_cosine(n: Numbers) -> str:
 
 def _dot_collapses(n: Numbers) -> str:
     return (
-        f"The dot product keeps only {share(n['keeps'])} of what cosine finds ({chance(n['dot_p'])}): never serve these "
-        "raw vectors by inner product."
+        f"The dot product keeps only {share(n['keeps'])} of what cosine finds ({chance(n['dot_p'])}): never serve "
+        "these raw vectors by inner product."
     )
 
 
 def _cosine_collapses(n: Numbers) -> str:
     return (
-        f"Cosine keeps only {share(n['keeps'])} of what the dot product finds ({chance(n['dot_p'])}): this model put what "
-        "it knows into length, so never serve it by cosine."
+        f"Cosine keeps only {share(n['keeps'])} of what the dot product finds ({chance(n['dot_p'])}): this model put "
+        "what it knows into length, so never serve it by cosine."
     )
 
 
