@@ -62,7 +62,7 @@ class Relevance:
 
     @property
     def sentence(self) -> str:
-        """Whether relevant documents are longer: over the corpus, beside their rivals, and with text length held fixed."""
+        """Whether relevant documents are longer: over the corpus, beside rivals, and with text length held fixed."""
         if self.made_and_covering:
             return f"length and relevance say nothing here: {self.made_and_covering}"
         return lengths_of_relevant(self.story)
