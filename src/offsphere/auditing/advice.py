@@ -8,9 +8,9 @@ from typing import Any
 
 from offsphere.auditing.findings import Case, Finding, Topic, findings_of
 from offsphere.base.plain import plain
-from offsphere.comparison.choice import Choice, choose, stay
+from offsphere.comparison.choice import Choice
 from offsphere.comparison.table import Comparison
-from offsphere.comparison.verdict import is_unreadable
+from offsphere.comparison.verdict import recommend
 from offsphere.engines.settings import Setting, engine_settings
 from offsphere.geometry.shape import Geometry
 from offsphere.scoring.scorer import Scorer
@@ -117,7 +117,7 @@ def advise(table: Comparison, shape: Geometry, *, symmetric: bool | None = None,
         'Length helps'
     """
     symmetric = table.task["kind"] == "pairs" if symmetric is None else symmetric
-    choice = stay(table) if is_unreadable(table) else choose(table)
+    choice = recommend(table)
     case = Case(table, shape, choice, symmetric, declared)
     findings = findings_of(case)
     # of unit vectors the dot product is the cosine: engines need not normalise them again

@@ -19,12 +19,12 @@ from offsphere.base.digests import digest_of
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.base.version import __version__, code_version
-from offsphere.comparison.choice import choose
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.examples import Example, changed_queries
 from offsphere.comparison.exponent_curve import ExponentCurve, exponent_curve
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
+from offsphere.comparison.verdict import recommend
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.task_vectors import RankingVectors
@@ -212,7 +212,7 @@ def audit(
 
 def _scorer_to_measure(table: Comparison) -> Scorer | None:
     """The scorer whose hubs are looked at beside those of cosine and dot: the recommended one, if it is plain."""
-    choice = choose(table)
+    choice = recommend(table)
     return choice.scorer if choice.better and choice.scorer.is_plain else None
 
 

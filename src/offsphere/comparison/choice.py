@@ -61,8 +61,9 @@ def stay(table: Comparison) -> Choice:
 def chosen_row(table: Comparison) -> tuple[Row, By]:
     """Find the row to deploy, and which test that rests on."""
     baseline, procedure = table[table.baseline], table.procedure
-    if procedure is not None and procedure.better and table[procedure.row] is not baseline:
-        return (table[procedure.row], "procedure") if procedure.high >= table.worth else (baseline, "baseline")
+    follows = procedure is not None and procedure.better and procedure.high >= table.worth
+    if procedure is not None and follows and table[procedure.row] is not baseline:
+        return table[procedure.row], "procedure"
     better = [row for row in table.rows if row.better and row.difference_high >= table.worth]
     planned = [row for row in better if row.planned]
     if planned:

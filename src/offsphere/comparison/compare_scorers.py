@@ -13,7 +13,7 @@ from offsphere.base.progress import Progress
 from offsphere.comparison.candidates import Candidate, default_candidates, merge_candidates, ranking_key
 from offsphere.comparison.choice import complexity_of
 from offsphere.comparison.procedure import Option, judge_choice
-from offsphere.comparison.row import Row
+from offsphere.comparison.row import Row, label_apart
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.tuning import MeasuredCandidate, tune_candidates
 from offsphere.data.task import Task, TaskVectors
@@ -31,6 +31,10 @@ from offsphere.vectors.lengths import are_equal, lengths
 from offsphere.vectors.moments import Moments
 
 RESAMPLES = 2_000
+NARROW = (
+    "whitening was fitted on {count:,} vectors of {dimensions:,} dimensions: directions in which these do not vary are "
+    "dropped, so its rows tell how it ranks these documents, not how it would rank others"
+)
 NAMED_BEFORE = "p is right for scorers that were named before any look at these queries, too small for others"
 POOLED_RESAMPLES = 400  # each one costs a walk through the whole pool
 
@@ -111,7 +115,7 @@ def compare(
         notes.append(NAMED_BEFORE)
         notes += _notes_on_learned(given, vectors)
     if moments.count <= len(moments.mean) and given is None:
-        notes.append(f"{moments.count} vectors in {len(moments.mean)} dimensions are too few to whiten by")
+        notes.append(NARROW.format(count=moments.count, dimensions=len(moments.mean)))
     if task.made is not None:
         notes.append(f"the judgments are made, not human: {task.made}")
     tested, bound = _test_rows(
@@ -121,7 +125,7 @@ def compare(
     return Comparison(
         metric=chosen.name,
         task=task.summary(),
-        rows=[tested[number] for number in best_first],
+        rows=label_apart([tested[number] for number in best_first]),
         baseline=tested[0].name,
         folds=min(folds, task.units),
         seed=seed,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from offsphere.base.arrays import Array
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.significance import Tally
 
 ALPHA = 0.05  # the chance of a false alarm that is taken
+TUNED = " (tuned)"  # the end of the name of a family that was tuned over
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -33,6 +35,7 @@ class Row:
     tuned: bool = False  # whether its parameters were chosen by cross-validation
     p_alone: float | None = None  # as if nothing else had been compared
     planned: bool = False  # whether it was asked for before any look: dot product, and what the model declares
+    namesake: bool = False  # whether another row would deploy a scorer of the same name
 
     @property
     def deployed(self) -> str:
@@ -41,8 +44,13 @@ class Row:
 
     @property
     def label(self) -> str:
-        """The name of the scorer one would deploy, with a star where its parameters were tuned."""
-        return f"{self.deployed} *" if self.tuned else self.name
+        """The name of the scorer one would deploy, with a star where its parameters were tuned.
+
+        Where another row deploys a scorer of that name too, the family that was tuned over stands behind it.
+        """
+        if not self.tuned:
+            return self.name
+        return f"{self.deployed} *" + (f" (of {self.name.removesuffix(TUNED)})" if self.namesake else "")
 
     @property
     def better(self) -> bool:
@@ -53,3 +61,16 @@ class Row:
     def worse(self) -> bool:
         """Whether it is significantly worse than the baseline."""
         return self.p is not None and self.p < ALPHA and self.difference < 0
+
+
+def label_apart(rows: Sequence[Row]) -> list[Row]:
+    """Mark rows that would deploy scorers of one name, so that no two labels are the same.
+
+    Args:
+        rows: of one comparison.
+
+    Returns:
+        The same rows in the same order.
+    """
+    counts = Counter(row.deployed for row in rows)
+    return [replace(row, namesake=counts[row.deployed] > 1) for row in rows]

@@ -9,10 +9,9 @@ from typing import Any
 
 from offsphere.base.errors import UnknownNameError
 from offsphere.base.plain import plain
-from offsphere.comparison.choice import choose, chosen_row, stay
 from offsphere.comparison.procedure import Procedure
 from offsphere.comparison.row import Row
-from offsphere.comparison.verdict import dot_finding, is_unreadable, row_named, scorer_findings
+from offsphere.comparison.verdict import dot_finding, is_unreadable, recommend, row_named, scorer_findings
 from offsphere.statistics.equivalence import LEAST_WORTH
 from offsphere.wording.finding import Finding
 
@@ -75,7 +74,10 @@ class Comparison:
             UnknownNameError: where nothing of that name was compared.
         """
         for row in self.rows:
-            if name in (row.name, row.label, row.scorer.name, *row.same_ranking_as):
+            if name in (row.name, row.label, *row.same_ranking_as):
+                return row
+        for row in self.rows:  # a tuned row may have arrived at the very scorer of another
+            if name == row.scorer.name:
                 return row
         raise UnknownNameError("row", name, [known for row in self.rows for known in (row.name, *row.same_ranking_as)])
 
@@ -91,7 +93,7 @@ class Comparison:
     @property
     def chosen(self) -> Row:
         """The row to deploy: what the tested procedure chooses, else a better planned row, else the baseline."""
-        return chosen_row(self)[0]
+        return recommend(self).row
 
     @property
     def nothing_worth_having(self) -> bool:
@@ -101,7 +103,7 @@ class Comparison:
     @property
     def findings(self) -> list[Finding]:
         """Which scorer to use, and what the dot product does, since that is what most people ask."""
-        choice = stay(self) if is_unreadable(self) else choose(self)
+        choice = recommend(self)
         dot = dot_finding(self)
         findings = scorer_findings(self, choice, self.declared)[:1]
         told = dot is None or is_unreadable(self) or choice.row is row_named(self, "dot")

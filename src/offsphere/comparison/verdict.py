@@ -9,8 +9,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from offsphere.base.errors import UnknownNameError
-from offsphere.comparison.choice import Choice, difference_p
-from offsphere.comparison.row import Row
+from offsphere.comparison.choice import Choice, choose, difference_p, stay
+from offsphere.comparison.row import ALPHA, Row
 from offsphere.wording.finding import Certainty, Direction, Finding
 
 if TYPE_CHECKING:
@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 
 FEWEST_UNITS = 10  # queries or pairs below which nothing can be told
 DotState = Literal["gains", "loses", "equal", "none"]
+
+
+def recommend(table: Comparison) -> Choice:
+    """Choose what to deploy; the baseline where the task cannot be read, or has too few units to tell anything.
+
+    Args:
+        table: of the comparison.
+
+    Returns:
+        What ``choose`` chooses where the numbers can carry a choice.
+    """
+    return choose(table) if has_enough(table) and not is_unreadable(table) else stay(table)
 
 
 def scorer_findings(table: Comparison, choice: Choice, declared: str | None = None) -> list[Finding]:
@@ -37,7 +49,7 @@ def scorer_findings(table: Comparison, choice: Choice, declared: str | None = No
 def dot_numbers(table: Comparison) -> dict[str, Any]:
     """Give what the dot product does against the baseline; nothing under each key where it was not compared."""
     dot = row_named(table, "dot")
-    if dot is None or dot.p is None:
+    if dot is None or dot.p is None or not isfinite(dot.difference) or is_unreadable(table):
         return dict.fromkeys(("dot", "dot_gain", "dot_low", "dot_high", "dot_p")) | {"metric": table.metric}
     return {
         "metric": table.metric,
@@ -50,13 +62,12 @@ def dot_numbers(table: Comparison) -> dict[str, Any]:
 
 
 def dot_state(table: Comparison, dot: Row) -> DotState:
-    """Tell whether the dot product surely gains or loses, surely does neither by as much as matters, or who knows."""
-    if dot.better:
-        return "gains"
-    if dot.worse:
-        return "loses"
-    enough = units_of(table)[0] >= FEWEST_UNITS
-    return "equal" if enough and -table.worth < dot.difference_low <= dot.difference_high < table.worth else "none"
+    """Tell whether the dot product surely does nothing that matters, surely gains or loses, or who knows."""
+    if not has_enough(table):
+        return "none"
+    if -table.worth < dot.difference_low <= dot.difference_high < table.worth:
+        return "equal"
+    return "gains" if dot.better else "loses" if dot.worse else "none"
 
 
 def dot_finding(table: Comparison) -> Finding | None:
@@ -85,6 +96,11 @@ def dot_direction(state: DotState | None) -> tuple[Direction, Certainty]:
 def ranks_as_dot(table: Comparison) -> bool:
     """Tell whether the dot product must rank as the baseline does, since all lengths are equal."""
     return "dot" in table[table.baseline].same_ranking_as
+
+
+def has_enough(table: Comparison) -> bool:
+    """Tell whether there are so many queries or pairs that something can be told at all."""
+    return units_of(table)[0] >= FEWEST_UNITS
 
 
 def is_unreadable(table: Comparison) -> bool:
@@ -120,8 +136,15 @@ def _recommended(table: Comparison, choice: Choice, declared: str | None) -> Fin
 
 def _claim(table: Comparison, choice: Choice) -> tuple[str, Direction, Certainty]:
     """Find what can be claimed of the choice: the first of these that is true."""
-    procedure, enough = table.procedure, units_of(table)[0] >= FEWEST_UNITS
-    small = procedure is not None and procedure.better and procedure.high < table.worth
+    procedure, enough = table.procedure, has_enough(table)
+    small = (
+        enough
+        and procedure is not None
+        and procedure.better
+        and procedure.high < table.worth
+        and row_named(table, procedure.row) is not choice.row
+    )
+    surely = _surely_better(table)
     claims: list[tuple[bool, tuple[str, Direction, Certainty]]] = [
         (is_unreadable(table), ("no choice", "none", "unknown")),
         (choice.by == "procedure", ("better", "up", "sure")),
@@ -131,19 +154,26 @@ def _claim(table: Comparison, choice: Choice) -> tuple[str, Direction, Certainty
         (len(table.rows) == 1, ("all alike", "none", "equal")),
         (small, ("sure but small", "up", "equal")),
         (enough and table.nothing_worth_having, ("nothing gains enough", "none", "equal")),
+        (surely is not None, ("row better, choice unsure", "none", "unsure")),
         (table.best is choice.row, ("nothing higher", "none", "unsure")),
         (True, ("nothing surely better", "none", "unsure")),
     ]
     return next(claim for holds, claim in claims if holds)
 
 
+def _surely_better(table: Comparison) -> Row | None:
+    """Find the first row that is surely better than the baseline, whether that is much or little."""
+    return next((row for row in table.rows if row.better), None) if has_enough(table) else None
+
+
 def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[str, Any]:
     """Gather everything that a sentence on the choice may use."""
-    baseline, row, first, procedure = table[table.baseline], choice.row, table.best, table.procedure
+    baseline, row, procedure = table[table.baseline], choice.row, table.procedure
+    first = _surely_better(table) or table.best
     units, unit = units_of(table)
     by_procedure = procedure is not None and (choice.by == "procedure" or not choice.better)
     stated = row_named(table, declared)
-    lost = stated if stated is not None and stated.worse else None
+    lost = stated if stated is not None and stated.worse and has_enough(table) else None
     numbers = {
         "metric": table.metric,
         "units": units,
@@ -153,7 +183,7 @@ def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[st
         "baseline_value": baseline.value,
         "name": choice.name,
         "phrase": choice.scorer.phrase,
-        "value": row.value if isfinite(row.value) else None,
+        "value": row.value,
         "gain": row.difference if choice.better else None,
         "gain_low": row.difference_low if choice.better else None,
         "gain_high": row.difference_high if choice.better else None,
@@ -170,7 +200,9 @@ def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[st
         "first_planned": first.planned,
         "declared": declared,
         "declared_loses": lost is not None,
-        "declared_keeps": lost.value / baseline.value if lost is not None and baseline.value > 0 else None,
+        "declared_keeps": lost.value / baseline.value
+        if lost is not None and 0 <= lost.value < baseline.value
+        else None,
         "declared_p": lost.p if lost is not None else None,
     }
     if by_procedure and procedure is not None:
@@ -198,14 +230,15 @@ def _higher_row(choice: Choice) -> list[Finding]:
         "best_value": choice.best.value,
         "p": choice.p_best,
     }
-    sure: Certainty = "sure" if choice.p_best is not None and choice.p_best < 0.05 else "unsure"  # noqa: PLR2004
+    sure: Certainty = "sure" if choice.p_best is not None and choice.p_best < ALPHA else "unsure"
     return [Finding(topic="scorer", claim="higher row", numbers=numbers, direction="up", certainty=sure)]
 
 
 def _declared(table: Comparison, choice: Choice, declared: str | None) -> list[Finding]:
     """The recommended scorer against what the model declares, where that is not what it was just compared with."""
     stated = row_named(table, declared)
-    if stated is None or stated is choice.row or stated.name == table.baseline or is_unreadable(table):
+    unknown = stated is None or not isfinite(stated.value) or is_unreadable(table)
+    if unknown or stated is None or stated is choice.row or stated.name == table.baseline:
         return []
     p = difference_p(choice.row, stated, table.seed)
     difference = choice.row.value - stated.value
@@ -218,5 +251,5 @@ def _declared(table: Comparison, choice: Choice, declared: str | None) -> list[F
         "p": p,
     }
     direction: Direction = "up" if difference > 0 else "down" if difference < 0 else "none"
-    sure: Certainty = "sure" if p is not None and p < 0.05 else "unsure"  # noqa: PLR2004
+    sure: Certainty = "sure" if p is not None and p < ALPHA and has_enough(table) else "unsure"
     return [Finding(topic="scorer", claim="against declared", numbers=numbers, direction=direction, certainty=sure)]

@@ -13,6 +13,7 @@ from scipy.stats import binom, skew
 
 from offsphere.base.arrays import Index
 from offsphere.geometry.evidence import NEIGHBOURS, Evidence
+from offsphere.wording.written_numbers import expected_count
 
 WORST = 10  # hubs that are named
 HUB = 2  # times k: in so many lists a document is a hub
@@ -48,7 +49,7 @@ class Hubness:
         worst = f"; the worst, {self.worst[0].id!r}, is in {self.worst[0].occurrences}" if self.hub_count else ""
         return (
             f"{self.scorer}: skewness {self.skewness:.2f} (by chance {self.chance['skewness']:.2f}), "
-            f"{self.hub_count:,} documents in {HUB * self.k} lists or more (by chance {self.chance['hubs']:.3g}){worst}"
+            f"{self.hub_count:,} documents in {HUB * self.k} lists or more (by chance {expected_count(self.chance['hubs'])}){worst}"
             f"; {self.antihub_share:.0%} of the documents in none (by chance {self.chance['antihub_share']:.0%})"
         )
 

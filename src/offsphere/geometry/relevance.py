@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -186,7 +186,7 @@ def relevance(
 
 def way_of(estimate: Estimate) -> str | None:
     """Tell whether an effect is surely longer or shorter, or neither; nothing where it is not defined."""
-    if isnan(estimate.value):
+    if not isfinite(estimate.value):
         return None
     if not estimate.excludes_zero:
         return "none"

@@ -92,11 +92,11 @@ def _discarded(n: Numbers) -> str:
 
 
 def _by_dot(n: Numbers) -> str:
-    return f"{_use(n)}. Lengths of relevant documents were not compared with others: {n['why']}."
+    return f"{_use(n)}. Of the lengths of relevant documents nothing can be said: {n['why']}."
 
 
 def _not_measured(n: Numbers) -> str:
-    return f"What length carries was not measured: {n['why']}."
+    return f"What length carries cannot be told: {n['why']}."
 
 
 LENGTH_WORDS: Mapping[str, Callable[[Numbers], str]] = MappingProxyType(

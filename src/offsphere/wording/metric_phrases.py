@@ -6,6 +6,7 @@ from offsphere.statistics.metrics import parse_metric
 from offsphere.wording.written_numbers import in_words, share
 
 _PAIRS = "agreement with the gold scores"
+_POOL = "one ranking of all queries' results"
 
 
 def gain_phrase(metric: str, relative: float) -> str:
@@ -30,8 +31,13 @@ def gain_phrase(metric: str, relative: float) -> str:
     return {
         "recall": f"{first} {'holds' if kind.depth == 1 else 'hold'} {size} {'more' if up else 'less'} of what is "
         "relevant",
-        "precision": f"{size} {'more' if up else 'fewer'} of {first} are relevant",
-        "success": f"{size} {'more' if up else 'fewer'} queries find something relevant among {first}",
+        "precision": f"the first result is relevant {size} {'more' if up else 'less'} often"
+        if kind.depth == 1
+        else f"{size} {'more' if up else 'fewer'} of {first} are relevant",
+        "success": f"{size} {'more' if up else 'fewer'} queries find something relevant "
+        f"{'in' if kind.depth == 1 else 'among'} {first}",
+        "pooled-ap": f"{_POOL} gets {size} {better}",
+        "pooled-auc": f"{_POOL} gets {size} {better}",
         "mrr": f"the first right result stands {size} {'higher' if up else 'lower'} (by its reciprocal rank)",
         "spearman": f"{_PAIRS} gets {size} {better}",
         "pearson": f"{_PAIRS} gets {size} {better}",

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
 from offsphere.wording.metric_phrases import gain_phrase
-from offsphere.wording.written_numbers import chance, share, signed, with_interval
+from offsphere.wording.written_numbers import ALPHA, chance, share, signed, with_interval
 
 Numbers = Mapping[str, Any]
 
 
 def _better(n: Numbers) -> str:
     """The choice was tested as a whole: chosen on some units, judged on others."""
-    often = f", chosen in {share(n['chosen_share'])} of {n['choices']:,} divisions" if n["chosen_share"] < 1 else ""
+    often = f", chosen in {share(n['chosen_share'])} of {n['choices']:,} tries" if n["chosen_share"] < 1 else ""
     return (
         f"Use {n['name']} instead of {n['baseline']}: {n['phrase']}. {_bought(n)}, and that is hardly luck: "
         f"on {n['unit']} that took no part in the choice {n['metric']} changes by {_change(n)} from "
@@ -34,14 +35,14 @@ def _row_better(n: Numbers) -> str:
     """Under a pooled metric nothing can be chosen on a part, so the best row is tested among all."""
     return (
         f"Use {n['name']} instead of {n['baseline']}: {n['phrase']}. {_bought(n)}, and that is hardly luck: "
-        f"{n['metric']} {n['value']:.4f} against {n['baseline_value']:.4f}, {_change(n)} ({chance(n['p'])}, corrected "
-        f"for {n['rows']} rows){_made(n)}."
+        f"{n['metric']} {n['value']:.4f} against {n['baseline_value']:.4f}, {_change(n)} ({chance(n['p'])}, "
+        f"{_corrected(n)}){_made(n)}."
     )
 
 
 def _sure_but_small(n: Numbers) -> str:
     return (
-        f"Keep {n['baseline']}: {n['name']} is better, but by too little to matter. On {n['unit']} that took no part "
+        f"{_stay(n)}: {n['name']} is better, but by too little to matter. On {n['unit']} that took no part "
         f"in the choice {n['metric']} changes by {_change(n)} from {n['baseline_value']:.4f} ({chance(n['p'])}), which "
         f"is less than {n['worth']:.4g}{_made(n)}."
     )
@@ -57,9 +58,24 @@ def _nothing_gains_enough(n: Numbers) -> str:
 
 def _nothing_surely_better(n: Numbers) -> str:
     return (
-        f"{_stay(n)}: of {n['others']:,} other scorers none is surely better than its {n['metric']} of "
-        f"{n['baseline_value']:.4f}. {n['first']} comes first with {_first_change(n)}, which may be luck "
+        f"{_stay(n)}: {_none_of(n['others'])} surely better than its {n['metric']} of "
+        f"{n['baseline_value']:.4f}. First comes {n['first']} with {_first_change(n)}, which may be luck "
         f"({_first_chance(n)}){_followed(n)}{_made(n)}."
+    )
+
+
+def _row_better_choice_unsure(n: Numbers) -> str:
+    """A row of the table passes its test, but choosing so on some units does not surely gain on others."""
+    little = ", which is too little to matter" if n["first_high"] < n["worth"] else ""
+    followed = (
+        f"letting the tool choose changed {n['metric']} by {_change(n)} from {n['baseline_value']:.4f} "
+        f"({chance(n['p'])}){', which may be luck' if n['p'] >= ALPHA else ''}"
+        if n["gain"] is not None
+        else f"nothing could be chosen that gains {n['worth']:.4g}"
+    )
+    return (
+        f"{_stay(n)}: {followed}. In the table {n['first']} is better by {_first_change(n)} ({_first_chance(n)})"
+        f"{little}{_made(n)}."
     )
 
 
@@ -69,8 +85,8 @@ def _nothing_higher(n: Numbers) -> str:
 
 def _one_length(n: Numbers) -> str:
     return (
-        f"Keep cosine: every vector has the same length, so the dot product ranks exactly as it does ({n['metric']} "
-        f"{n['value']:.4f}) and costs less to serve{_made(n)}."
+        f"Keep cosine: all vectors that it ranks have the same length, so the dot product ranks exactly as it does ({n['metric']} "
+        f"{n['baseline_value']:.4f}) and costs less to serve{_made(n)}."
     )
 
 
@@ -79,11 +95,11 @@ def _all_alike(n: Numbers) -> str:
 
 
 def _no_choice(n: Numbers) -> str:
-    if n["value"] is None:
+    if not isfinite(n["baseline_value"]):
         why = f"no {n['metric']}: it gives all {n['units']:,} {n['unit']} one score, or none"
     else:
         why = (
-            f"a {n['metric']} of {n['value']:.4f}, surely below zero, so the gold scores seem to be distances, or "
+            f"a {n['metric']} of {n['baseline_value']:.4f}, surely below zero, so the gold scores seem to be distances, or "
             "turned round"
         )
     return f"Do not choose by this task: {n['baseline']} has {why}. Until that is mended, stay with {n['baseline']}."
@@ -93,7 +109,7 @@ def _higher_row(n: Numbers) -> str:
     """A row with a higher value than what is recommended, which is simpler or was chosen more soundly."""
     sure = f" ({chance(n['p'])} for these two alone)" if n["p"] is not None else ""
     return (
-        f"{n['best']} has a higher value in the table ({n['best_value']:.4f} against {n['value']:.4f} for {n['name']})"
+        f"In the table {n['best']} has a higher value ({n['best_value']:.4f} against {n['value']:.4f} for {n['name']})"
         f"{sure}; the first of many rows is always a little too good."
     )
 
@@ -115,8 +131,15 @@ def _first_change(n: Numbers) -> str:
 
 
 def _first_chance(n: Numbers) -> str:
-    tested = "tested alone" if n["first_planned"] else f"corrected for {n['rows']} rows"
-    return f"{chance(n['first_p'])}, {tested}"
+    return f"{chance(n['first_p'])}, {'tested alone' if n['first_planned'] else _corrected(n)}"
+
+
+def _corrected(n: Numbers) -> str:
+    return f"corrected for {n['rows']:,} row{'s' if n['rows'] != 1 else ''}"
+
+
+def _none_of(others: int) -> str:
+    return f"of {others:,} other scorers none is" if others > 1 else "the other scorer is not"
 
 
 def _followed(n: Numbers) -> str:
@@ -129,7 +152,7 @@ def _followed(n: Numbers) -> str:
 def _bought(n: Numbers) -> str:
     """What the gain buys, as a sentence without its stop; a metric at or below zero has no relative gain."""
     if n["baseline_value"] <= 0:
-        return f"{n['metric'].capitalize()} gets better"
+        return f"Its {n['metric']} gets better"
     text = gain_phrase(n["metric"], n["gain"] / n["baseline_value"])
     return f"{text[0].upper()}{text[1:]}"
 
@@ -163,6 +186,7 @@ SCORER_WORDS: Mapping[str, Callable[[Numbers], str]] = MappingProxyType(
         "sure but small": _sure_but_small,
         "nothing gains enough": _nothing_gains_enough,
         "nothing surely better": _nothing_surely_better,
+        "row better, choice unsure": _row_better_choice_unsure,
         "nothing higher": _nothing_higher,
         "one length": _one_length,
         "all alike": _all_alike,

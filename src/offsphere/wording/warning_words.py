@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from offsphere.wording.written_numbers import chance, share, signed
+from offsphere.wording.written_numbers import chance, expected_count, share, signed
 
 Numbers = Mapping[str, Any]
 
@@ -39,7 +39,7 @@ def _discarded(n: Numbers) -> str:
 def _hubs(n: Numbers) -> str:
     return (
         f"Hubs under {n['scorer']}: {n['hubs']:,} of {n['documents']:,} documents are among the {n['k']} nearest of "
-        f"{n['lists']} queries or more, where chance gives {n['hubs_by_chance']:.3g}; the worst, {n['worst']!r}, of "
+        f"{n['lists']} queries or more, where chance gives {expected_count(n['hubs_by_chance'])}; the worst, {n['worst']!r}, of "
         f"{n['worst_lists']:,} (of {n['queries']:,} queries)."
     )
 
@@ -64,7 +64,7 @@ def _more_units(n: Numbers) -> str:
 
 def _bias_costs(n: Numbers) -> str:
     return (
-        f"{n['name']} adds a number to every document that was made from queries: when the corpus changes, new "
+        f"With {n['name']} every document gets a number that was made from queries: when the corpus changes, new "
         "documents must be given theirs from the saved bank of queries, and stored vectors have one dimension more."
     )
 

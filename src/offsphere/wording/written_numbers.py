@@ -25,7 +25,9 @@ def with_interval(value: float, low: float | None, high: float | None) -> str:
 def effect(numbers: Mapping[str, Any], name: str) -> str:
     """Write an effect size and its interval, from ``name``, ``name_low`` and ``name_high``."""
     value, low, high = (numbers[key] for key in (name, f"{name}_low", f"{name}_high"))
-    return f"d = {value:.3f}" if low is None or high is None else f"d = {value:.3f} [{low:.3f}, {high:.3f}]"
+    if low is None or high is None or not (isfinite(low) and isfinite(high)):
+        return f"d = {value:.3f}"
+    return f"d = {value:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def chance(p: float) -> str:
@@ -35,7 +37,16 @@ def chance(p: float) -> str:
 
 def share(part: float) -> str:
     """Write a share in whole percent; small ones with one place."""
+    if 0 < abs(part) < 0.0005:  # noqa: PLR2004
+        return "less than 0.1 %"
     return f"{part:.1%}".replace("%", " %") if 0 < abs(part) < 0.0995 else f"{part:.0%}".replace("%", " %")  # noqa: PLR2004
+
+
+def expected_count(count: float) -> str:
+    """Write how many there would be on average: whole numbers, small ones with one place, next to none in words."""
+    if count < 0.05:  # noqa: PLR2004
+        return "hardly any"
+    return f"{count:,.1f}" if count < 9.95 else f"{count:,.0f}"  # noqa: PLR2004
 
 
 def in_words(count: int) -> str:

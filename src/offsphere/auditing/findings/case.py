@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from offsphere.comparison.choice import Choice
 from offsphere.comparison.table import Comparison
-from offsphere.comparison.verdict import dot_numbers, is_unreadable, ranks_as_dot, units_of
+from offsphere.comparison.verdict import dot_numbers, has_enough, is_unreadable, ranks_as_dot, units_of
+from offsphere.geometry.relevance import Relevance
 from offsphere.geometry.shape import Geometry
 
 
@@ -28,6 +29,23 @@ class Case(NamedTuple):
     def dot(self) -> dict[str, Any]:
         """What the dot product does against the baseline."""
         return dot_numbers(self.table)
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are so many queries or pairs that something can be told at all."""
+        return has_enough(self.table)
+
+    @property
+    def few(self) -> str:
+        """That there are too few, in words."""
+        units, unit = self.units
+        return f"{units:,} {unit} are too few"
+
+    @property
+    def relevance(self) -> Relevance | None:
+        """Length against relevance, where that was measured and may be told."""
+        relevance = self.shape.relevance
+        return relevance if relevance is not None and self.enough and not relevance.made_and_covering else None
 
     @property
     def normalised(self) -> bool:

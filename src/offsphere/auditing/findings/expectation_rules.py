@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from offsphere.auditing.findings.case import Case
-from offsphere.comparison.verdict import FEWEST_UNITS, dot_direction
+from offsphere.comparison.verdict import dot_direction
 from offsphere.geometry.length import NORMALISED
 from offsphere.wording.finding import Finding
 
@@ -15,9 +15,9 @@ def expectation(case: Case) -> list[Finding]:
     if case.normalised or case.unreadable or dot["dot"] is None:
         why = NORMALISED if case.normalised else "the dot product was not compared with cosine, or ranks as it does"
         if case.unreadable:
-            why = "not even cosine can be told on it"
+            why = "cosine itself has no usable value on it"
         return [Finding(topic="expectation", claim="rule, no measurement", numbers={**numbers, "why": why})]
-    if units < FEWEST_UNITS:
+    if not case.enough:
         return [Finding(topic="expectation", claim="rule, too few units", numbers=numbers)]
     direction, certainty = dot_direction(dot["dot"])
     return [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from offsphere.auditing.findings.case import Case
 from offsphere.comparison.verdict import dot_direction
 from offsphere.geometry.length import NORMALISED
-from offsphere.geometry.relevance import Relevance
 from offsphere.wording.finding import Finding
 
 
@@ -15,10 +14,9 @@ def length_and_relevance(case: Case) -> list[Finding]:
     direction, certainty = dot_direction(dot["dot"])
     if case.normalised:
         return [Finding(topic="length", claim="length discarded", numbers={"why": NORMALISED})]
-    relevance = case.shape.relevance
-    why = _why_no_relevance(case, relevance)
-    if why is None and relevance is not None:
-        numbers = {**dot, **relevance.story}
+    story = case.relevance.story if case.relevance is not None else {"raw": None, "within": None}
+    if story["raw"] is not None or story["within"] is not None:
+        numbers = {**dot, **story}
         return [
             Finding(
                 topic="length",
@@ -29,11 +27,15 @@ def length_and_relevance(case: Case) -> list[Finding]:
             )
         ]
     claim = "length not measured" if dot["dot"] is None else "length by the dot product"
-    return [Finding(topic="length", claim=claim, numbers={**dot, "why": why}, direction=direction, certainty=certainty)]
+    numbers = {**dot, "why": _why_no_relevance(case)}
+    return [Finding(topic="length", claim=claim, numbers=numbers, direction=direction, certainty=certainty)]
 
 
-def _why_no_relevance(case: Case, relevance: Relevance | None) -> str | None:
-    """Say why lengths of relevant documents say nothing here; nothing where they do."""
+def _why_no_relevance(case: Case) -> str:
+    """Say why lengths of relevant documents say nothing here."""
+    relevance = case.shape.relevance
     if relevance is None:
         return case.shape.skipped.get("relevance", "it was not asked for").removeprefix("length and relevance: ")
-    return relevance.made_and_covering or None
+    if not case.enough:
+        return case.few
+    return relevance.made_and_covering or "no relevant documents stand beside others"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isfinite
 
 from offsphere.auditing.findings.case import Case
-from offsphere.comparison.verdict import FEWEST_UNITS
 from offsphere.geometry.relevance import way_of
 from offsphere.wording.finding import Finding
 
@@ -14,14 +13,13 @@ def sides_to_normalise(case: Case) -> list[Finding]:
     """Both sides of a symmetric task; the query alone only where the document's length surely helps already."""
     if case.symmetric:
         return [Finding(topic="training", claim="normalise both sides", numbers={"symmetric": True}, certainty="sure")]
-    relevance = case.shape.relevance
+    relevance = case.relevance
     numbers = case.dot | {"within_d": None, "within_longer": False}
-    if relevance is not None and not isnan(relevance.within.d.value):
+    if relevance is not None and isfinite(relevance.within.d.value):
         value, low, high = relevance.within.d
         longer = way_of(relevance.within.d) == "longer"
         numbers |= {"within_d": value, "within_d_low": low, "within_d_high": high, "within_longer": longer}
-    keep = numbers["dot"] == "gains" and not case.unreadable and case.units[0] >= FEWEST_UNITS
-    if keep:
+    if numbers["dot"] == "gains":
         return [
             Finding(
                 topic="training",

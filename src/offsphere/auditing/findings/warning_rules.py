@@ -19,9 +19,9 @@ def wrongly_served(case: Case) -> list[Finding]:
     if case.normalised:
         return [Finding(topic="wrong", claim="every length the same", numbers={"why": NORMALISED}, certainty="sure")]
     dot, cosine = row_named(case.table, "dot"), row_named(case.table, "cosine")
-    if case.unreadable or dot is None or cosine is None or not (dot.better or dot.worse):
-        return []
     numbers = case.dot
+    if dot is None or cosine is None or numbers["dot"] not in ("gains", "loses"):
+        return []
     findings = []
     if case.declared == "cosine" and dot.worse:
         findings.append(("made for cosine", numbers))
@@ -86,11 +86,13 @@ def rogue_dimensions(case: Case) -> list[Finding]:
 def too_few_units(case: Case) -> list[Finding]:
     """How many queries would tell whether the choice really gains; asked only where such a gain would matter."""
     units, unit = case.units
-    if units < FEWEST_UNITS:
+    if not case.enough:
         numbers = {"units": units, "unit": unit, "fewest": FEWEST_UNITS}
         return [Finding(topic="wrong", claim="too few units", numbers=numbers, certainty="sure")]
     procedure = case.table.procedure
-    if case.choice.better or case.unreadable or procedure is None or procedure.gain < case.table.worth:
+    if case.choice.better or case.unreadable or procedure is None or procedure.better:
+        return []
+    if procedure.gain < case.table.worth or case.table.nothing_worth_having:
         return []
     needed = units_needed(procedure.gain, procedure.low, procedure.high, units)
     if needed is None or needed <= units:

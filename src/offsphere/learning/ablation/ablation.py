@@ -54,7 +54,7 @@ class PaperFinding(NamedTuple):
 
     claim: str
     paper: str
-    verdict: str  # holds, does not hold, not decided
+    verdict: str  # holds, does not hold, not decided, or not judged where runs were too short
     evidence: str
 
 
