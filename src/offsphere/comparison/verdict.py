@@ -174,6 +174,7 @@ def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[st
     by_procedure = procedure is not None and (choice.by == "procedure" or not choice.better)
     stated = row_named(table, declared)
     lost = stated if stated is not None and stated.worse and has_enough(table) else None
+    keeps = lost.value / baseline.value if lost is not None and 0 <= lost.value < baseline.value else None
     numbers = {
         "metric": table.metric,
         "units": units,
@@ -200,9 +201,7 @@ def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[st
         "first_planned": first.planned,
         "declared": declared,
         "declared_loses": lost is not None,
-        "declared_keeps": lost.value / baseline.value
-        if lost is not None and 0 <= lost.value < baseline.value
-        else None,
+        "declared_keeps": keeps,
         "declared_p": lost.p if lost is not None else None,
     }
     if by_procedure and procedure is not None:

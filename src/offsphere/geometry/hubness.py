@@ -49,8 +49,8 @@ class Hubness:
         worst = f"; the worst, {self.worst[0].id!r}, is in {self.worst[0].occurrences}" if self.hub_count else ""
         return (
             f"{self.scorer}: skewness {self.skewness:.2f} (by chance {self.chance['skewness']:.2f}), "
-            f"{self.hub_count:,} documents in {HUB * self.k} lists or more (by chance {expected_count(self.chance['hubs'])}){worst}"
-            f"; {self.antihub_share:.0%} of the documents in none (by chance {self.chance['antihub_share']:.0%})"
+            f"{self.hub_count:,} documents in {HUB * self.k} lists or more (by chance "
+            f"{expected_count(self.chance['hubs'])}){worst}; {self.antihub_share:.0%} of the documents in none (by chance {self.chance['antihub_share']:.0%})"
         )
 
 

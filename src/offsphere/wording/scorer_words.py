@@ -85,8 +85,8 @@ def _nothing_higher(n: Numbers) -> str:
 
 def _one_length(n: Numbers) -> str:
     return (
-        f"Keep cosine: all vectors that it ranks have the same length, so the dot product ranks exactly as it does ({n['metric']} "
-        f"{n['baseline_value']:.4f}) and costs less to serve{_made(n)}."
+        f"Keep cosine: all vectors that it ranks have the same length, so the dot product ranks exactly as it does "
+        f"({n['metric']} {n['baseline_value']:.4f}) and costs less to serve{_made(n)}."
     )
 
 
@@ -99,8 +99,8 @@ def _no_choice(n: Numbers) -> str:
         why = f"no {n['metric']}: it gives all {n['units']:,} {n['unit']} one score, or none"
     else:
         why = (
-            f"a {n['metric']} of {n['baseline_value']:.4f}, surely below zero, so the gold scores seem to be distances, or "
-            "turned round"
+            f"a {n['metric']} of {n['baseline_value']:.4f}, surely below zero, so the gold scores seem to be "
+            "distances, or turned round"
         )
     return f"Do not choose by this task: {n['baseline']} has {why}. Until that is mended, stay with {n['baseline']}."
 
