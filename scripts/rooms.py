@@ -20,6 +20,7 @@ ROOMS = (
     "scoring",
     "ranking",
     "statistics",
+    "wording",
     "data",
     "encode",
     "comparison",

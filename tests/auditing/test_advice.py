@@ -37,7 +37,7 @@ def advised(task, vectors, **more):
 def test_where_length_is_relevance_it_recommends_the_dot_product_and_says_why():
     advice = advised(*planted("relevance"))
     assert advice.name == "dot"
-    assert advice.verdict[0].startswith("Use dot: ndcg@10")
+    assert advice.verdict[0].startswith("Use dot: choosing so by part of the queries reaches ndcg@10 ")
     assert "Relevant documents have longer vectors" in advice.verdict[1]
     assert "gains" in advice.verdict[1]
     assert "and it does" in advice.verdict[2]

@@ -9,8 +9,9 @@ from typing import Any
 from offsphere.auditing.findings import Case, Finding, Topic, findings_of
 from offsphere.base.errors import ParameterError
 from offsphere.base.plain import plain
-from offsphere.comparison.choice import Choice, choose
+from offsphere.comparison.choice import Choice
 from offsphere.comparison.table import Comparison
+from offsphere.comparison.verdict import recommend
 from offsphere.engines.settings import Setting, engine_settings
 from offsphere.geometry.shape import Geometry
 from offsphere.scoring.scorer import Scorer
@@ -80,7 +81,7 @@ class Advice:
             "verdict": list(self.verdict),
             "symmetric": self.symmetric,
             "declared": self.declared,
-            "findings": plain(list(self.findings)),
+            "findings": [finding.to_json() for finding in self.findings],
             "settings": plain(list(self.settings)),
         }
 
@@ -119,21 +120,17 @@ def advise(table: Comparison, shape: Geometry, *, symmetric: bool | None = None,
     if isinstance(table, Geometry) and isinstance(shape, Comparison):
         raise ParameterError("advise(shape, table) is the wrong way round: write advise(table, shape)")
     symmetric = table.task["kind"] == "pairs" if symmetric is None else symmetric
-    choice = choose(table)
+    choice = recommend(table)
     case = Case(table, shape, choice, symmetric, declared)
-    if case.unreadable:  # nothing to choose by
-        choice = Choice(table[table.baseline], table[table.baseline], None)
-        case = case._replace(choice=choice)
     findings = findings_of(case)
-    # on unit vectors the dot product is cosine, and cheaper
-    plain_dot = case.normalised and not choice.row.better
-    scorer = Scorer(DOT) if plain_dot else choice.row.scorer
+    # of unit vectors the dot product is the cosine: engines need not normalise them again
+    served = Scorer(DOT) if case.normalised and not choice.better else choice.scorer
     return Advice(
-        scorer=scorer,
-        name=scorer.name if plain_dot else choice.row.deployed,
+        scorer=choice.scorer,
+        name=choice.name,
         verdict=[next(finding.sentence for finding in findings if finding.topic == topic) for topic in VERDICT],
         findings=findings,
-        settings=engine_settings(scorer, "query" if parse_metric(table.metric).agreement == "query" else "order"),
+        settings=engine_settings(served, "query" if parse_metric(table.metric).agreement == "query" else "order"),
         symmetric=symmetric,
         declared=declared,
         choice=choice,

@@ -20,11 +20,12 @@ from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.base.question_cache import question_memo
 from offsphere.base.version import __version__
-from offsphere.comparison.choice import choose
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.examples import Example, changed_queries
 from offsphere.comparison.exponent_curve import ExponentCurve, exponent_curve
-from offsphere.comparison.table import Comparison, Row
+from offsphere.comparison.row import Row
+from offsphere.comparison.table import Comparison
+from offsphere.comparison.verdict import recommend
 from offsphere.data.call_order import check_order
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task, TaskVectors
@@ -113,6 +114,7 @@ def audit(
     symmetric: bool | None = None,
     declared: str | None = None,
     model: Mapping[str, Any] | None = None,
+    worth: float | None = None,
     folds: int = 5,
     seed: int = 0,
     cache: bool = True,
@@ -130,6 +132,7 @@ def audit(
         symmetric: Whether the two sides could be exchanged; unless said, those of pairs can and those of rankings not.
         declared: The similarity that the model says it is to be scored with.
         model: What is known of what made the vectors.
+        worth: The smallest gain that matters; 0.01, or 2 % of cosine's value where that is more, unless said.
         folds: Folds of the cross-validation that tunes free parameters.
         seed: Seed of folds, intervals and tests.
         cache: Whether to keep what was searched.
@@ -166,7 +169,17 @@ def audit(
     question = digest_of(f"{name} {value}".encode() for name, value in (digests | asked).items())
     with question_memo(question) if cache else nullcontext(Memo()) as memo:
         with clock.step("compare"):
-            table = compare(task, vectors, metric=metric, folds=folds, seed=seed, progress=progress, memo=memo)
+            table = compare(
+                task,
+                vectors,
+                metric=metric,
+                folds=folds,
+                seed=seed,
+                declared=declared,
+                worth=worth,
+                progress=progress,
+                memo=memo,
+            )
         with clock.step("measure"):
             scorer = _scorer_to_measure(table)
             shape = measure(task, vectors, scorer=scorer, table=table, seed=seed, progress=progress, memo=memo)
@@ -202,14 +215,14 @@ def audit(
 
 def _scorer_to_measure(table: Comparison) -> Scorer | None:
     """The scorer whose hubs are looked at beside those of cosine and dot: the recommended one, if it is plain."""
-    chosen = choose(table).row
-    return chosen.scorer if chosen.better and chosen.scorer.is_plain else None
+    choice = recommend(table)
+    return choice.scorer if choice.better and choice.scorer.is_plain else None
 
 
 def _two_best(table: Comparison, advice: Advice) -> tuple[Row, Row]:
     """What is recommended, and the best of the rest that ranks differently: cosine where it was beaten."""
     chosen = advice.choice.row
-    if chosen.better:
+    if advice.choice.better:
         return chosen, table[table.baseline]
     rest = [row for row in table.rows if row is not chosen]
     return chosen, rest[0] if rest else chosen

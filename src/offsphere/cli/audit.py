@@ -42,6 +42,7 @@ def audit_command(
         bool, typer.Option("--adapt", help="Train adapters on the train split too, and judge them by the same queries.")
     ] = False,
     ablation: Annotated[Path | None, typer.Option(help="Put what offsphere ablate found into the report.")] = None,
+    worth: options.Worth = None,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
@@ -62,6 +63,7 @@ def audit_command(
         ablation=ablation,
         metric=metric,
         symmetric=symmetric,
+        worth=worth,
         folds=folds,
         seed=seed,
     )

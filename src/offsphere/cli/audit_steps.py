@@ -26,6 +26,7 @@ def run_audit(
     ablation: Path | None = None,
     metric: str | None = None,
     symmetric: bool | None = None,
+    worth: float | None = None,
     folds: int = 5,
     seed: int = 0,
 ) -> Audit:
@@ -53,6 +54,7 @@ def run_audit(
             vectors,
             metric=metric,
             symmetric=symmetric,
+            worth=worth,
             declared=made_by.get("similarity"),
             model=made_by,
             folds=folds,

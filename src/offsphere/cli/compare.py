@@ -28,6 +28,7 @@ def compare_command(
             "scorer or adapter. Repeatable."
         ),
     ] = None,
+    worth: options.Worth = None,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
@@ -46,10 +47,21 @@ def compare_command(
         parse_metric(metric)
     scorers = [read_scorer(name) for name in scorer] if scorer else None
     with progress_bar("embedding") as progress:
-        task, embedded = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify).load(split, progress)
+        source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify)
+        task, embedded = source.load(split, progress)
     warn_left_out((task, embedded))
     with progress_bar("comparing") as progress:
-        table = compare(task, embedded, scorers, metric=metric, folds=folds, seed=seed, progress=progress)
+        table = compare(
+            task,
+            embedded,
+            scorers,
+            metric=metric,
+            folds=folds,
+            seed=seed,
+            declared=source.made_by(task).get("similarity"),
+            worth=worth,
+            progress=progress,
+        )
     if as_json:
         typer.echo(json.dumps(table.to_json(), indent=2))
     else:

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from offsphere.comparison.table import Comparison, Row
+from offsphere.comparison.row import Row
+from offsphere.comparison.table import Comparison
 
 SHOWN = 12  # rows, besides cosine and dot
 NARROW = 110  # columns the table needs
@@ -29,7 +30,7 @@ def print_comparison(result: Comparison, *, every_row: bool = False) -> None:
     console.print(table)
     if any(row.tuned for row in rows):
         console.print("* tuned by cross-validation; the value is of held-out queries", style="dim")
-    console.print(f"an interval is for its row alone, p is corrected for all {len(result.rows) - 1} rows", style="dim")
+    console.print(_what_p_is(result), style="dim")
     hidden = len(result.rows) - len(rows)
     if hidden:
         console.print(f"... and {hidden} more rows: --all or --json", style="dim")
@@ -46,6 +47,15 @@ def _always_shown(row: Row, result: Comparison) -> bool:
     """Tell whether a row is one that everybody asks for: the baseline, the dot product, the chosen one."""
     names = (row.name, *row.same_ranking_as)
     return result.baseline in names or "dot" in names or row is result.chosen
+
+
+def _what_p_is(result: Comparison) -> str:
+    """Tell which p stand alone and which are corrected."""
+    planned = [row.name for row in result.rows if row.planned]
+    others = sum(row.p is not None and not row.planned for row in result.rows)
+    corrected = f"p is corrected for {others} rows" if others else ""
+    alone = f"that of {' and '.join(planned)}, asked for beforehand, stands alone" if planned else ""
+    return "; ".join(filter(None, ("an interval is for its row alone", corrected, alone)))
 
 
 def _title(result: Comparison) -> str:

@@ -1,41 +1,84 @@
-"""Which scorer to recommend: the simplest that is as good as the best of those that surely beat cosine."""
+"""Which scorer to recommend: what the tested procedure chooses, else a better planned one, else the baseline."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from offsphere.comparison.table import ALPHA, Comparison, Row
+from offsphere.comparison.procedure import Complexity
+from offsphere.comparison.row import Row
+from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.significance import randomization_test
+
+if TYPE_CHECKING:
+    from offsphere.comparison.table import Comparison
+
+By = Literal["procedure", "planned", "row", "baseline"]
 
 
 class Choice(NamedTuple):
     """The row one would deploy, the best row, and why they differ where they do."""
 
     row: Row
-    best: Row  # the best of those that are significantly better than the baseline, or the baseline
+    best: Row  # the row with the highest value of those that are significantly better than the baseline, else ``row``
     p_best: float | None  # of the difference between the two; nothing where they are one
+    by: By  # which test it rests on
+    scorer: Scorer  # what one deploys: of the row, or the very one that the procedure chooses
+    name: str  # of that scorer
+
+    @property
+    def better(self) -> bool:
+        """Whether something is recommended because it beats the baseline."""
+        return self.by != "baseline"
 
 
 def choose(table: Comparison) -> Choice:
-    """Choose the simplest row that beats the baseline and is not significantly worse than the best that does.
+    """Choose what to deploy.
 
-    Where no row beats the baseline significantly, the baseline is chosen.
+    What the procedure chooses, where following it gains significantly, and perhaps as much as matters. Else a planned
+    row that is significantly better, and perhaps by as much.
+    Where there is no procedure (pooled metrics), the best row that is better after correction. Else the baseline.
+
+    Args:
+        table: of the comparison.
+
+    Returns:
+        The row to deploy, the best of the rows that are significantly better, and the test that the choice rests on.
     """
-    best = table.chosen
-    if not best.better:
-        return Choice(best, best, None)
-    candidates = [row for row in table.rows if row.better and complexity(row) < complexity(best)]
-    for row in sorted(candidates, key=lambda row: (complexity(row), -row.value)):
-        p = difference_p(best, row, table.seed)
-        if p is not None and p >= ALPHA:
-            return Choice(row, best, p)
-    return Choice(best, best, None)
+    row, by = chosen_row(table)
+    best = next((better for better in table.rows if better.better), row) if by != "baseline" else row
+    p_best = None if best is row else difference_p(best, row, table.seed)
+    if by == "procedure" and table.procedure is not None:
+        return Choice(row, best, p_best, by, table.procedure.scorer, table.procedure.name)
+    return Choice(row, best, p_best, by, row.scorer, row.deployed)
 
 
-def complexity(row: Row) -> tuple[int, int, int, int]:
+def stay(table: Comparison) -> Choice:
+    """Choose the baseline, whatever the numbers say."""
+    row = table[table.baseline]
+    return Choice(row, row, None, "baseline", row.scorer, row.deployed)
+
+
+def chosen_row(table: Comparison) -> tuple[Row, By]:
+    """Find the row to deploy, and which test that rests on."""
+    baseline, procedure = table[table.baseline], table.procedure
+    follows = procedure is not None and procedure.better and procedure.high >= table.worth
+    if procedure is not None and follows and table[procedure.row] is not baseline:
+        return table[procedure.row], "procedure"
+    better = [row for row in table.rows if row.better and row.difference_high >= table.worth]
+    planned = [row for row in better if row.planned]
+    if planned:
+        return planned[0], "planned"
+    return (better[0], "row") if better and procedure is None else (baseline, "baseline")
+
+
+def complexity_of(scorer: Scorer, *, tuned: bool) -> Complexity:
     """Tell what serving it takes, the worst first: no inner product, a document bias, transforms, tuned parameters."""
-    scorer = row.scorer
-    return (int(not scorer.similarity.lowers), int(not scorer.is_plain), len(scorer.transforms), int(row.tuned))
+    return (int(not scorer.similarity.lowers), int(not scorer.is_plain), len(scorer.transforms), int(tuned))
+
+
+def complexity(row: Row) -> Complexity:
+    """Tell what serving a row's scorer takes."""
+    return complexity_of(row.scorer, tuned=row.tuned)
 
 
 def difference_p(first: Row, second: Row, seed: int) -> float | None:

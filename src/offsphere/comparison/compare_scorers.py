@@ -11,7 +11,10 @@ from offsphere.base.cache import Memo
 from offsphere.base.errors import ParameterError
 from offsphere.base.progress import Progress
 from offsphere.comparison.candidates import Candidate, default_candidates, merge_candidates, ranking_key
-from offsphere.comparison.table import Comparison, Row
+from offsphere.comparison.choice import complexity_of
+from offsphere.comparison.procedure import Option, judge_choice
+from offsphere.comparison.row import Row, label_apart
+from offsphere.comparison.table import Comparison
 from offsphere.comparison.tuning import MeasuredCandidate, tune_candidates
 from offsphere.data.call_order import check_order
 from offsphere.data.task import Task, TaskVectors
@@ -19,14 +22,20 @@ from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
 from offsphere.statistics.cross_validation import assign_folds
+from offsphere.statistics.equivalence import most_to_gain, usual_worth
 from offsphere.statistics.evaluation import Evaluation
+from offsphere.statistics.max_t import Tests, max_t_by_bootstrap, max_t_by_signs
 from offsphere.statistics.metrics import Metric, parse_metric
-from offsphere.statistics.significance import bootstrap, bootstrap_p, holm, interval, randomization_test, win_tie_loss
+from offsphere.statistics.significance import bootstrap, interval, win_tie_loss
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.lengths import are_equal, lengths
 from offsphere.vectors.moments import Moments
 
 RESAMPLES = 2_000
+NARROW = (
+    "whitening was fitted on {count:,} vectors of {dimensions:,} dimensions: directions in which these do not vary are "
+    "dropped, so its rows tell how it ranks these documents, not how it would rank others"
+)
 NAMED_BEFORE = "p is right for scorers that were named before any look at these queries, too small for others"
 POOLED_RESAMPLES = 400  # each one costs a walk through the whole pool
 
@@ -40,6 +49,8 @@ def compare(
     folds: int = 5,
     seed: int = 0,
     permutations: int = 10_000,
+    declared: str | None = None,
+    worth: float | None = None,
     progress: Progress | None = None,
     memo: Memo | None = None,
 ) -> Comparison:
@@ -57,14 +68,17 @@ def compare(
         folds: of the cross-validation.
         seed: of folds, intervals and tests.
         permutations: of the randomisation test behind each p.
+        declared: the similarity that the model says it is to be scored with. Its row and that of the dot product are
+            planned comparisons: their p stands alone, that of all others is corrected.
+        worth: the smallest gain that matters; 0.01, or 2 % of the baseline's value where that is more, unless said.
         progress: is told how far it is.
         memo: where what is searched is kept, and read from.
 
     Returns:
-        A row for each scorer, best first, with intervals, corrected p and a conclusion.
+        A row for each scorer, best first, with intervals, p, what letting the tool choose is worth, and a conclusion.
 
     Raises:
-        ParameterError: where folds, seed or metric do not fit the task.
+        ParameterError: where folds, seed or metric do not fit the task, or worth is no gain.
         VectorError: where the vectors are not those of the task.
 
     Example:
@@ -83,6 +97,8 @@ def compare(
     if folds < 2 or seed < 0:  # noqa: PLR2004
         raise ParameterError(f"folds = {folds}, seed = {seed}: cross-validation needs at least 2, a seed at least 0")
     check_order("compare", task, vectors)
+    if worth is not None and not worth > 0:
+        raise ParameterError(f"worth = {worth}: the smallest gain that matters is above 0, such as 0.01")
     chosen = metric_for(task, metric)
     task.check(vectors)
     moments, normalized = _moments_and_equality(vectors)
@@ -92,7 +108,8 @@ def compare(
     # a vector of length zero is treated differently by different similarities, however equal the others are
     equal = normalized and not vectors.empty and (chosen.agreement == "query" or _query_lengths_equal(vectors))
     distinct = merge_candidates(rows, chosen.agreement, equal_lengths=equal)
-    results = _merge_families(tune_candidates(evaluator, distinct, extra=given is None), chosen)
+    measured = tune_candidates(evaluator, distinct, extra=given is None)
+    results = _merge_families(measured, chosen)
     notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
     if folds > task.units:
         notes.append(f"{task.units} {task.unit} make {task.units} folds, not {folds}")
@@ -100,19 +117,27 @@ def compare(
         notes.append(NAMED_BEFORE)
         notes += _notes_on_learned(given, vectors)
     if moments.count <= len(moments.mean) and given is None:
-        notes.append(f"{moments.count} vectors in {len(moments.mean)} dimensions are too few to whiten by")
+        notes.append(NARROW.format(count=moments.count, dimensions=len(moments.mean)))
     if task.made is not None:
         notes.append(f"the judgments are made, not human: {task.made}")
-    tested = _test_rows(chosen, evaluator.evaluation, results, seed=seed, permutations=permutations)
+    tested, bound = _test_rows(
+        chosen, evaluator.evaluation, results, declared=declared, seed=seed, permutations=permutations
+    )
     best_first = np.argsort([-row.value for row in tested], kind="stable")  # what has no value comes last
     return Comparison(
         metric=chosen.name,
         task=task.summary(),
-        rows=[tested[number] for number in best_first],
+        rows=label_apart([tested[number] for number in best_first]),
         baseline=tested[0].name,
         folds=min(folds, task.units),
         seed=seed,
         notes=notes,
+        procedure=judge_choice(
+            evaluator.evaluation, _options(measured), folds=folds, seed=seed, permutations=permutations
+        ),
+        worth=worth if worth is not None else usual_worth(tested[0].value),
+        most_to_gain=bound,
+        declared=declared,
     )
 
 
@@ -185,29 +210,58 @@ def _query_lengths_equal(vectors: TaskVectors) -> bool:
 
 
 def _merge_families(results: Sequence[MeasuredCandidate], metric: Metric) -> list[MeasuredCandidate]:
-    """Drop a family that chose one and the same fixed scorer in every fold, and name it in that scorer's row."""
+    """Drop a family that chose one and the same fixed scorer always, and name it in that scorer's row."""
     fixed = {
         ranking_key(candidate, 0, metric.agreement): number
-        for number, (candidate, _) in enumerate(results)
+        for number, (candidate, _, _) in enumerate(results)
         if len(candidate.options) == 1 and candidate.options[0].is_plain
     }
     kept = dict(enumerate(results))
-    for number, (candidate, tuned) in enumerate(results):
-        if len(candidate.options) == 1 or len(set(tuned.by_fold)) > 1 or not candidate.options[0].is_plain:
+    for number, (candidate, tuned, _) in enumerate(results):
+        chosen = {*tuned.by_fold, tuned.overall}
+        if len(candidate.options) == 1 or len(chosen) > 1 or not candidate.options[0].is_plain:
             continue
         home = fixed.get(ranking_key(candidate, tuned.by_fold[0], metric.agreement))
         if home is not None:
-            first, measured = kept[home]
-            kept[home] = (replace(first, same=(*first.same, candidate.name)), measured)
+            first = kept[home].candidate
+            kept[home] = kept[home]._replace(candidate=replace(first, same=(*first.same, candidate.name)))
             del kept[number]
     return list(kept.values())
 
 
+def _options(results: Sequence[MeasuredCandidate]) -> list[Option]:
+    """List every scorer that could be chosen, fixed ones and all points of tuned grids; the baseline is the first."""
+    return [
+        Option(
+            candidate.name,
+            scorer.name if candidate.tuned else candidate.name,
+            scorer,
+            complexity_of(scorer, tuned=candidate.tuned),
+            measured,
+        )
+        for candidate, _, options in results
+        if options
+        for scorer, measured in zip(candidate.options, options, strict=True)
+    ]
+
+
+def _planned(results: Sequence[MeasuredCandidate], declared: str | None) -> list[bool]:
+    """Tell which rows were asked for before any look: the dot product, and what the model declares."""
+    asked = {"dot", *([declared] if declared is not None else [])}
+    return [not asked.isdisjoint((candidate.name, *candidate.same)) for candidate, _, _ in results]
+
+
 def _test_rows(
-    metric: Metric, evaluation: Evaluation, results: Sequence[MeasuredCandidate], *, seed: int, permutations: int
-) -> list[Row]:
-    """Put intervals and tests around the held-out measurements; the first row is the baseline."""
-    measured = [tuned.measured for _, tuned in results]
+    metric: Metric,
+    evaluation: Evaluation,
+    results: Sequence[MeasuredCandidate],
+    *,
+    declared: str | None,
+    seed: int,
+    permutations: int,
+) -> tuple[list[Row], float]:
+    """Put intervals and tests around the held-out measurements, and bound the best gain; the baseline is the first."""
+    measured = [result.tuned.measured for result in results]
     everything = np.ones((1, evaluation.units))
     values = np.array([evaluation.evaluate(row, everything)[0] for row in measured])
     samples = bootstrap(
@@ -219,14 +273,17 @@ def _test_rows(
     around = interval(samples)
     gained = interval(samples - samples[:, :1])
     each = [part for part in map(evaluation.contributions, measured) if part is not None]
-    p = np.zeros(0)
+    apart, drawn = values[1:] - values[0], samples[:, 1:] - samples[:, :1]
+    planned = _planned(results, declared)
+    exploratory = ~np.array(planned[1:], bool)
+    p = Tests(np.zeros(0), np.zeros(0))
     if len(measured) > 1 and each:
         differences = np.stack(each[1:], axis=1) - each[0][:, None]
-        p = holm(randomization_test(differences, permutations, seed))
+        p = max_t_by_signs(differences, permutations, seed, together=exploratory)
     elif len(measured) > 1:
-        p = holm(bootstrap_p(values[1:] - values[0], samples[:, 1:] - samples[:, :1]))
+        p = max_t_by_bootstrap(apart, drawn, together=exploratory)
     per_query = metric.kind == "ranking"
-    return [
+    rows = [
         Row(
             name=candidate.name,
             value=float(values[number]),
@@ -235,7 +292,9 @@ def _test_rows(
             difference=float(values[number] - values[0]),
             difference_low=float(gained.low[number]),
             difference_high=float(gained.high[number]),
-            p=float(p[number - 1]) if number else None,
+            p=float(p.corrected[number - 1]) if number else None,
+            p_alone=float(p.alone[number - 1]) if number else None,
+            planned=bool(number) and planned[number],
             scorer=candidate.options[tuned.overall],
             parameters=candidate.parameters[tuned.overall],
             fold_parameters=[candidate.parameters[o] for o in tuned.by_fold] if len(candidate.options) > 1 else [],
@@ -244,5 +303,6 @@ def _test_rows(
             values=measured[number] if per_query else None,
             tuned=candidate.tuned,
         )
-        for number, (candidate, tuned) in enumerate(results)
+        for number, (candidate, tuned, _) in enumerate(results)
     ]
+    return rows, most_to_gain(apart, drawn)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Array, Index
-from offsphere.comparison.table import Row
+from offsphere.comparison.row import Row
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.search import search

@@ -4,63 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan
+from math import nan
 from typing import Any
 
-from offsphere.base.arrays import Array
 from offsphere.base.errors import UnknownNameError
 from offsphere.base.plain import plain
 from offsphere.comparison.plain_table import plain_table
-from offsphere.scoring.scorer import Scorer
-from offsphere.statistics.significance import Tally
-
-ALPHA = 0.05
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Row:
-    """One scorer's held-out value and how it differs from the baseline."""
-
-    name: str
-    value: float
-    low: float
-    high: float
-    difference: float
-    difference_low: float
-    difference_high: float
-    p: float | None  # corrected; nothing for the baseline itself
-    scorer: Scorer  # fitted, with the parameters chosen on all queries: what one would deploy
-    parameters: Mapping[str, float]  # of that scorer
-    fold_parameters: Sequence[Mapping[str, float]] = field(default=())  # chosen for each fold, where tuned
-    same_ranking_as: Sequence[str] = field(default=())
-    tally: Tally | None = None  # against the baseline, query by query
-    values: Array | None = None  # per query, where the metric has such values
-    tuned: bool = False  # whether its parameters were chosen by cross-validation
-
-    def __repr__(self) -> str:
-        """The name, the value and what it gains, not the arrays."""
-        gain = "" if self.p is None else f", {_gain(self)}, p = {self.p:.2g}"
-        return f"Row({self.label}: {self.value:.4f}{gain})"
-
-    @property
-    def deployed(self) -> str:
-        """The name of the scorer one would deploy."""
-        return self.scorer.name if self.tuned else self.name
-
-    @property
-    def label(self) -> str:
-        """The name of the scorer one would deploy, with a star where its parameters were tuned."""
-        return f"{self.deployed} *" if self.tuned else self.name
-
-    @property
-    def better(self) -> bool:
-        """Whether it is significantly better than the baseline."""
-        return self.p is not None and self.p < ALPHA and self.difference > 0
-
-    @property
-    def worse(self) -> bool:
-        """Whether it is significantly worse than the baseline."""
-        return self.p is not None and self.p < ALPHA and self.difference < 0
+from offsphere.comparison.procedure import Procedure
+from offsphere.comparison.row import Row
+from offsphere.comparison.verdict import dot_finding, is_unreadable, recommend, row_named, scorer_findings
+from offsphere.statistics.equivalence import LEAST_WORTH
+from offsphere.wording.finding import Finding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -75,6 +29,11 @@ class Comparison:
         folds: in how many parts the units were divided to tune parameters.
         seed: of folds, intervals and tests.
         notes: what one must know to read the values.
+        procedure: what letting the tool choose is worth on queries that took no part in the choice; nothing for pooled
+            metrics, and where there is nothing to choose.
+        worth: the smallest gain that matters.
+        declared: the similarity that the model says it is to be scored with.
+        most_to_gain: what the best row really gains at most: an upper bound for all rows together, sure to 95 %.
 
     Example:
         >>> import numpy as np
@@ -98,6 +57,10 @@ class Comparison:
     folds: int
     seed: int
     notes: Sequence[str] = field(default=())
+    procedure: Procedure | None = None
+    worth: float = LEAST_WORTH
+    most_to_gain: float = nan
+    declared: str | None = None
 
     def __getitem__(self, name: str) -> Row:
         """Find the row of that name, or the row that ranks as what has that name.
@@ -112,7 +75,10 @@ class Comparison:
             UnknownNameError: where nothing of that name was compared.
         """
         for row in self.rows:
-            if name in (row.name, row.label, row.scorer.name, *row.same_ranking_as):
+            if name in (row.name, row.label, *row.same_ranking_as):
+                return row
+        for row in self.rows:  # a tuned row may have arrived at the very scorer of another
+            if name == row.scorer.name:
                 return row
         raise UnknownNameError("row", name, [known for row in self.rows for known in (row.name, *row.same_ranking_as)])
 
@@ -131,34 +97,27 @@ class Comparison:
 
     @property
     def chosen(self) -> Row:
-        """The best row of those that are significantly better than the baseline, else the baseline."""
-        return next((row for row in self.rows if row.better), self[self.baseline])
+        """The row to deploy: what the tested procedure chooses, else a better planned row, else the baseline."""
+        return recommend(self).row
+
+    @property
+    def nothing_worth_having(self) -> bool:
+        """Whether no scorer gains as much as matters, whichever is the best: equivalence, not mere lack of proof."""
+        return self.most_to_gain < self.worth
+
+    @property
+    def findings(self) -> list[Finding]:
+        """Which scorer to use, and what the dot product does, since that is what most people ask."""
+        choice = recommend(self)
+        dot = dot_finding(self)
+        findings = scorer_findings(self, choice, self.declared)[:1]
+        told = dot is None or is_unreadable(self) or choice.row is row_named(self, "dot")
+        return findings if told or dot is None else [*findings, dot]
 
     @property
     def conclusion(self) -> str:
-        """What to use, in one plain sentence."""
-        count = len(self.rows) - 1
-        tested = f"after correction for {count} comparison{'s' if count > 1 else ''}"
-        first = self.best
-        if isnan(self[self.baseline].value):
-            return f"There is nothing to compare: {self.baseline} gives every pair the same score, or none a score."
-        if len(self.rows) == 1:
-            return f"There is nothing to choose: {first.name} and all that was compared rank alike."
-        if self.chosen.better:
-            row = self.chosen
-            sentence = (
-                f"Use {row.deployed}: {self.metric} {row.value:.4f} against {self[self.baseline].value:.4f} "
-                f"for {self.baseline}, {_gain(row)}, p = {row.p:.2g} {tested}"
-            )
-        elif first.name == self.baseline:
-            sentence = f"Use {self.baseline}: nothing ranks better than it ({self.metric} {first.value:.4f})"
-        else:
-            sentence = (
-                f"Use {self.baseline}: no scorer is significantly better ({first.deployed} comes first with "
-                f"{_gain(first)}, p = {first.p:.2g} {tested})"
-            )
-        made = "; all this on judgments that are made, not human" if self.task.get("judgments_made") else ""
-        return f"{sentence}{self._on_length()}{made}."
+        """What to use, in a plain sentence or two."""
+        return " ".join(finding.sentence for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain values, for JSON.
@@ -173,29 +132,13 @@ class Comparison:
             "folds": self.folds,
             "seed": self.seed,
             "notes": list(self.notes),
+            "worth": self.worth,
+            "most_to_gain": self.most_to_gain,
+            "procedure": self.procedure.to_json() if self.procedure is not None else None,
             "conclusion": self.conclusion,
             "scorers": [_row_values(row) for row in self.rows],
         }
         return {name: plain(value) for name, value in values.items()}
-
-    def _on_length(self) -> str:
-        """Tell what the plain dot product does, since that is what most people ask."""
-        try:
-            dot = self["dot"]
-        except UnknownNameError:
-            return ""
-        if dot.name == self.baseline or dot is self.chosen or dot.p is None:
-            return ""
-        if dot.worse:
-            return f"; the dot product loses {-dot.difference:.4f} (p = {dot.p:.2g})"
-        if dot.better:
-            return f"; the dot product alone gains {dot.difference:.4f} (p = {dot.p:.2g})"
-        return f"; between {self.baseline} and the dot product no difference was found (p = {dot.p:.2g})"
-
-
-def _gain(row: Row) -> str:
-    """Write the difference from the baseline and its interval."""
-    return f"{row.difference:+.4f} [{row.difference_low:+.4f}, {row.difference_high:+.4f}]"
 
 
 def _row_values(row: Row) -> dict[str, Any]:
@@ -210,6 +153,8 @@ def _row_values(row: Row) -> dict[str, Any]:
         "difference_low": row.difference_low,
         "difference_high": row.difference_high,
         "p": row.p,
+        "p_alone": row.p_alone,
+        "planned": row.planned,
         "parameters": dict(row.parameters),
         "fold_parameters": [dict(parameters) for parameters in row.fold_parameters],
         "win_tie_loss": list(row.tally) if row.tally is not None else None,

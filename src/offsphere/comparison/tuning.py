@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -17,7 +17,14 @@ from offsphere.scoring.similarity import COSINE
 from offsphere.scoring.standardize_queries import standardize_queries
 from offsphere.statistics.cross_validation import TunedMeasurement, tune, tune_fold_options
 
-MeasuredCandidate = tuple[Candidate, TunedMeasurement]
+
+class MeasuredCandidate(NamedTuple):
+    """A candidate, its held-out measurement, and that of each of its options."""
+
+    candidate: Candidate
+    tuned: TunedMeasurement
+    options: Sequence[Array]  # nothing for pooled metrics, where they are large and nobody chooses by them
+
 
 ALPHAS = (0.25, 0.5, 0.75, 1.0)  # of nearest-neighbour normalisation
 
@@ -33,12 +40,16 @@ def tune_candidates(evaluator: Evaluator, candidates: Sequence[Candidate], *, ex
     scorers += [option for _, by_fold in biased for candidate in by_fold for option in candidate.options]
     measured = iter(evaluator.values(scorers))
     evaluation, folds = evaluator.evaluation, evaluator.folds
-    results = [
-        (candidate, tune([next(measured) for _ in candidate.options], evaluation, folds)) for candidate in candidates
-    ]
+    results = []
+    for candidate in candidates:
+        options = [next(measured) for _ in candidate.options]
+        kept = options if kind != "pooled" else []
+        results.append(MeasuredCandidate(candidate, tune(options, evaluation, folds), kept))
     for whole, by_fold in biased:
-        options = [[next(measured) for _ in candidate.options] for candidate in by_fold]
-        results.append((whole, tune_fold_options(options, evaluation, folds)))
+        made = [[next(measured) for _ in candidate.options] for candidate in by_fold]
+        # each query by a bias that its own fold took no part in
+        options = [evaluation.assemble(list(same), folds) for same in zip(*made, strict=True)]
+        results.append(MeasuredCandidate(whole, tune_fold_options(made, evaluation, folds), options))
     return results
 
 

@@ -15,7 +15,8 @@ from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.plain import plain
 from offsphere.base.short_repr import short_repr
 from offsphere.comparison.compare_scorers import RESAMPLES, compare
-from offsphere.comparison.table import ALPHA, Comparison
+from offsphere.comparison.row import ALPHA
+from offsphere.comparison.table import Comparison
 from offsphere.data.judgments import Judgments
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors

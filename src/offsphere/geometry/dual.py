@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from offsphere.comparison.table import ALPHA, Comparison
+from offsphere.comparison.row import ALPHA
+from offsphere.comparison.table import Comparison
 from offsphere.geometry.evidence import Evidence
 from offsphere.statistics.estimate import Estimate
 

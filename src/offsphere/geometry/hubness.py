@@ -14,6 +14,7 @@ from scipy.stats import binom, skew
 from offsphere.base.arrays import Index
 from offsphere.base.short_repr import short_repr
 from offsphere.geometry.evidence import NEIGHBOURS, Evidence
+from offsphere.wording.written_numbers import expected_count
 
 WORST = 10  # hubs that are named
 HUB = 2  # times k: in so many lists a document is a hub
@@ -51,8 +52,8 @@ class Hubness:
         worst = f"; the worst, {self.worst[0].id!r}, is in {self.worst[0].occurrences}" if self.hub_count else ""
         return (
             f"{self.scorer}: skewness {self.skewness:.2f} (by chance {self.chance['skewness']:.2f}), "
-            f"{self.hub_count} hubs in {HUB * self.k} lists or more{worst}; {self.antihub_share:.0%} of the documents "
-            f"in none (by chance {self.chance['antihub_share']:.0%})"
+            f"{self.hub_count:,} documents in {HUB * self.k} lists or more (by chance "
+            f"{expected_count(self.chance['hubs'])}){worst}; {self.antihub_share:.0%} of the documents in none (by chance {self.chance['antihub_share']:.0%})"
         )
 
 
@@ -110,7 +111,8 @@ def by_chance(queries: int, k: int, documents: int) -> dict[str, float]:
     """What to expect if each list held k documents drawn at random: the number of lists of a document is binomial."""
     share = k / documents
     if share >= 1:
-        return {"skewness": 0.0, "robin_hood": 0.0, "gini": 0.0, "antihub_share": 0.0}
+        hubs = float(documents) if queries >= HUB * k else 0.0  # every document is in every list
+        return {"skewness": 0.0, "robin_hood": 0.0, "gini": 0.0, "antihub_share": 0.0, "hubs": hubs}
     law = binom(queries, share)
     values = np.arange(queries + 1)
     chances, mean = law.pmf(values), queries * share
@@ -120,4 +122,5 @@ def by_chance(queries: int, k: int, documents: int) -> dict[str, float]:
         "robin_hood": float(chances @ np.abs(values - mean) / (2 * mean)),
         "gini": float((below * (1 - below)).sum() / mean),
         "antihub_share": float(chances[0]),
+        "hubs": float(documents * law.sf(HUB * k - 1)),
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from math import isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +21,16 @@ from offsphere.geometry.positives import Positives
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
 from offsphere.statistics.correlation import Correlation, correlation
-from offsphere.statistics.effect import FEW, band, cohen_d, cohen_d_samples, superiority
+from offsphere.statistics.effect import FEW, cohen_d, cohen_d_samples, superiority
 from offsphere.statistics.estimate import UNDEFINED, Estimate
 from offsphere.statistics.significance import bootstrap, interval
 from offsphere.vectors.lengths import are_equal
+from offsphere.wording.length_words import lengths_of_relevant
 
 COMPETITORS = 100  # non-relevant documents nearest to a query by cosine
 DEEPEST = 400  # relevant documents beyond which the search for competitors goes no deeper
 FEWEST = 2
+COVERED = 0.5  # share of the documents beyond which made judgments say more about how they were made than about length
 
 
 class WithinQuery(NamedTuple):
@@ -56,26 +59,41 @@ class Relevance:
     document_length_and_cosine: Correlation  # document length against cosine, over positive pairs
     log_lengths_and_cosine: Correlation  # log of both lengths against cosine
     query_length_and_ndcg: Correlation  # query length against the query's ndcg@10 under cosine
+    made: bool = False  # whether nobody judged: the judgments were made from the data
 
     __repr__ = short_repr
 
     @property
     def sentence(self) -> str:
-        """Whether relevant documents are longer, and whether that is only text length in disguise."""
-        if not self.d.excludes_zero:
-            words = f"between the lengths of relevant documents and others no difference was found (d = {self.d})"
-        else:
-            way = "longer" if self.d.value > 0 else "shorter"
-            words = f"relevant documents are {way} (d = {self.d}, {band(self.d.value)})"
-        if self.d_adjusted is not None:
-            if self.in_disguise:
-                words += f"; but that is text length in disguise: without it d = {self.d_adjusted}"
-            else:
-                words += f"; with text length regressed out d = {self.d_adjusted}"
-        words += f"; against what cosine ranks beside them d = {self.within.d}"
-        if self.within_adjusted is not None:
-            words += f", with text length regressed out {self.within_adjusted.d}"
-        return words
+        """Whether relevant documents are longer: over the corpus, beside rivals, and with text length held fixed."""
+        if self.made_and_covering:
+            return f"length and relevance say nothing here: {self.made_and_covering}"
+        return lengths_of_relevant(self.story)
+
+    @property
+    def story(self) -> dict[str, Any]:
+        """What the numbers say, as states (longer, shorter, none) and plain values: the words are made from these."""
+        beside = self.within_adjusted.d if self.within_adjusted is not None else None
+        raw, within = way_of(self.d), way_of(self.within.d)
+        control = _control(raw, self.d_adjusted)
+        # nothing may be called a disguise while the relevant ones still differ from their rivals
+        if control == "unclear" and self.in_disguise and (beside is None or not beside.excludes_zero):
+            control = "disguise"
+        states = {"raw": raw, "control": control, "within": within, "within_control": _control(within, beside)}
+        named = {"d": self.d, "adjusted": self.d_adjusted, "within_d": self.within.d, "within_adjusted": beside}
+        ends = {name: estimate if estimate is not None else UNDEFINED for name, estimate in named.items()}
+        values = {name: estimate.value for name, estimate in ends.items()}
+        lows = {f"{name}_low": estimate.low for name, estimate in ends.items()}
+        highs = {f"{name}_high": estimate.high for name, estimate in ends.items()}
+        return {**states, "relevant": self.relevant, "others": self.others, **values, **lows, **highs}
+
+    @property
+    def made_and_covering(self) -> str:
+        """Why nothing can be said: made judgments that cover the corpus tell how they were made. Empty where not so."""
+        documents = self.relevant + self.others
+        if not self.made or self.relevant <= COVERED * documents:
+            return ""
+        return f"the judgments were made, and {self.relevant:,} of {documents:,} documents are relevant to something"
 
     @property
     def in_disguise(self) -> bool:
@@ -111,6 +129,7 @@ def measure_relevance(evidence: Evidence) -> Relevance:
         positives=evidence.positives,
         characters=evidence.texts[1].characters if evidence.texts is not None else None,
         groups=_rows_by_group(task, evidence.groups),
+        made=task.made is not None,
         seed=evidence.seed,
     )
 
@@ -125,6 +144,7 @@ def relevance(
     positives: Positives,
     characters: NDArray[np.integer] | None = None,
     groups: Mapping[str, Index] | None = None,
+    made: bool = False,
     seed: int = 0,
 ) -> Relevance:
     """Length against relevance, with the length of the text (``characters``) regressed out where it is known.
@@ -135,15 +155,17 @@ def relevance(
     flags = judgments.relevant_to_any
     known = document_lengths > 0  # empty texts have no length that could mean anything
     relevant, others = document_lengths[flags & known], document_lengths[~flags & known]
-    d = cohen_d(relevant, others, seed)
+    compared = len(others) >= FEWEST  # where every document is relevant to something only rivals are left to compare
+    d = cohen_d(relevant, others, seed) if compared else UNDEFINED
     adjusted = drop = explained = within_adjusted = None
     if characters is not None and np.ptp(characters[known]):
         residuals = np.zeros_like(document_lengths)
         residuals[known], explained = regress_out(document_lengths[known], characters[known])
-        rest = residuals[flags & known], residuals[~flags & known]
-        adjusted = cohen_d(*rest, seed)
-        change = cohen_d_samples(relevant, others, seed) - cohen_d_samples(*rest, seed)
-        drop = Estimate.resampled(d.value - adjusted.value, change)
+        if compared:
+            rest = residuals[flags & known], residuals[~flags & known]
+            adjusted = cohen_d(*rest, seed)
+            change = cohen_d_samples(relevant, others, seed) - cohen_d_samples(*rest, seed)
+            drop = Estimate.resampled(d.value - adjusted.value, change)
         within_adjusted = _within("all", _by_query(judgments, residuals, known, ranked), seed)
     differences = _by_query(judgments, document_lengths, known, ranked)
     log_lengths = np.log(positives.left_lengths * positives.right_lengths)
@@ -154,14 +176,36 @@ def relevance(
         d_adjusted=adjusted,
         d_drop=drop,
         text_length_explains=explained,
-        auc=superiority(relevant, others),
+        auc=superiority(relevant, others) if compared else UNDEFINED,
         within=_within("all", differences, seed),
         within_adjusted=within_adjusted,
         groups=[_within(name, differences[rows], seed) for name, rows in (groups or {}).items()],
         document_length_and_cosine=correlation(positives.right_lengths, positives.cosines, positives.left),
         log_lengths_and_cosine=correlation(log_lengths, positives.cosines, positives.left),
         query_length_and_ndcg=correlation(query_lengths, difficulty),
+        made=made,
     )
+
+
+def way_of(estimate: Estimate) -> str | None:
+    """Tell whether an effect is surely longer or shorter, or neither; nothing where it is not defined."""
+    if not isfinite(estimate.value):
+        return None
+    if not estimate.excludes_zero:
+        return "none"
+    return "longer" if estimate.value > 0 else "shorter"
+
+
+def _control(way: str | None, held_fixed: Estimate | None) -> str | None:
+    """Tell what is left of an effect when text length is held fixed."""
+    left = way_of(held_fixed) if held_fixed is not None else None
+    if way is None or left is None:
+        return None
+    if way == "none":
+        return "neither" if left == "none" else left
+    if left == "none":
+        return "unclear"
+    return "survives" if left == way else "turns"
 
 
 def _relevant(task: Task, documents: int) -> Judgments:
@@ -171,15 +215,12 @@ def _relevant(task: Task, documents: int) -> Judgments:
 
 
 def _refuse_few(name: str, relevant: Flags, document_lengths: Array) -> None:
-    """Refuse lengths that are all equal, and fewer than two relevant or two other documents."""
+    """Refuse lengths that are all equal, and fewer than two relevant documents."""
     if are_equal(document_lengths):
         raise OffsphereError(f"length and relevance: {NORMALISED}")
-    for kind, count in (
-        ("relevant", (relevant & (document_lengths > 0)).sum()),
-        ("non-relevant", (~relevant & (document_lengths > 0)).sum()),
-    ):
-        if count < FEWEST:
-            raise OffsphereError(f"length and relevance: {name} has {count} {kind} documents; an effect needs two")
+    count = (relevant & (document_lengths > 0)).sum()
+    if count < FEWEST:
+        raise OffsphereError(f"length and relevance: {name} has {count} relevant documents; an effect needs two")
 
 
 def regress_out(lengths: Array, characters: NDArray[np.integer]) -> tuple[Array, float]:

@@ -9,7 +9,8 @@ import altair as alt
 import numpy as np
 
 from offsphere.auditing.run import Audit
-from offsphere.comparison.table import Comparison, Row
+from offsphere.comparison.row import Row
+from offsphere.comparison.table import Comparison
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, interval_marks, spec_of
 from offsphere.statistics.significance import win_tie_loss
 

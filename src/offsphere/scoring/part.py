@@ -30,6 +30,11 @@ class Part:
         numbers = ", ".join(number_text(value) for value in self.parameters.values())
         return f"{self.kind}({numbers})" if numbers else self.kind
 
+    @property
+    def phrase(self) -> str:
+        """What it does, as an instruction in plain words, without a capital or a full stop."""
+        return f"use {self.name}"
+
     @cached_property
     def key(self) -> str:
         """A key that is equal for equal parts, whichever process they are in."""

@@ -110,6 +110,20 @@ class Scorer:
         parts += ["z-score"] if self.standardization is not None else []
         return " + ".join(parts)
 
+    @property
+    def phrase(self) -> str:
+        """What it does, as an instruction in plain words, for somebody who has never seen its name.
+
+        Example:
+            >>> import offsphere as osp
+            >>> osp.parse_scorer("whiten(0.5) + polar(1, 1.25)").phrase
+            "whiten at half strength, then divide by a little more than the document's length"
+        """
+        steps = [part.phrase for part in (*self.transforms, self.similarity)]
+        phrase = ", then ".join([", ".join(steps[:-1]), steps[-1]] if self.transforms else steps)
+        against_hubs = ", and take from each document what any query gives it" if self.bias is not None else ""
+        return phrase + against_hubs + (", on one scale for all queries" if self.standardization is not None else "")
+
     @cached_property
     def key(self) -> str:
         """A key that is equal for equal scorers, fitted content included, in every process and after a file."""

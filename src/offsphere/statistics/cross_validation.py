@@ -19,7 +19,7 @@ class TunedMeasurement(NamedTuple):
     overall: int
 
 
-def assign_folds(units: int, folds: int, seed: int) -> Index:
+def assign_folds(units: int, folds: int, seed: int | Sequence[int]) -> Index:
     """Give each unit a fold at random, as evenly as can be."""
     return np.random.default_rng(seed).permutation(np.arange(units) % min(folds, units))
 
@@ -39,7 +39,9 @@ def tune_fold_options(options: Sequence[Sequence[Array]], evaluation: Evaluation
     """Tune options that were made from queries themselves: ``options[f]`` were made without those of fold f."""
     by_fold = _choices(options, evaluation, folds)
     chosen = [group[choice] for group, choice in zip(options, by_fold, strict=True)]
-    return TunedMeasurement(evaluation.assemble(chosen, folds), by_fold, int(np.bincount(by_fold).argmax()))
+    whole = [evaluation.assemble(list(same), folds) for same in zip(*options, strict=True)]
+    overall = best(whole, evaluation, np.ones((1, evaluation.units)))
+    return TunedMeasurement(evaluation.assemble(chosen, folds), by_fold, overall)
 
 
 def _choices(options: Sequence[Sequence[Array]], evaluation: Evaluation, folds: Index) -> list[int]:

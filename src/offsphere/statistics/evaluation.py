@@ -13,7 +13,12 @@ from typing import Protocol
 import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Index
-from offsphere.statistics.metrics.over_pairs import spearman, spearman_resampled
+from offsphere.statistics.metrics.over_pairs import (
+    pearson_contributions,
+    spearman,
+    spearman_contributions,
+    spearman_resampled,
+)
 
 
 class Evaluation(Protocol):
@@ -40,6 +45,10 @@ class Evaluation(Protocol):
         """Give values of the units whose mean is the value, where there are such: sign flips can test them."""
         ...
 
+    def to_choose_by(self, measured: Array) -> Array | None:
+        """Give values of the units whose mean over any part of them tells options apart, where there are such."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeanOverQueries:
@@ -60,6 +69,10 @@ class MeanOverQueries:
         return np.stack(options)[choice, np.arange(self.units)]
 
     def contributions(self, measured: Array) -> Array | None:
+        """Give the values of the queries themselves."""
+        return measured
+
+    def to_choose_by(self, measured: Array) -> Array | None:
         """Give the values of the queries themselves."""
         return measured
 
@@ -89,6 +102,10 @@ class OverPool:
 
     def contributions(self, measured: Array) -> Array | None:  # noqa: ARG002
         """Give nothing, since a pool is no mean over queries."""
+        return None
+
+    def to_choose_by(self, measured: Array) -> Array | None:  # noqa: ARG002
+        """Give nothing, since a part of a pool is another pool."""
         return None
 
 
@@ -128,6 +145,10 @@ class OverPairs:
     def contributions(self, measured: Array) -> Array | None:
         """Give what each pair adds to the correlation."""
         return self.each(measured, self.gold)
+
+    def to_choose_by(self, measured: Array) -> Array | None:
+        """Give what each pair adds to the correlation; for Kendall's, whose are slow, to Spearman's."""
+        return (spearman_contributions if self.by_rank else pearson_contributions)(measured, self.gold)
 
 
 def _standard(scores: Array) -> Array:

@@ -37,12 +37,12 @@ def randomization_test(differences: Array, permutations: int = 10_000, seed: int
     (Fisher 1935; Smucker et al. 2007). All comparisons share the sign patterns and are one matrix product. The
     observed pattern counts as one of the permutations, so p is never zero (Phipson & Smyth 2010).
     """
-    values = _columns(differences)
+    values = as_columns(differences)
     observed = np.abs(values.sum(axis=0))
     # equal sums may differ by rounding: count what is equal up to that as equal, which errs on the side of caution
     reached = observed * (1 - 1e-12) - 1e-12 * np.abs(values).sum(axis=0)
     exceeded = np.zeros(values.shape[1])
-    for signs in _signs(len(values), permutations, seed):
+    for signs in random_signs(len(values), permutations, seed):
         exceeded += (np.abs(signs @ values) >= reached).sum(axis=0)
     p = (1 + exceeded) / (1 + permutations)
     return np.where(np.isnan(observed), 1.0, p)  # a scorer without a value is not different
@@ -54,7 +54,7 @@ def randomization_test_pairs(values: Array, permutations: int = 10_000, seed: in
     Since a difference of columns flips with its query, the permuted sums of all pairs are differences of the permuted
     sums of the columns: one product for the scorers serves all of their pairs.
     """
-    columns = _columns(values)
+    columns = as_columns(values)
     scorers = columns.shape[1]
     first, second = np.triu_indices(scorers, 1)
     centred = columns - columns.mean(axis=1, keepdims=True)  # what all have in common cancels in every difference
@@ -62,7 +62,7 @@ def randomization_test_pairs(values: Array, permutations: int = 10_000, seed: in
     scale = np.array([np.abs(columns[:, i] - columns[:, j]).sum() for i, j in zip(first, second, strict=True)])
     reached = observed * (1 - 1e-12) - 1e-12 * scale
     exceeded = np.zeros(len(first))
-    for signs in _signs(len(columns), permutations, seed):
+    for signs in random_signs(len(columns), permutations, seed):
         sums = signs @ centred
         exceeded += (np.abs(sums[:, first] - sums[:, second]) >= reached).sum(axis=0)
     result = np.ones((scorers, scorers))
@@ -95,7 +95,7 @@ def bootstrap(statistic: Callable[[Array], Array], units: int, count: int = 2_00
 
 def bootstrap_means(values: Array, count: int = 2_000, seed: int = 0) -> Array:
     """Compute the means of the columns of ``values`` (units, columns) in each resample: (resamples, columns)."""
-    columns = _columns(values)
+    columns = as_columns(values)
     return bootstrap(lambda weights: weights @ columns / len(columns), len(columns), count, seed)
 
 
@@ -139,7 +139,7 @@ def win_tie_loss(differences: Array, tolerance: float = 1e-12) -> Tally:
     )
 
 
-def _signs(units: int, permutations: int, seed: int) -> Iterator[Array]:
+def random_signs(units: int, permutations: int, seed: int) -> Iterator[Array]:
     """Draw random signs, (some permutations, units) at a time."""
     rng = np.random.default_rng(seed)
     row = -(-units // 8)
@@ -149,7 +149,7 @@ def _signs(units: int, permutations: int, seed: int) -> Iterator[Array]:
         yield np.unpackbits(bits, axis=1, count=units).astype(np.float64) * 2 - 1
 
 
-def _columns(values: Array) -> Array:
+def as_columns(values: Array) -> Array:
     """Make a matrix of what may be a single column."""
     array = np.asarray(values, dtype=np.float64)
     return array[:, None] if array.ndim == 1 else array

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from offsphere.auditing.findings.case import Case, Finding, Topic
+from offsphere.auditing.findings.case import Case
 from offsphere.auditing.findings.expectation_rules import expectation
 from offsphere.auditing.findings.length_rules import length_and_relevance
 from offsphere.auditing.findings.scorer_rules import recommended_scorer
 from offsphere.auditing.findings.training_rules import sides_to_normalise
-from offsphere.auditing.findings.warning_rules import hubs, rogue_dimensions, too_few_units, wrongly_served
+from offsphere.auditing.findings.warning_rules import (
+    cost_of_bias,
+    hubs,
+    rogue_dimensions,
+    too_few_units,
+    wrongly_served,
+)
+from offsphere.wording.finding import Finding, Topic
 
 # in the order in which they are told; a new rule is one more line
 RULES: tuple[Callable[[Case], list[Finding]], ...] = (
@@ -18,6 +25,7 @@ RULES: tuple[Callable[[Case], list[Finding]], ...] = (
     expectation,
     sides_to_normalise,
     wrongly_served,
+    cost_of_bias,
     hubs,
     rogue_dimensions,
     too_few_units,

@@ -1,27 +1,14 @@
-"""What the rules of advice judge by, what they say, and words that several of them use."""
+"""What the rules of advice judge by: all evidence there is, and what several of them ask of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import isfinite
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from offsphere.base.errors import UnknownNameError
 from offsphere.comparison.choice import Choice
-from offsphere.comparison.table import Comparison, Row
+from offsphere.comparison.table import Comparison
+from offsphere.comparison.verdict import dot_numbers, has_enough, is_unreadable, ranks_as_dot, units_of
+from offsphere.geometry.relevance import Relevance
 from offsphere.geometry.shape import Geometry
-
-Topic = Literal["scorer", "length", "expectation", "training", "wrong"]
-
-FEWEST_UNITS = 10  # queries or pairs below which nothing can be told
-
-
-class Finding(NamedTuple):
-    """A sentence, what it is about, and the numbers it rests on."""
-
-    topic: Topic
-    sentence: str
-    numbers: Mapping[str, Any]
 
 
 class Case(NamedTuple):
@@ -36,39 +23,37 @@ class Case(NamedTuple):
     @property
     def units(self) -> tuple[int, str]:
         """How many queries or pairs there are, and which of the two they are."""
-        task = self.table.task
-        return (int(task["pairs"]), "pairs") if task["kind"] == "pairs" else (int(task["queries"]), "queries")
+        return units_of(self.table)
 
-    def row(self, name: str) -> Row | None:
-        """The row of that name; nothing where no such scorer was compared."""
-        try:
-            return self.table[name]
-        except UnknownNameError:
-            return None
+    @property
+    def dot(self) -> dict[str, Any]:
+        """What the dot product does against the baseline."""
+        return dot_numbers(self.table)
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are so many queries or pairs that something can be told at all."""
+        return has_enough(self.table)
+
+    @property
+    def few(self) -> str:
+        """That there are too few, in words."""
+        units, unit = self.units
+        return f"{units:,} {unit} are too few"
+
+    @property
+    def relevance(self) -> Relevance | None:
+        """Length against relevance, where that was measured and may be told."""
+        relevance = self.shape.relevance
+        return relevance if relevance is not None and self.enough and not relevance.made_and_covering else None
 
     @property
     def normalised(self) -> bool:
         """Whether length was discarded, so that for this metric the dot product is cosine."""
         lengths = self.shape.lengths
-        if not lengths or not lengths[-1].normalised:
-            return False
-        baseline = self.table[self.table.baseline]
-        return "dot" in (baseline.name, *baseline.same_ranking_as)
+        return bool(lengths) and lengths[-1].normalised and ranks_as_dot(self.table)
 
     @property
     def unreadable(self) -> bool:
         """Whether even the baseline agrees with the gold scores less than chance would, or has no value."""
-        baseline = self.table[self.table.baseline]
-        return not isfinite(baseline.value) or (self.table.task["kind"] == "pairs" and baseline.high < 0)
-
-
-def gain_or_loss(row: Row) -> str:
-    """What a scorer does against the baseline, as a verb and a number."""
-    if f"{row.difference:.4f}".strip("-0.") == "":
-        return "neither gains nor loses"
-    return f"{'gains' if row.difference > 0 else 'loses'} {abs(row.difference):.4f}"
-
-
-def difference_with_interval(row: Row) -> str:
-    """How far a scorer is from the baseline, with the interval of that."""
-    return f"{row.difference:+.4f} [{row.difference_low:+.4f}, {row.difference_high:+.4f}]"
+        return is_unreadable(self.table)

@@ -1,102 +1,12 @@
-"""Which scorer to use, and what it gains over cosine and over what the model declares."""
+"""Which scorer to use, and what it gains over cosine and over what the model declares: what ``compare`` says too."""
 
 from __future__ import annotations
 
-from math import isfinite
-
-from offsphere.auditing.findings.case import Case, Finding, difference_with_interval
-from offsphere.comparison.choice import difference_p
+from offsphere.auditing.findings.case import Case
+from offsphere.comparison.verdict import scorer_findings
+from offsphere.wording.finding import Finding
 
 
 def recommended_scorer(case: Case) -> list[Finding]:
-    """The scorer to use, and why; first of all where the task or the vectors leave no choice."""
-    if case.unreadable:
-        return [_no_choice(case)]
-    if case.normalised and not case.choice.row.better:
-        return [_dot_on_unit_vectors(case)]
-    if not case.choice.row.better:
-        return [_simplest(case), *_against_declared(case)]
-    return [_best(case), *_higher_but_not_surely(case), *_against_declared(case)]
-
-
-def _no_choice(case: Case) -> Finding:
-    """Even the baseline makes no sense of this task."""
-    table = case.table
-    value = table[table.baseline].value
-    why = f"a {table.metric} of {value:.4f}, so the gold scores seem to be distances, or turned round"
-    if not isfinite(value):
-        why = f"no {table.metric}: it gives all {case.units[0]:,} {case.units[1]} one score, or none"
-    sentence = (
-        f"Do not choose by this task: {table.baseline} has {why}. Until that is mended, stay with {table.baseline}."
-    )
-    return _about_choice(case, sentence)
-
-
-def _dot_on_unit_vectors(case: Case) -> Finding:
-    return _about_choice(
-        case,
-        f"Use the dot product: the vectors are normalised, so it ranks as cosine does ({case.table.metric} "
-        f"{case.choice.row.value:.4f}) and costs least{_judgments(case)}.",
-    )
-
-
-def _simplest(case: Case) -> Finding:
-    """Nothing is significantly better than the baseline."""
-    table, row, first = case.table, case.choice.row, case.table.best
-    if first is row:
-        why = f"nothing ranks better than its {table.metric} of {row.value:.4f}"
-    else:
-        why = (
-            f"no scorer is significantly better than its {table.metric} of {row.value:.4f} (first comes "
-            f"{first.deployed} with {difference_with_interval(first)}, p = {first.p:.2g} corrected for "
-            f"{len(table.rows) - 1} rows)"
-        )
-    return _about_choice(case, f"Use {row.deployed}, the simplest: {why}{_judgments(case)}.")
-
-
-def _best(case: Case) -> Finding:
-    """A scorer that is significantly better than the baseline."""
-    table, row = case.table, case.choice.row
-    return _about_choice(
-        case,
-        f"Use {row.deployed}: {table.metric} {row.value:.4f} against {table[table.baseline].value:.4f} for "
-        f"{table.baseline}, {difference_with_interval(row)}, p = {row.p:.2g} corrected for {len(table.rows) - 1} rows"
-        f"{_judgments(case)}.",
-    )
-
-
-def _higher_but_not_surely(case: Case) -> list[Finding]:
-    """A scorer with a higher value than the recommended one, which is simpler."""
-    row, best, p_best = case.choice
-    if best is row:
-        return []
-    sentence = (
-        f"{best.deployed} has the highest value ({best.value:.4f}), but is not significantly better than "
-        f"{row.deployed} (p = {p_best:.2g}), which is simpler to serve."
-    )
-    return [Finding("scorer", sentence, {"best": best.value, "p": p_best})]
-
-
-def _against_declared(case: Case) -> list[Finding]:
-    """The recommended scorer against what the model declares, where that is not what it was just compared with."""
-    row = case.row(case.declared) if case.declared is not None else None
-    chosen = case.choice.row
-    if row is None or row is chosen or row.name == case.table.baseline:
-        return []
-    p = difference_p(chosen, row, case.table.seed)
-    sure = f" (p = {p:.2g} for these two alone)" if p is not None else ""
-    sentence = (
-        f"The model declares {case.declared}, which reaches {case.table.metric} {row.value:.4f}: the recommended "
-        f"one differs by {chosen.value - row.value:+.4f}{sure}."
-    )
-    return [Finding("scorer", sentence, {"declared": row.value, "p": p})]
-
-
-def _about_choice(case: Case, sentence: str) -> Finding:
-    row = case.choice.row
-    numbers = {"value": row.value, "difference": row.difference, "p": row.p, "metric": case.table.metric}
-    return Finding("scorer", sentence, numbers)
-
-
-def _judgments(case: Case) -> str:
-    return ", on judgments that are made, not human" if case.table.task.get("judgments_made") else ""
+    """The scorer to use and why, then what else is known of the choice."""
+    return scorer_findings(case.table, case.choice, case.declared)

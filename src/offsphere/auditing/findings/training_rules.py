@@ -1,37 +1,32 @@
-"""Which side to normalise when one fine-tunes."""
+"""Which side to normalise when one fine-tunes: a length that loses as it stands is never recommended to be kept."""
 
 from __future__ import annotations
 
-from offsphere.auditing.findings.case import Case, Finding
+from math import isfinite
+
+from offsphere.auditing.findings.case import Case
+from offsphere.geometry.relevance import way_of
+from offsphere.wording.finding import Finding
 
 
 def sides_to_normalise(case: Case) -> list[Finding]:
-    """Both sides of a symmetric task; else by whether today's lengths favour relevant documents."""
+    """Both sides of a symmetric task; the query alone only where the document's length surely helps already."""
     if case.symmetric:
-        sentence = (
-            "If you fine-tune, normalise both sides: on a symmetric task a one-sided score depends on the order of "
-            "the pair (Spearman on STS-B .788 for cosine against .413 and .371 one-sided, Feng & Watanabe 2026)."
-        )
-        return [Finding("training", sentence, {"symmetric": True})]
-    relevance, documents = case.shape.relevance, case.shape.lengths[-1] if case.shape.lengths else None
-    if relevance is None or documents is None:
-        sentence = (
-            "If you fine-tune, start with both sides normalised, and try the query side alone as the second run: the "
-            "two sides have different roles, where models have learnt to use document length (Feng & Watanabe 2026: "
-            "BRIGHT nDCG@10 7.4 with cosine, 12.7 with the query normalised); these vectors cannot say more."
-        )
-        return [Finding("training", sentence, {})]
-    within = (relevance.within_adjusted or relevance.within).d
-    if within.excludes_zero and within.value > 0:
-        sentence = (
-            "If you fine-tune, normalise the query only and keep document length: among documents that cosine ranks "
-            f"together the relevant ones are longer (d = {within}), and lengths vary (CV {documents.variation:.2f})."
-        )
-    else:
-        sentence = (
-            "If you fine-tune, start with both sides normalised and try the query side alone as the second run: "
-            f"today's lengths do not favour relevant documents (within queries d = {within}, CV "
-            f"{documents.variation:.2f}), but on tasks with two roles models have learnt to use document length "
-            "(Feng & Watanabe 2026)."
-        )
-    return [Finding("training", sentence, {"within": within.value, "variation": documents.variation})]
+        return [Finding(topic="training", claim="normalise both sides", numbers={"symmetric": True}, certainty="sure")]
+    relevance = case.relevance
+    numbers = case.dot | {"within_d": None, "within_longer": False}
+    if relevance is not None and isfinite(relevance.within.d.value):
+        value, low, high = relevance.within.d
+        longer = way_of(relevance.within.d) == "longer"
+        numbers |= {"within_d": value, "within_d_low": low, "within_d_high": high, "within_longer": longer}
+    if numbers["dot"] == "gains":
+        return [
+            Finding(
+                topic="training",
+                claim="keep the document's length",
+                numbers=numbers,
+                direction="up",
+                certainty="sure",
+            )
+        ]
+    return [Finding(topic="training", claim="start with both sides", numbers=numbers, certainty="unsure")]

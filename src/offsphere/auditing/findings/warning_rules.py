@@ -2,47 +2,64 @@
 
 from __future__ import annotations
 
-from offsphere.auditing.findings.case import FEWEST_UNITS, Case, Finding
-from offsphere.comparison.table import Row
+from offsphere.auditing.findings.case import Case
+from offsphere.comparison.verdict import FEWEST_UNITS, row_named
+from offsphere.geometry.hubness import HUB
 from offsphere.geometry.length import NORMALISED
 from offsphere.statistics.power import units_needed
+from offsphere.wording.finding import Finding
 
-HUBBY = 3.0  # times the skewness that chance gives (or one)
+HUBBY = 3.0  # times the skewness that chance gives (or one), and times the hubs
 ROGUE, CONE = 0.5, 0.1  # share of one dimension in the mean cosine, and how large that must be
+COLLAPSED = 0.5  # of the larger value: below that share of it the smaller has collapsed
 
 
 def wrongly_served(case: Case) -> list[Finding]:
     """A model that was made for one thing and is served by another, or whose length was thrown away."""
-    findings: list[Finding] = []
-    dot, dual = case.row("dot"), case.shape.dual
     if case.normalised:
-        findings.append(Finding("wrong", f"Every length is the same: {NORMALISED}.", {}))
-    if case.declared == "cosine" and dot is not None and dot.worse:
-        sentence = (
-            f"The model was made for cosine: served by inner product on raw vectors it loses {-dot.difference:.4f} "
-            f"{case.table.metric} (p = {dot.p:.2g}). Check that your index normalises, or is set to cosine."
-        )
-        findings.append(Finding("wrong", sentence, {"difference": dot.difference, "p": dot.p}))
-    if dual is not None and dual.warning is not None:
-        warning = f"{dual.warning[0].upper()}{dual.warning[1:].rstrip('?.')}."
-        findings.append(Finding("wrong", warning, {"p": dual.p}))
-    return findings
+        return [Finding(topic="wrong", claim="every length the same", numbers={"why": NORMALISED}, certainty="sure")]
+    dot, cosine = row_named(case.table, "dot"), row_named(case.table, "cosine")
+    numbers = case.dot
+    if dot is None or cosine is None or numbers["dot"] not in ("gains", "loses"):
+        return []
+    findings = []
+    if case.declared == "cosine" and dot.worse:
+        findings.append(("made for cosine", numbers))
+    higher, lower = max(dot.value, cosine.value), min(dot.value, cosine.value)
+    if higher > 0 and lower < COLLAPSED * higher:
+        claim = "dot collapses" if dot.worse else "cosine collapses"
+        findings.append((claim, numbers | {"keeps": max(lower, 0.0) / higher}))
+    return [
+        Finding(topic="wrong", claim=claim, numbers=rest, direction="up" if dot.better else "down", certainty="sure")
+        for claim, rest in findings
+    ]
 
 
 def hubs(case: Case) -> list[Finding]:
-    """Documents that are everywhere, under cosine or under what is recommended."""
+    """Documents that are everywhere, under cosine or under what is recommended: more of them than chance makes."""
     return [
         Finding(
-            "wrong",
-            f"Hubs under {row.scorer}: {row.hub_count} documents are in {2 * row.k} or more of {row.queries:,} lists, "
-            f"the worst, {row.worst[0].id!r}, in {row.worst[0].occurrences} (skewness {row.skewness:.1f}, by chance "
-            f"{row.chance['skewness']:.1f}).",
-            {"skewness": row.skewness},
+            topic="wrong",
+            claim="hubs",
+            numbers={
+                "scorer": row.scorer,
+                "hubs": row.hub_count,
+                "hubs_by_chance": row.chance["hubs"],
+                "documents": row.documents,
+                "queries": row.queries,
+                "k": row.k,
+                "lists": HUB * row.k,
+                "worst": row.worst[0].id,
+                "worst_lists": row.worst[0].occurrences,
+                "skewness": row.skewness,
+            },
+            direction="up",
+            certainty="sure",
         )
         for row in case.shape.hubness
-        if row.hub_count
+        if row.hub_count > HUBBY * row.chance["hubs"]
         and row.skewness > HUBBY * max(row.chance["skewness"], 1.0)
-        and row.scorer in ("cosine", case.choice.row.deployed)
+        and row.scorer in ("cosine", case.choice.name)
     ]
 
 
@@ -50,11 +67,16 @@ def rogue_dimensions(case: Case) -> list[Finding]:
     """A dimension that makes most of the cone in which the vectors of a side lie."""
     return [
         Finding(
-            "wrong",
-            f"A rogue dimension on the {side.side} side: dimension {side.order[0]} makes "
-            f"{side.cumulative_shares['1']:.0%} of the mean cosine of {side.mean_cosine:.2f}. Centring or whitening "
-            "takes it out.",
-            {"share": side.cumulative_shares["1"]},
+            topic="wrong",
+            claim="rogue dimension",
+            numbers={
+                "side": side.side,
+                "dimension": int(side.order[0]),
+                "part": side.cumulative_shares["1"],
+                "mean_cosine": side.mean_cosine,
+            },
+            direction="up",
+            certainty="sure",
         )
         for side in case.shape.dimensions
         if side.mean_cosine > CONE and side.cumulative_shares["1"] > ROGUE
@@ -62,27 +84,25 @@ def rogue_dimensions(case: Case) -> list[Finding]:
 
 
 def too_few_units(case: Case) -> list[Finding]:
-    """How many more queries would tell whether the first row is really better."""
-    first, (units, unit) = _first_but_unproven(case), case.units
-    if units < FEWEST_UNITS:
-        sentence = f"{units} {unit} are too few to tell anything: give at least {FEWEST_UNITS}, better some hundred."
-        return [Finding("wrong", sentence, {"have": units})]
-    if first is None:
+    """How many queries would tell whether the choice really gains; asked only where such a gain would matter."""
+    units, unit = case.units
+    if not case.enough:
+        numbers = {"units": units, "unit": unit, "fewest": FEWEST_UNITS}
+        return [Finding(topic="wrong", claim="too few units", numbers=numbers, certainty="sure")]
+    procedure = case.table.procedure
+    if case.choice.better or case.unreadable or procedure is None or procedure.better:
         return []
-    needed = units_needed(first.difference, first.difference_low, first.difference_high, units)
+    if procedure.gain < case.table.worth or case.table.nothing_worth_having:
+        return []
+    needed = units_needed(procedure.gain, procedure.low, procedure.high, units)
     if needed is None or needed <= units:
         return []
-    sentence = (
-        f"{units:,} {unit} are too few to tell: if {first.deployed} really gains {first.difference:+.4f}, about "
-        f"{needed:,} {unit} ({needed - units:,} more) would show it in four of five tries if it is tested "
-        "alone (among all rows it takes more)."
-    )
-    return [Finding("wrong", sentence, {"needed": needed, "have": units})]
+    numbers = {"units": units, "unit": unit, "gain": procedure.gain, "needed": needed}
+    return [Finding(topic="wrong", claim="more units", numbers=numbers, certainty="unsure")]
 
 
-def _first_but_unproven(case: Case) -> Row | None:
-    """The row that comes first without being significantly better; nothing where one is."""
-    first = case.table.best
-    if case.choice.row.better or first.name == case.table.baseline or first.p is None or first.difference <= 0:
-        return None
-    return first
+def cost_of_bias(case: Case) -> list[Finding]:
+    """What a scorer with a document bias asks of whoever serves it."""
+    if case.choice.scorer.bias is None:
+        return []
+    return [Finding(topic="wrong", claim="bias costs", numbers={"name": case.choice.name}, certainty="sure")]

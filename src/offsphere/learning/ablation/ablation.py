@@ -13,7 +13,7 @@ from offsphere.base.reading.parquet_files import read_rows
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.base.short_repr import short_repr
-from offsphere.comparison.table import ALPHA
+from offsphere.comparison.row import ALPHA
 from offsphere.scoring.training_record import DYNAMICS, parquet_of
 
 RESULT = "ablation.json"
@@ -66,7 +66,7 @@ class PaperFinding(NamedTuple):
 
     claim: str
     paper: str
-    verdict: str  # holds, does not hold, not decided
+    verdict: str  # holds, does not hold, not decided, or not judged where runs were too short
     evidence: str
 
 

@@ -49,6 +49,7 @@ def assemble_ablation(
     def difference(variant: str, baseline: str, column: int) -> Difference:
         return values.difference(names.index(variant), names.index(baseline), column)
 
+    too_short = _why_too_short(runs)
     titles = [str(column.task["name"]) for column in columns]
     return Ablation(
         tasks=[column.task for column in columns],
@@ -57,14 +58,14 @@ def assemble_ablation(
         untouched=[column.value(column.select(cosine[column.number])) for column in columns],
         seeds=seeds,
         trials=max(len(variant.budget) for variant in variants),
-        findings=findings_of(names, titles, difference, pairs=pairs),
+        findings=findings_of(names, titles, difference, pairs=pairs, too_short=too_short),
         counts=counts,
         dynamics=[
             {"variant": variant.name, **row}
             for variant, run in zip(variants, runs, strict=True)
             for row in run.dynamics
         ],
-        notes=[*notes, *_notes_of_runs(variants, runs), *_notes_of_size(runs, seeds)],
+        notes=[*notes, *_notes_of_runs(variants, runs), *_notes_of_size(too_short, seeds)],
         trained=trained,
     )
 
@@ -79,12 +80,16 @@ def _notes_of_runs(variants: Sequence[Variant], runs: Sequence[VariantRun]) -> l
     return [note if len(names) == everywhere else f"{'; '.join(names)}: {note}" for note, names in about.items()]
 
 
-def _notes_of_size(runs: Sequence[VariantRun], seeds: int) -> list[str]:
-    """A note where there are too few steps or seeds to judge a claim by."""
+def _why_too_short(runs: Sequence[VariantRun]) -> str:
+    """Say that there are too few steps to judge a claim by; empty where there are enough."""
     steps = max((run.dynamics[-1]["step"] for run in runs if run.dynamics), default=0.0)
-    notes = []
-    if steps < FEW_STEPS:
-        notes.append(f"no variant was trained for more than {steps:.0f} steps: too few to judge claims by")
+    few = f"no variant was trained for more than {steps:.0f} steps: too few to judge claims by"
+    return few if steps < FEW_STEPS else ""
+
+
+def _notes_of_size(too_short: str, seeds: int) -> list[str]:
+    """A note where there are too few steps or seeds to judge a claim by."""
+    notes = [too_short] if too_short else []
     if seeds == 1:
         notes.append("one seed shows no spread: train several before you believe a claim")
     return notes

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from offsphere.comparison.table import ALPHA
+from offsphere.comparison.row import ALPHA
 from offsphere.learning.ablation.ablation import PaperFinding
 from offsphere.statistics.difference import Difference
 from offsphere.statistics.significance import holm
@@ -16,6 +16,7 @@ FENG = "Feng & Watanabe 2026, arXiv:2602.09229"
 LEE = "Lee et al. 2025, arXiv:2506.09781"
 TWO_SITES = "the grid of two sites, input and output"
 OURS = "our own question"
+NOT_JUDGED = "not judged"  # by runs that are too short to
 
 ClaimKind = Literal["above", "not above", "other"]
 
@@ -61,6 +62,7 @@ def findings_of(
     difference: Callable[[str, str, int], Difference],
     *,
     pairs: bool,
+    too_short: str = "",
 ) -> list[PaperFinding]:
     """What each claim that can be tested here comes to.
 
@@ -69,6 +71,7 @@ def findings_of(
         tasks: The tasks they are judged by.
         difference: Gives the difference of two variants, by name, on the task of a number.
         pairs: Whether the tasks are pairs, of which other claims are made than of rankings.
+        too_short: Why these runs can judge no claim; empty where they can.
 
     Returns:
         A finding for each claim and task, each p corrected for all of them.
@@ -84,7 +87,9 @@ def findings_of(
     for (claim, task, result), p in zip(tested, corrected.tolist(), strict=True):
         shown = f"{result.difference:+.4f} [{result.low:+.4f}, {result.high:+.4f}], p = {p:.2g}"
         evidence = f"{claim.variant} less {claim.baseline} on {tasks[task]}: {shown}"
-        findings.append(PaperFinding(claim.text, claim.paper, verdict(claim.kind, result.difference, p), evidence))
+        answer = NOT_JUDGED if too_short else verdict(claim.kind, result.difference, p)
+        reason = f" ({too_short})" if too_short else ""
+        findings.append(PaperFinding(claim.text, claim.paper, answer, evidence + reason))
     return findings
 
 

@@ -21,6 +21,7 @@ class Angular(Similarity):
     """
 
     kind = "angular"
+    phrase = "compare angles alone"
     formula = "-arccos(dot / (|q| |d|))"
 
     @property

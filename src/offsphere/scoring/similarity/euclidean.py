@@ -22,6 +22,7 @@ class Euclidean(Similarity):
     """
 
     kind = "euclidean"
+    phrase = "take the distance between the points"
     formula = "-sqrt(|q|^2 + |d|^2 - 2 dot)"
     has_offset = True
 

@@ -22,6 +22,17 @@ CORNERS: Mapping[tuple[float, float], str] = MappingProxyType(
     }
 )
 
+_CORNERS_IN_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "cosine": "compare directions alone",
+        "dot": "let both lengths count in full",
+        "query-normalized": "let the document's length count in full",
+        "document-normalized": "ignore the document's length",
+        "half": "let both lengths count half",
+    }
+)
+LITTLE = 0.3  # of an exponent, away from 1: so far the length counts, or is punished, a little
+
 
 @dataclass(frozen=True)
 class Polar(Similarity):
@@ -59,6 +70,12 @@ class Polar(Similarity):
         return CORNERS.get((self.query, self.document)) or super().name
 
     @property
+    def phrase(self) -> str:
+        """What becomes of the lengths."""
+        corner = CORNERS.get((self.query, self.document))
+        return _CORNERS_IN_WORDS[corner] if corner is not None else _document_in_words(self.document)
+
+    @property
     def ranks_as(self) -> tuple[object, ...]:
         """A key without the query's exponent, which cannot move a document."""
         return ("polar", self.document)
@@ -79,3 +96,16 @@ class Polar(Similarity):
 
 COSINE = Polar(1.0, 1.0)
 DOT = Polar(0.0, 0.0)
+
+
+def _document_in_words(exponent: float) -> str:
+    """Say what dividing by this power of the document's length makes of its length."""
+    if exponent == 1:
+        return "ignore the document's length"
+    if exponent == 0:
+        return "let the document's length count in full"
+    if exponent > 1:
+        return f"divide by {'a little ' if exponent <= 1 + LITTLE else ''}more than the document's length"
+    if exponent < 0:
+        return "let the document's length count more than in full"
+    return f"let {'a little' if exponent >= 1 - LITTLE else 'a part'} of the document's length count"

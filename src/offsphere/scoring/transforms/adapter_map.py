@@ -126,6 +126,7 @@ class AdapterMap(Transform):
     record: Training | None = None
 
     kind = "adapter"
+    phrase = "apply what was learned"
     by_name = False
     affine = False
 

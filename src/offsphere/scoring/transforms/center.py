@@ -24,6 +24,7 @@ class Center(Transform):
     """
 
     kind = "center"
+    phrase = "subtract the mean document"
 
     def fit(self, moments: Moments) -> AffineMap:
         """Give the map that moves every vector by minus the mean."""

@@ -37,6 +37,7 @@ class DropTop(Transform):
     k: int | None = None
 
     kind = "drop-top"
+    phrase = "drop the strongest directions"
 
     def __post_init__(self) -> None:
         """Reject what is no number of directions."""

@@ -36,6 +36,7 @@ class Linear(Transform):
     matrix: Array  # (dimension, output dimension)
 
     kind = "linear"
+    phrase = "apply a linear map"
     by_name = False
 
     __repr__ = short_repr

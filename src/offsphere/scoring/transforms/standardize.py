@@ -24,6 +24,7 @@ class Standardize(Transform):
     """
 
     kind = "standardize"
+    phrase = "give every dimension the same spread"
 
     def fit(self, moments: Moments) -> AffineMap:
         """Give the map that scales each dimension on its own."""

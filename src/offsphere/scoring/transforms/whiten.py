@@ -17,6 +17,7 @@ from offsphere.vectors.moments import Moments
 
 EPSILON = 1e-6
 _NO_VARIANCE = 1e-14  # of the largest variance: rounding, not spread
+LIGHT = 0.3  # strength up to which whitening is light
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,12 @@ class Whiten(Transform):
     epsilon: float = EPSILON
 
     kind = "whiten"
+
+    @property
+    def phrase(self) -> str:
+        """Whitening, and how much of it."""
+        named = {0.0: "not at all (centre only)", 0.5: "at half strength", 1.0: "fully"}
+        return f"whiten {named.get(self.strength) or ('lightly' if self.strength < LIGHT else f'at {self.strength:g}')}"
 
     def __post_init__(self) -> None:
         """Reject parameters for which whitening means nothing."""

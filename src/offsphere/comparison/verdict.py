@@ -1,0 +1,254 @@
+"""What a comparison says: which scorer to use and what the dot product does, as findings for whoever tells it.
+
+``compare`` and ``audit`` tell the same, since both ask here.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
+
+from offsphere.base.errors import UnknownNameError
+from offsphere.comparison.choice import Choice, choose, difference_p, stay
+from offsphere.comparison.row import ALPHA, Row
+from offsphere.wording.finding import Certainty, Direction, Finding
+
+if TYPE_CHECKING:
+    from offsphere.comparison.table import Comparison
+
+FEWEST_UNITS = 10  # queries or pairs below which nothing can be told
+DotState = Literal["gains", "loses", "equal", "none"]
+
+
+def recommend(table: Comparison) -> Choice:
+    """Choose what to deploy; the baseline where the task cannot be read, or has too few units to tell anything.
+
+    Args:
+        table: of the comparison.
+
+    Returns:
+        What ``choose`` chooses where the numbers can carry a choice.
+    """
+    return choose(table) if has_enough(table) and not is_unreadable(table) else stay(table)
+
+
+def scorer_findings(table: Comparison, choice: Choice, declared: str | None = None) -> list[Finding]:
+    """Say which scorer to use and why, then what else is known of the choice.
+
+    Args:
+        table: of the comparison.
+        choice: what ``choose`` chose from it.
+        declared: the similarity that the model says it is to be scored with.
+
+    Returns:
+        The recommendation first.
+    """
+    return [_recommended(table, choice, declared), *_higher_row(choice), *_declared(table, choice, declared)]
+
+
+def dot_numbers(table: Comparison) -> dict[str, Any]:
+    """Give what the dot product does against the baseline; nothing under each key where it was not compared."""
+    dot = row_named(table, "dot")
+    if dot is None or dot.p is None or not isfinite(dot.difference) or is_unreadable(table):
+        return dict.fromkeys(("dot", "dot_gain", "dot_low", "dot_high", "dot_p")) | {"metric": table.metric}
+    return {
+        "metric": table.metric,
+        "dot": dot_state(table, dot),
+        "dot_gain": dot.difference,
+        "dot_low": dot.difference_low,
+        "dot_high": dot.difference_high,
+        "dot_p": dot.p,
+    }
+
+
+def dot_state(table: Comparison, dot: Row) -> DotState:
+    """Tell whether the dot product surely does nothing that matters, surely gains or loses, or who knows."""
+    if not has_enough(table):
+        return "none"
+    if -table.worth < dot.difference_low <= dot.difference_high < table.worth:
+        return "equal"
+    return "gains" if dot.better else "loses" if dot.worse else "none"
+
+
+def dot_finding(table: Comparison) -> Finding | None:
+    """Say what the dot product does against the baseline; nothing where it was not compared or ranks the same."""
+    numbers = dot_numbers(table)
+    state = numbers["dot"]
+    if state is None:
+        return None
+    direction, certainty = dot_direction(state)
+    return Finding(
+        topic="length", claim="dot against cosine", numbers=numbers, direction=direction, certainty=certainty
+    )
+
+
+def dot_direction(state: DotState | None) -> tuple[Direction, Certainty]:
+    """Give which way a state points, and how sure that is."""
+    directions: dict[DotState | None, tuple[Direction, Certainty]] = {
+        "gains": ("up", "sure"),
+        "loses": ("down", "sure"),
+        "equal": ("none", "equal"),
+        "none": ("none", "unsure"),
+    }
+    return directions.get(state, ("none", "unknown"))
+
+
+def ranks_as_dot(table: Comparison) -> bool:
+    """Tell whether the dot product must rank as the baseline does, since all lengths are equal."""
+    return "dot" in table[table.baseline].same_ranking_as
+
+
+def has_enough(table: Comparison) -> bool:
+    """Tell whether there are so many queries or pairs that something can be told at all."""
+    return units_of(table)[0] >= FEWEST_UNITS
+
+
+def is_unreadable(table: Comparison) -> bool:
+    """Tell whether even the baseline agrees with the gold scores less than chance would, or has no value."""
+    baseline = table[table.baseline]
+    return not isfinite(baseline.value) or (table.task["kind"] == "pairs" and baseline.high < 0)
+
+
+def row_named(table: Comparison, name: str | None) -> Row | None:
+    """Find the row of that name; nothing where no such scorer was compared."""
+    try:
+        return table[name] if name is not None else None
+    except UnknownNameError:
+        return None
+
+
+def units_of(table: Comparison) -> tuple[int, str]:
+    """Tell how many queries or pairs there are, and which of the two they are."""
+    task = table.task
+    return (int(task["pairs"]), "pairs") if task["kind"] == "pairs" else (int(task["queries"]), "queries")
+
+
+def _recommended(table: Comparison, choice: Choice, declared: str | None) -> Finding:
+    claim, direction, certainty = _claim(table, choice)
+    return Finding(
+        topic="scorer",
+        claim=claim,
+        numbers=_numbers(table, choice, declared),
+        direction=direction,
+        certainty=certainty,
+    )
+
+
+def _claim(table: Comparison, choice: Choice) -> tuple[str, Direction, Certainty]:
+    """Find what can be claimed of the choice: the first of these that is true."""
+    procedure, enough = table.procedure, has_enough(table)
+    small = (
+        enough
+        and procedure is not None
+        and procedure.better
+        and procedure.high < table.worth
+        and row_named(table, procedure.row) is not choice.row
+    )
+    surely = _surely_better(table)
+    claims: list[tuple[bool, tuple[str, Direction, Certainty]]] = [
+        (is_unreadable(table), ("no choice", "none", "unknown")),
+        (choice.by == "procedure", ("better", "up", "sure")),
+        (choice.by == "planned", ("planned better", "up", "sure")),
+        (choice.by == "row", ("row better", "up", "sure")),
+        (ranks_as_dot(table), ("one length", "none", "equal")),
+        (len(table.rows) == 1, ("all alike", "none", "equal")),
+        (small, ("sure but small", "up", "equal")),
+        (enough and table.nothing_worth_having, ("nothing gains enough", "none", "equal")),
+        (surely is not None, ("row better, choice unsure", "none", "unsure")),
+        (table.best is choice.row, ("nothing higher", "none", "unsure")),
+        (True, ("nothing surely better", "none", "unsure")),
+    ]
+    return next(claim for holds, claim in claims if holds)
+
+
+def _surely_better(table: Comparison) -> Row | None:
+    """Find the first row that is surely better than the baseline, whether that is much or little."""
+    return next((row for row in table.rows if row.better), None) if has_enough(table) else None
+
+
+def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[str, Any]:
+    """Gather everything that a sentence on the choice may use."""
+    baseline, row, procedure = table[table.baseline], choice.row, table.procedure
+    first = _surely_better(table) or table.best
+    units, unit = units_of(table)
+    by_procedure = procedure is not None and (choice.by == "procedure" or not choice.better)
+    stated = row_named(table, declared)
+    lost = stated if stated is not None and stated.worse and has_enough(table) else None
+    keeps = lost.value / baseline.value if lost is not None and 0 <= lost.value < baseline.value else None
+    numbers = {
+        "metric": table.metric,
+        "units": units,
+        "unit": unit,
+        "made": bool(table.task.get("judgments_made")),
+        "baseline": table.baseline,
+        "baseline_value": baseline.value,
+        "name": choice.name,
+        "phrase": choice.scorer.phrase,
+        "value": row.value,
+        "gain": row.difference if choice.better else None,
+        "gain_low": row.difference_low if choice.better else None,
+        "gain_high": row.difference_high if choice.better else None,
+        "p": row.p,
+        "worth": table.worth,
+        "most_to_gain": table.most_to_gain,
+        "others": len(table.rows) - 1,
+        "rows": sum(not other.planned and other is not baseline for other in table.rows),
+        "first": first.deployed,
+        "first_gain": first.difference,
+        "first_low": first.difference_low,
+        "first_high": first.difference_high,
+        "first_p": first.p,
+        "first_planned": first.planned,
+        "declared": declared,
+        "declared_loses": lost is not None,
+        "declared_keeps": keeps,
+        "declared_p": lost.p if lost is not None else None,
+    }
+    if by_procedure and procedure is not None:
+        numbers |= {
+            "name": procedure.name,
+            "value": procedure.value,
+            "gain": procedure.gain,
+            "gain_low": procedure.low,
+            "gain_high": procedure.high,
+            "p": procedure.p,
+            "chosen_share": procedure.chosen.get(procedure.name, 0.0),
+            "choices": procedure.repeats * procedure.folds,
+        }
+    return numbers
+
+
+def _higher_row(choice: Choice) -> list[Finding]:
+    """A row of the table that is surely better than the baseline and has a higher value than what is recommended."""
+    if not choice.better or choice.best is choice.row or choice.best.value <= choice.row.value:
+        return []
+    numbers = {
+        "name": choice.name,
+        "value": choice.row.value,
+        "best": choice.best.deployed,
+        "best_value": choice.best.value,
+        "p": choice.p_best,
+    }
+    sure: Certainty = "sure" if choice.p_best is not None and choice.p_best < ALPHA else "unsure"
+    return [Finding(topic="scorer", claim="higher row", numbers=numbers, direction="up", certainty=sure)]
+
+
+def _declared(table: Comparison, choice: Choice, declared: str | None) -> list[Finding]:
+    """The recommended scorer against what the model declares, where that is not what it was just compared with."""
+    stated = row_named(table, declared)
+    unknown = stated is None or not isfinite(stated.value) or is_unreadable(table)
+    if unknown or stated is None or stated is choice.row or stated.name == table.baseline:
+        return []
+    p = difference_p(choice.row, stated, table.seed)
+    difference = choice.row.value - stated.value
+    numbers = {
+        "metric": table.metric,
+        "declared": declared,
+        "declared_value": stated.value,
+        "name": choice.name,
+        "difference": difference,
+        "p": p,
+    }
+    direction: Direction = "up" if difference > 0 else "down" if difference < 0 else "none"
+    sure: Certainty = "sure" if p is not None and p < ALPHA and has_enough(table) else "unsure"
+    return [Finding(topic="scorer", claim="against declared", numbers=numbers, direction=direction, certainty=sure)]
