@@ -88,7 +88,9 @@ def far_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     far = []
     for row in sorted((row for row in rows if row["kind"] in MAY_BE_FAR), key=lambda row: -row["value"]):
         low, high = (
-            (min(each["low"] for each in near), max(each["high"] for each in near)) if near else (row["low"], row["high"])
+            (min(each["low"] for each in near), max(each["high"] for each in near))
+            if near
+            else (row["low"], row["high"])
         )
         (far if row["high"] < low - FAR * (high - low) else near).append(row)
     return far if 2 * len(far) <= len(rows) else []

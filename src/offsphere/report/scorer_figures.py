@@ -33,7 +33,7 @@ def forest(audit: Audit) -> Figure:
         f"Each point is a scorer's held-out {table.metric}, its line the 95 % interval; the dashed line is "
         f"{table.baseline}. Intervals overlap even where differences are certain, since all scorers are judged on the "
         f"same {unit}: judge by p in the table, which is of the difference. The first of many rows is a little too good."
-        f"{far_note(data)}"
+        f"{' A star marks parameters that were tuned.' if any(row.tuned for row in rows) else ''}{far_note(data)}"
     )
     return Figure("forest", "Scorers", caption, spec_of(chart, 26 * len(data) + 20), *comparison_cells(table, rows))
 
@@ -43,7 +43,7 @@ def interval_data(table: Comparison, rows: Sequence[Row], chosen: Row) -> list[d
     baseline = table[table.baseline]
     return [
         {
-            "scorer": row.deployed,
+            "scorer": row.label,
             "value": row.value,
             "low": row.low,
             "high": row.high,
@@ -94,7 +94,7 @@ def choice_cells(procedure: Procedure) -> list[list[str]]:
     rows = [[name, procedure.phrases.get(name, ""), share(part)] for name, part in shown]
     left = sum(procedure.chosen.values()) - sum(part for _, part in shown)
     hidden = len(procedure.chosen) - len(shown)
-    return [*rows, *([[f"{hidden} others", "", share(left)]] if hidden else [])]
+    return [*rows, *([[f"{hidden} more", "", share(left)]] if hidden else [])]
 
 
 def exponent_curves(audit: Audit) -> Figure | None:

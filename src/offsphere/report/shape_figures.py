@@ -29,7 +29,11 @@ def length_histogram(audit: Audit) -> Figure | None:
         )
         if relevance is None or relevance.made_and_covering or not len(others) or not len(relevant):
             groups = {"documents": np.concatenate(audit.relevant_lengths)}
-            why = f" They are not divided by relevance: {relevance.made_and_covering}." if relevance and len(others) else ""
+            why = (
+                f" They are not divided by relevance: {relevance.made_and_covering}."
+                if relevance and len(others)
+                else ""
+            )
             caption = f"Lengths of the vectors of all documents, as shares of them.{why}"
         edges = np.histogram_bin_edges(np.concatenate(audit.relevant_lengths), BINS)
         counted = {name: (np.histogram(values, edges)[0], edges) for name, values in groups.items()}
