@@ -11,7 +11,6 @@ from offsphere.cli import options
 SHOWN = {
     "recipe": "recipe",
     "similarity": "similarity\nin training",
-    "symmetry": "what asks\nfor what",
     "temperature": "temperature",
     "views": "positive\npairs",
     "negatives": "negatives\nfrom",
@@ -49,13 +48,13 @@ def recipes_command(as_json: options.AsJson = False) -> None:
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for head in SHOWN.values():
-        table.add_column(head)
+        table.add_column(head, no_wrap=head == SHOWN["similarity"])
     for row in rows:
         table.add_row(*(str(row[name]) for name in SHOWN))
     Console(width=TABLE_WIDTH, highlight=False, markup=False).print(table)
     typer.echo()
     for row in rows:
-        typer.echo(paragraph(f"{row['recipe']}: {row['says']} ({row['paper']})", "", "  "))
+        typer.echo(paragraph(f"{row['recipe']}, {row['symmetry']}: {row['says']} ({row['paper']})", "", "  "))
     typer.echo()
     typer.echo(
         paragraph("Use one with offsphere train DATA --model M --recipe NAME; any field can be changed with --set.")

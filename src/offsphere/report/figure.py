@@ -79,7 +79,8 @@ def far_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Rows that lie so far below all others that these would be pressed together if they were drawn on one scale.
 
     Args:
-        rows: With ``value``, ``low``, ``high`` and ``kind``; those that are better, or that others are held against, are never far.
+        rows: With ``value``, ``low``, ``high`` and ``kind``; what is better, or what others are held against, is never
+            far.
 
     Returns:
         Those rows, which are no more than half of all.

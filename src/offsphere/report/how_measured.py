@@ -18,20 +18,19 @@ def how_measured(table: Comparison) -> list[str]:
     unit = "pairs" if table.task["kind"] == "pairs" else "queries"
     over = "" if table.task["kind"] == "pairs" else ", over all documents"
     pooled = parse_metric(table.metric).kind == "pooled"
+    values = f"Free parameters were chosen by {table.folds}-fold cross-validation, and values are of held-out {unit}."
+    test = "the same bootstrap" if pooled else "a paired randomisation test, random signs for the differences"
     sentences = [
-        f"Every scorer was measured exactly{over}. Free parameters were chosen by {table.folds}-fold cross-validation, "
-        f"and values are of held-out {unit}. Seed {table.seed}.",
-        "Intervals come from a bootstrap, each for its row alone; p from "
-        + ("the same bootstrap." if pooled else "a paired randomisation test: random signs for the differences."),
+        f"Every scorer was measured exactly{over}. {values} Seed {table.seed}.",
+        f"Intervals come from a bootstrap, each for its row alone; p from {test}.",
     ]
     planned = [row.name for row in table.rows if row.planned]
     others = sum(row.p is not None and not row.planned for row in table.rows)
     if planned:
-        one = len(planned) == 1
-        sentences.append(
-            f"{' and '.join(planned)} against {table.baseline} {'is a planned comparison' if one else 'are planned comparisons'}: "
-            f"the p stand{'s' if one else ''} alone."
+        what = (
+            "is a planned comparison: its p stands" if len(planned) == 1 else "are planned comparisons: their p stand"
         )
+        sentences.append(f"{' and '.join(planned)} against {table.baseline} {what} alone.")
     if others:
         sentences.append(
             f"The p of the other {others} rows {'are' if others > 1 else 'is'} corrected together, by step-down max-T "

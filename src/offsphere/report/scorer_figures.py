@@ -32,8 +32,8 @@ def forest(audit: Audit) -> Figure:
     caption = (
         f"Each point is a scorer's held-out {table.metric}, its line the 95 % interval; the dashed line is "
         f"{table.baseline}. Intervals overlap even where differences are certain, since all scorers are judged on the "
-        f"same {unit}: judge by p in the table, which is of the difference. The first of many rows is a little too good."
-        f"{' A star marks parameters that were tuned.' if any(row.tuned for row in rows) else ''}{far_note(data)}"
+        f"same {unit}: judge by p in the table, which is of the difference. The first of many rows is a little too "
+        f"good.{' A star marks parameters that were tuned.' if any(row.tuned for row in rows) else ''}{far_note(data)}"
     )
     return Figure("forest", "Scorers", caption, spec_of(chart, 26 * len(data) + 20), *comparison_cells(table, rows))
 

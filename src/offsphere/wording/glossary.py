@@ -53,7 +53,7 @@ GLOSSARY: tuple[Term, ...] = (
     Term(
         "recall",
         _LISTS,
-        "The share of all relevant documents that stand among the first so many: recall@100 looks at the first hundred.",
+        "The share of all relevant documents among the first so many: recall@100 looks at the first hundred.",
         (r"[Rr]ecall@\d+", "[Rr]ecall"),
     ),
     Term(
@@ -65,7 +65,7 @@ GLOSSARY: tuple[Term, ...] = (
     Term(
         "MAP",
         _LISTS,
-        "The share of relevant results at each place where one stands, averaged over those places and then over queries.",
+        "The share of relevant results at each place where one stands, averaged over these places and over queries.",
         (r"map@\d+", r"MAP@\d+"),
     ),
     Term(
@@ -77,8 +77,8 @@ GLOSSARY: tuple[Term, ...] = (
     Term(
         "Spearman",
         _LISTS,
-        "How well two orders agree, from -1 (one is the other turned round) over 0 (nothing in common) to 1 (the same). "
-        "Values count by their rank alone.",
+        "How well two orders agree, from -1 (one is the other reversed) over 0 (nothing in common) to 1 (the same): "
+        "values count by their rank alone.",
         ("Spearman(?:'s correlation)?", "spearman"),
     ),
     Term(
@@ -91,7 +91,7 @@ GLOSSARY: tuple[Term, ...] = (
         "95 % interval",
         _SURE,
         "Where the number would probably lie if it were measured again on other queries of the same kind: the true one "
-        "is inside in 95 of 100 such studies. An interval of a difference that holds 0 leaves open which side is better.",
+        "is inside in 95 of 100 such studies. If the interval of a difference holds 0, either side may be better.",
         ("95 % intervals?",),
     ),
     Term(
@@ -218,15 +218,15 @@ GLOSSARY: tuple[Term, ...] = (
     Term(
         "hub",
         _SPACE,
-        "A document that is among the nearest of very many queries, whatever they ask. An anti-hub is among the nearest "
-        "of none.",
+        "A document that is among the nearest of very many queries, whatever they ask. An anti-hub is among "
+        "the nearest of none.",
         ("[Aa]nti-hubs?", "[Hh]ubs?"),
     ),
     Term(
         "isotropy",
         _SPACE,
-        "Vectors point in all directions alike. Anisotropy is the opposite: they lie in a narrow cone, and any two have "
-        "a high cosine.",
+        "Vectors point in all directions alike. Anisotropy is the opposite: they lie in a narrow cone, and any two "
+        "have a high cosine.",
         ("[Ii]sotropy", "[Aa]nisotropy", "IsoScore"),
     ),
     Term(
@@ -262,8 +262,8 @@ GLOSSARY: tuple[Term, ...] = (
     Term(
         "made judgments",
         _DATA,
-        "Judgments that no person gave: queries were made from the documents themselves, and each asks for its own. They "
-        "say which scorer finds a known document, not what people want.",
+        "Judgments that no person gave: queries were made from the documents themselves, and each asks for its own. "
+        "They say which scorer finds a known document, not what people want.",
         ("judgments (?:that )?are made", "made judgments"),
     ),
     Term(
@@ -289,8 +289,8 @@ def glossary_markdown() -> str:
     lines = [
         "# Glossary",
         "",
-        "The words that verdicts, tables and reports use, for somebody who knows search and no statistics. In a report each of",
-        "them explains itself where it stands first in a section: point at it, tap it, or reach it with the tab key.",
+        "The words that verdicts, tables and reports use, for somebody who knows search and no statistics. In a report",
+        "each explains itself where it stands first in a section: point at it, tap it, or reach it with the tab key.",
     ]
     for topic in dict.fromkeys(term.topic for term in GLOSSARY):
         lines += ["", f"## {topic}", ""]
