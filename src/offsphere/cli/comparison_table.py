@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from offsphere.cli.paragraphs import TABLE_WIDTH, echo_items, echo_verdict, paragraph
+from offsphere.comparison.choice import choose
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.wording.written_numbers import chance, share, with_interval
@@ -69,6 +70,8 @@ def _footnotes(result: Comparison, rows: list[Row]) -> list[str]:
     unit = "pairs" if result.task["kind"] == "pairs" else "queries"
     lines = [f"* tuned by cross-validation; the value is of held-out {unit}"] if any(r.tuned for r in rows) else []
     lines.append(_what_p_is(result))
+    if result.procedure is not None and choose(result).by == "procedure":
+        lines.append("the p of the verdict is of the choice as a whole, not of a row (--verbose)")
     hidden = len(result.rows) - len(rows)
     return [*lines, *([f"... and {hidden} more rows: --all or --json"] if hidden else [])]
 
@@ -114,7 +117,7 @@ def _title(result: Comparison) -> str:
 
 def _cells(row: Row) -> list[str]:
     """Write the cells of one row."""
-    cells = [row.label, f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]
+    cells = [f"{row.deployed}*" if row.tuned else row.name, f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]
     if row.p is None:
         return [*cells, "", "", ""]
     return [*cells, f"{row.difference:+.4f}", f"{row.difference_low:+.4f} {row.difference_high:+.4f}", f"{row.p:.2g}"]

@@ -143,7 +143,7 @@ def _dual(dual: Dual) -> Cells:
 
 def _isotropy(sides: Sequence[Isotropy]) -> Cells:
     heads = ["side", "mean\ncosine", "IsoScore", "effective\nrank"]
-    heads += ["variance of\ntop 1", "of\ntop 3", "of\ntop 10", "partition\nscore", "uniformity"]
+    heads += ["variance\nof top 1", "variance\nof top 3", "variance\nof top 10", "partition\nscore", "uniformity"]
     rows = []
     for row in sides:
         shares = [f"{row.variance_shares.get(k, float('nan')):.1%}" for k in ("1", "3", "10")]

@@ -7,7 +7,7 @@ from typing import Any
 
 from offsphere.base.cache import Memo
 from offsphere.base.errors import OffsphereError, ParameterError, UnknownNameError, VectorError
-from offsphere.base.progress import Progress
+from offsphere.base.progress import Progress, say
 from offsphere.comparison.table import Comparison
 from offsphere.data.task import Task, TaskVectors
 from offsphere.encode.encoder import Encoder
@@ -83,6 +83,7 @@ def measure(
     for name, measure_section in MEASURES.items():
         if sections is not None and name not in sections:
             continue
+        say(progress, name)
         try:
             parts[name] = measure_section(evidence)
         except VectorError:

@@ -86,13 +86,10 @@ def far_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         Those rows, which are no more than half of all.
     """
     near = [row for row in rows if row["kind"] not in MAY_BE_FAR]
-    far = []
+    far: list[Mapping[str, Any]] = []
     for row in sorted((row for row in rows if row["kind"] in MAY_BE_FAR), key=lambda row: -row["value"]):
-        low, high = (
-            (min(each["low"] for each in near), max(each["high"] for each in near))
-            if near
-            else (row["low"], row["high"])
-        )
+        drawn = near or [row]
+        low, high = min(each["low"] for each in drawn), max(each["high"] for each in drawn)
         (far if row["high"] < low - FAR * (high - low) else near).append(row)
     return far if 2 * len(far) <= len(rows) else []
 

@@ -29,12 +29,9 @@ def length_histogram(audit: Audit) -> Figure | None:
         )
         if relevance is None or relevance.made_and_covering or not len(others) or not len(relevant):
             groups = {"documents": np.concatenate(audit.relevant_lengths)}
-            why = (
-                f" They are not divided by relevance: {relevance.made_and_covering}."
-                if relevance and len(others)
-                else ""
-            )
-            caption = f"Lengths of the vectors of all documents, as shares of them.{why}"
+            caption = "Lengths of the vectors of all documents, as shares of them."
+            if relevance is not None and relevance.made_and_covering:
+                caption += f" They are not divided by relevance: {relevance.made_and_covering}."
         edges = np.histogram_bin_edges(np.concatenate(audit.relevant_lengths), BINS)
         counted = {name: (np.histogram(values, edges)[0], edges) for name, values in groups.items()}
     elif sides:
