@@ -11,6 +11,8 @@ from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# how long a command takes on a busy machine must not change what it writes
+os.environ.setdefault("OFFSPHERE_QUIET", "1")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the workers share the cores; torch reads it when it is imported
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -8,12 +9,41 @@ import pytest
 from tests.cli.running import run
 
 
-def test_the_table_ends_with_a_sentence(generated):
-    result = run("compare", generated)
+def test_what_to_do_comes_first_and_the_table_below_it(generated):
+    result = run("compare", generated, "--verbose")
     assert result.returncode == 0
     assert result.stderr == ""
-    assert "cosine ranks as document-normalized, angular" in result.stdout
-    assert result.stdout.rstrip().splitlines()[-1].startswith("Use ")
+    lines = result.stdout.splitlines()
+    assert lines[0].endswith(": 200 queries, 3,000 documents")
+    assert lines[2].startswith("Use ")
+    assert lines[2].endswith(".")
+    heads = next(number for number, line in enumerate(lines) if line.startswith("scorer "))
+    assert heads > 3
+    assert "- cosine ranks as document-normalized, angular" in lines
+    assert "- dot: let both lengths count in full" in lines
+    assert any(": chosen in " in line for line in lines)
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "200"])
+def test_sentences_fit_80_columns_and_tables_100(generated, columns):
+    result = run("compare", generated, "--all", "--verbose", env={**os.environ, "COLUMNS": columns})
+    lines = result.stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    start = next(number for number, line in enumerate(lines) if "95 % interval" in line)
+    end = next(number for number, line in enumerate(lines) if line.startswith("* tuned"))
+    told = [*lines[:start], *lines[end:]]
+    assert max(map(len, told)) <= min(80, int(columns))
+
+
+def test_heads_say_what_a_column_holds_and_no_number_is_cut(generated):
+    result = run("compare", generated, "--json")
+    printed = run("compare", generated, "--all").stdout
+    assert "from cosine" in printed
+    assert "of difference" in printed
+    assert "\u2026" not in printed
+    words = printed.split()
+    for row in json.loads(result.stdout)["scorers"]:
+        assert f"{row['value']:.4f}" in words
 
 
 def test_json_is_json_and_nothing_else(generated):

@@ -110,6 +110,153 @@ def test_it_draws_everything_and_asks_nobody(browser, page_file, width, scheme):
     page.close()
 
 
+def opened(browser, path, **options):
+    """The page, drawn; and what the browser said of it."""
+    page = new_page(browser, **options)
+    messages = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.goto(path.as_uri())
+    page.wait_for_function(DRAWN)
+    return page, messages
+
+
+def shown_panels(page):
+    return [panel.inner_text().split(":")[0] for panel in page.locator(".panel").all() if panel.is_visible()]
+
+
+@pytest.mark.parametrize("width", [390, 1_400])
+def test_the_top_is_what_to_do_then_the_engine_then_the_contents(browser, page_file, width):
+    page, _ = opened(browser, page_file, viewport={"width": width, "height": 900})
+    order = page.evaluate("[...document.querySelectorAll('main h1, main h2')].map(head => head.textContent)")
+    titles = [
+        title for title in order if title in ("What to do now", "Contents", "Which scorer", "How it was measured")
+    ]
+    assert page.evaluate("document.querySelector('main h1, main h2').tagName") == "H1"
+    assert titles == ["What to do now", "Contents", "Which scorer", "How it was measured"]
+    large, small = (
+        page.evaluate(f"parseFloat(getComputedStyle(document.querySelector('{name}')).fontSize)")
+        for name in ("#verdict h1", "#verdict p")
+    )
+    assert large > 1.2 * small
+    links = page.evaluate("[...document.querySelectorAll('nav a')].map(link => link.getAttribute('href'))")
+    assert len(links) >= 6
+    assert all(page.locator(f"{link} h2").count() for link in links)
+    page.close()
+
+
+def test_every_engine_can_be_reached_by_keyboard_and_by_pointer(browser, page_file):
+    page, messages = opened(browser, page_file, viewport={"width": 1_000, "height": 900})
+    names = page.locator(".engines label").all_inner_texts()
+    assert len(names) == 6
+    assert shown_panels(page) == [names[0]]
+    page.locator(".engines input").first.focus()
+    for name in [*names[1:], names[0]]:
+        page.keyboard.press("ArrowRight")
+        assert shown_panels(page) == [name]
+    page.locator(".engines label").nth(3).click()
+    assert shown_panels(page) == [names[3]]
+    page.emulate_media(media="print")
+    assert shown_panels(page) == names  # paper has no tabs
+    assert messages == []
+    page.close()
+
+
+def test_the_engine_that_is_asked_for_is_open(browser, audit, tmp_path):
+    path = tmp_path / "audit.html"
+    path.write_text(to_html(audit, "pgvector"), "utf-8")
+    page, _ = opened(browser, path)
+    assert shown_panels(page) == ["pgvector"]
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1_400])
+def test_terms_explain_themselves_to_pointer_keyboard_and_touch(browser, page_file, width):
+    page, messages = opened(browser, page_file, viewport={"width": width, "height": 900}, has_touch=True)
+    term = page.locator("#verdict .term").first
+    tip = term.locator(".tip")
+    assert not tip.is_visible()
+    term.hover()
+    assert tip.is_visible()
+    page.mouse.move(0, 0)
+    assert not tip.is_visible()
+    term.focus()
+    assert tip.is_visible()
+    page.keyboard.press("Escape")
+    assert not tip.is_visible()
+    page.locator("#verdict .term").nth(1).tap()
+    assert page.locator("#verdict .term").nth(1).locator(".tip").is_visible()
+    page.keyboard.press("Escape")
+    for each in page.locator(".term:visible").all():  # none leaves the window, wherever its word stands
+        each.focus()
+        box = each.locator(".tip").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 900
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert messages == []
+    page.close()
+
+
+def test_a_term_is_marked_once_in_a_section_and_stands_among_the_words(browser, page_file):
+    page, _ = opened(browser, page_file)
+    for section in page.locator("header, section:not(.verdict)").all():
+        meanings = section.locator(".tip").all_text_contents()
+        assert len(meanings) == len(set(meanings))
+    used = set(page.locator(".tip").all_text_contents())
+    assert used == set(page.locator("#words dd").all_text_contents())
+    page.close()
+
+
+def test_scorers_have_their_phrase_beside_their_name(audit):
+    from offsphere.report.page import figures_of
+
+    forest = next(figure for figure in figures_of(audit) if figure.name == "forest")
+    phrases = {row.label: row.scorer.phrase for row in audit.table.rows}
+    assert "what it does" in forest.heads
+    assert all(row[1] == phrases[row[0]] for row in forest.rows)
+
+
+def test_the_shares_of_the_choices_make_a_whole(audit):
+    from offsphere.report.scorer_figures import choice_cells
+
+    rows = choice_cells(audit.table.procedure)
+    assert sum(float(row[-1].removesuffix(" %")) for row in rows) == pytest.approx(100, abs=len(rows) / 2)
+    text = to_html(audit)
+    assert "How often each was chosen" in text
+    assert "Holm" not in text
+    assert "Westfall" in text
+
+
+def test_what_is_far_below_is_named_at_the_edge_and_presses_nothing_together():
+    from offsphere.report.figure import far_rows
+
+    def row(name, value, kind="other"):
+        return {"scorer": name, "value": value, "low": value - 0.04, "high": value + 0.04, "kind": kind}
+
+    rows = [row("a", 0.55, "recommended"), row("b", 0.54), row("cosine", 0.51, "cosine"), row("dot", 0.3)]
+    assert [far["scorer"] for far in far_rows(rows)] == ["dot"]
+    assert far_rows([*rows[:3], row("dot", 0.47)]) == []
+    assert far_rows([row("cosine", 0.5, "cosine"), row("dot", 0.1, "recommended")]) == []
+
+
+def test_there_is_no_legend_for_documents_that_are_not_there():
+    from dataclasses import replace
+
+    from offsphere.report.shape_figures import length_histogram
+
+    audit = audited()
+    relevant, others = audit.relevant_lengths
+    everything = replace(audit, relevant_lengths=(np.concatenate([relevant, others]), others[:0]))
+    figure = length_histogram(everything)
+    assert {row[0] for row in figure.rows} == {"documents"}
+    assert '"other"' not in str(figure.spec).replace("'", '"')
+    assert "others" not in figure.caption
+    assert sum(int(row[3].replace(",", "")) for row in figure.rows) == len(relevant) + len(others)
+    assert {row[0] for row in length_histogram(audit).rows} == {"relevant", "other"}
+
+
 def test_texts_from_the_data_are_shown_as_text(browser, page_file):
     page = new_page(browser)
     page.goto(page_file.as_uri())

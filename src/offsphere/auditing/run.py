@@ -17,7 +17,7 @@ from offsphere.base.arrays import Array
 from offsphere.base.cache import Memo
 from offsphere.base.digests import digest_of
 from offsphere.base.plain import plain
-from offsphere.base.progress import Progress
+from offsphere.base.progress import Progress, in_phase, say
 from offsphere.base.question_cache import question_memo
 from offsphere.base.version import __version__
 from offsphere.comparison.compare_scorers import compare
@@ -177,15 +177,18 @@ def audit(
                 seed=seed,
                 declared=declared,
                 worth=worth,
-                progress=progress,
+                progress=in_phase(progress, "comparing"),
                 memo=memo,
             )
         with clock.step("measure"):
             scorer = _scorer_to_measure(table)
-            shape = measure(task, vectors, scorer=scorer, table=table, seed=seed, progress=progress, memo=memo)
+            measuring = in_phase(progress, "measuring")
+            shape = measure(task, vectors, scorer=scorer, table=table, seed=seed, progress=measuring, memo=memo)
         advice = advise(table, shape, symmetric=symmetric, declared=declared)
+        say(progress, "exponents of the length")
         with clock.step("sweep"):
             curves = _exponent_curves(task, vectors, table, advice.scorer, seed, memo)
+    say(progress, "examples")
     first, second = _two_best(table, advice)
     searched = _lengths_of_searched_side(vectors)
     return Audit(

@@ -11,16 +11,17 @@ from rich.text import Text
 from offsphere.learning.ablation.ablation import Ablation, VariantResult, VariantRow
 
 DYNAMICS = {
-    "document_length": "length",
+    "document_length": "mean\nlength",
     "document_anisotropy": "anisotropy",
     "document_uniformity": "uniformity",
     "alignment": "alignment",
-    "negative_variance": "var(neg)",
-    "token_anisotropy": "token anis.",
-    "token_length": "token length",
-    "token_self_adjusted": "self adj.",
-    "token_intra_adjusted": "intra adj.",
+    "negative_variance": "variance of\nnegatives",
+    "token_anisotropy": "token\nanisotropy",
+    "token_length": "token\nlength",
+    "token_self_adjusted": "token self-\nsimilarity",
+    "token_intra_adjusted": "similarity\nin a text",
 }
+HEAD = "head"  # of variants that learn length apart
 NARROW, FOR_EACH_TASK = 124, 32  # columns the table needs, and for each task out of the domain
 
 
@@ -37,6 +38,8 @@ def print_ablation(ablation: Ablation) -> None:
     console.print(table)
     for line in ablation.footnotes:
         console.print(line, style="dim")
+    if any(HEAD in row.name.replace(",", " ").split() for row in ablation.rows):
+        console.print(f"{HEAD}: the length of a document is learned by a part of its own", style="dim")
     for note in ablation.notes:
         console.print(f"note: {note}")
     console.print()
@@ -63,9 +66,10 @@ def print_dynamics(ablation: Ablation) -> None:
 def ablation_cells(ablation: Ablation) -> tuple[list[str], list[list[str]]]:
     """Heads and rows of the table of an ablation."""
     base = ablation.rows[0].name
-    heads = ["variant", ablation.metric, "95 % interval", "seeds", f"- {base}", "95 % interval", "p", "t", "rate"]
+    heads = ["variant", ablation.metric, f"95 % interval\nof {ablation.metric}", "spread\nover seeds"]
+    heads += [f"difference\nfrom {base}", "95 % interval\nof difference", "p", "temperature", "learning\nrate"]
     for task in ablation.tasks[1:]:
-        heads += [str(task["name"]), f"- {base}", "p"]
+        heads += [f"{task['name']}:\n{ablation.metric}", f"difference\nfrom {base}", "p"]
     return heads, [_cells(row) for row in ablation.ranked]
 
 

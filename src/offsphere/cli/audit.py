@@ -38,6 +38,10 @@ def audit_command(
     ] = None,
     split: options.Split = None,
     save: Annotated[Path | None, typer.Option(help="Folder to save the recommended scorer in.")] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="Your search engine, whose settings are said first: faiss, qdrant, pgvector, lancedb, ..."),
+    ] = None,
     adapt: Annotated[
         bool, typer.Option("--adapt", help="Train adapters on the train split too, and judge them by the same queries.")
     ] = False,
@@ -47,14 +51,21 @@ def audit_command(
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print every finding, what the vectors look like, and engine settings.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else; write no report.")] = False,
 ) -> None:
     """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
     from offsphere.encode.embedded_task import EmbeddedSource
+    from offsphere.engines.settings import engine_settings, setting_for
+    from offsphere.scoring.scorer import Scorer
     from offsphere.statistics.metrics import parse_metric
 
     if metric is not None:
         parse_metric(metric)
+    if engine is not None:
+        setting_for(engine_settings(Scorer()), engine)  # an unknown one is noticed before the work
     report = _check_targets(out, form, save, as_json=as_json)
     audit = run_audit(
         EmbeddedSource(data, model, vectors, ignore_missing, not no_verify),
@@ -68,13 +79,13 @@ def audit_command(
         seed=seed,
     )
     if not as_json:
-        write_report(audit, report, form)
+        write_report(audit, report, form, engine)
     if save is not None:
         audit.advice.scorer.save(save)
     if as_json:
         typer.echo(json.dumps(audit.to_json(), indent=2, allow_nan=False))
         return
-    print_audit(audit, report, save)
+    print_audit(audit, report, save, engine=engine, verbose=verbose)
     if open_it:
         webbrowser.open(report.resolve().as_uri())
 

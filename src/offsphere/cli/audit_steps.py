@@ -11,6 +11,7 @@ import typer
 from offsphere.base.files import write_whole
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli.left_out import warn_left_out
+from offsphere.cli.paragraphs import echo_items, echo_verdict
 from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
@@ -66,29 +67,47 @@ def run_audit(
         )
 
 
-def write_report(audit: Audit, target: Path, form: str = "html") -> None:
-    """Write the report as html, md or json."""
+def write_report(audit: Audit, target: Path, form: str = "html", engine: str | None = None) -> None:
+    """Write the report as html (with the settings of an engine in front), md or json."""
     from offsphere.report import to_html, to_markdown
 
     if form == "json":
         text = json.dumps(audit.to_json(), indent=2, allow_nan=False)
     else:
-        text = to_html(audit) if form == "html" else to_markdown(audit)
+        text = to_html(audit, engine) if form == "html" else to_markdown(audit)
     write_whole(target, text.encode("utf-8", "replace"))
 
 
-def print_audit(audit: Audit, report: Path, scorer: Path | None = None) -> None:
-    """The verdict, what to mind, what learning adds, and where the report and the saved scorer are."""
-    for sentence in audit.advice.verdict:
-        typer.echo(sentence)
-    for finding in audit.advice.about("wrong"):
-        typer.echo(f"Mind: {finding.sentence}")
+def print_audit(
+    audit: Audit, report: Path, scorer: Path | None = None, *, engine: str | None = None, verbose: bool = False
+) -> None:
+    """Print what to do and why, what to mind, and where the report and the saved scorer are.
+
+    Args:
+        audit: What was found.
+        report: Where its page was written.
+        scorer: Where the scorer was saved, if it was.
+        engine: The search engine whose settings are asked for.
+        verbose: Whether to print every finding, what the vectors look like, and the settings of all engines.
+    """
+    advice = audit.advice
+    echo_verdict(advice.verdict)
+    echo_items("Mind", (finding.sentence for finding in advice.about("wrong")))
     if audit.learned is not None:
-        typer.echo("If you train an adapter on these vectors:")
-        for sentence in audit.learned.sentences:
-            typer.echo(f"  {sentence}")
+        echo_items("If you train an adapter on these vectors", audit.learned.sentences)
     if audit.ablation is not None:
-        typer.echo(f"Of {len(audit.ablation.rows)} ways to train one: {audit.ablation.conclusion}")
+        echo_items(f"Of {len(audit.ablation.rows)} ways to train one", [audit.ablation.conclusion])
+    if verbose:
+        more = [*advice.about("scorer")[1:], *advice.about("training")]
+        echo_items("More", (finding.sentence for finding in more))
+        echo_items("What the vectors look like", audit.shape.sentences)
+    shown = [row for row in advice.settings if verbose or row.engine.casefold() == (engine or "").casefold()]
+    for setting in shown:
+        echo_items(
+            f"In {setting.engine}",
+            [f"set: {setting.setting}", f"store: {setting.store}", f"query with: {setting.query}"],
+        )
+    typer.echo()
     if scorer is not None:
         typer.echo(f"The scorer is in {scorer}.")
     typer.echo(f"The report is {report} ({report.stat().st_size / 1e6:.1f} MB).")

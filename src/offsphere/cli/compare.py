@@ -34,6 +34,9 @@ def compare_command(
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
     every_row: Annotated[bool, typer.Option("--all", help="Show every row, not only the first ones.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Say also which names rank alike, and how often each scorer was chosen.")
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare every similarity, exactly and with held-out values, intervals and corrected tests."""
@@ -67,4 +70,4 @@ def compare_command(
     else:
         from offsphere.cli.comparison_table import print_comparison
 
-        print_comparison(table, every_row=every_row)
+        print_comparison(table, every_row=every_row, verbose=verbose)

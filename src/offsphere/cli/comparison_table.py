@@ -1,46 +1,62 @@
-"""A comparison, printed as a table for people."""
+"""A comparison, printed for people: what to do first, then the table it rests on."""
 
 from __future__ import annotations
 
-import shutil
-
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from offsphere.cli.paragraphs import TABLE_WIDTH, echo_items, echo_verdict, paragraph
+from offsphere.comparison.choice import choose
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
+from offsphere.wording.written_numbers import chance, share, with_interval
 
-SHOWN = 12  # rows, besides cosine and dot
-NARROW = 110  # columns the table needs
+SHOWN = 8  # rows, besides the baseline, dot and the chosen one
+CHOICES = 6  # scorers of the choices that are named
 
 
-def print_comparison(result: Comparison, *, every_row: bool = False) -> None:
-    """Print the best rows, cosine and dot, and the conclusion; every row where that is asked for."""
-    console = Console(width=max(shutil.get_terminal_size((NARROW, 24)).columns, NARROW), highlight=False, markup=False)
+def print_comparison(result: Comparison, *, every_row: bool = False, verbose: bool = False) -> None:
+    """Print what to do, then the best rows, cosine and dot.
+
+    Args:
+        result: The comparison.
+        every_row: Whether to print all rows.
+        verbose: Whether to say also which names rank alike and how often each scorer was chosen.
+    """
     rows = [row for rank, row in enumerate(result.rows) if every_row or rank < SHOWN or _always_shown(row, result)]
-    table = Table(title=Text(_title(result), style="bold"), title_justify="left", box=None, pad_edge=False)
-    for column, justify in (("scorer", "left"), (result.metric, "right"), ("95 % interval", "right")):
-        table.add_column(column, justify=justify)  # type: ignore[arg-type]
-    table.add_column(f"- {result.baseline}", justify="right")
-    table.add_column("95 % interval", justify="right")
-    table.add_column("p", justify="right")
+    typer.secho(paragraph(_title(result)), bold=True)
+    typer.echo()
+    echo_verdict(finding.sentence for finding in result.findings)
+    typer.echo()
+    console = Console(width=TABLE_WIDTH, highlight=False, markup=False)
+    console.print(_table(result, rows))
+    for line in _footnotes(result, rows):
+        console.print(paragraph(line), style="dim", soft_wrap=True)
+    echo_items("What they do", _phrases(rows))
+    if verbose:
+        echo_items("Which names rank alike", _alike(rows))
+        echo_items("If the tool chooses", _choices(result))
+    echo_items("Mind", (f"{note[0].upper()}{note[1:]}." for note in result.notes))
+
+
+def _table(result: Comparison, rows: list[Row]) -> Table:
+    """The rows under heads that say what each column holds."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("scorer", overflow="fold")
+    heads = [
+        result.metric,
+        f"95 % interval\nof {result.metric}",
+        f"difference\nfrom {result.baseline}",
+        "95 % interval\nof difference",
+        "p",
+    ]
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*map(Text, _cells(row)), style="bold" if row is result.chosen else None)
-    console.print(table)
-    if any(row.tuned for row in rows):
-        console.print("* tuned by cross-validation; the value is of held-out queries", style="dim")
-    console.print(_what_p_is(result), style="dim")
-    hidden = len(result.rows) - len(rows)
-    if hidden:
-        console.print(f"... and {hidden} more rows: --all or --json", style="dim")
-    for row in rows:
-        if row.same_ranking_as:
-            console.print(f"{row.name} ranks as {', '.join(row.same_ranking_as)}", style="dim")
-    for note in result.notes:
-        console.print(f"note: {note}")
-    console.print()
-    console.print(result.conclusion, soft_wrap=True)
+    return table
 
 
 def _always_shown(row: Row, result: Comparison) -> bool:
@@ -49,13 +65,45 @@ def _always_shown(row: Row, result: Comparison) -> bool:
     return result.baseline in names or "dot" in names or row is result.chosen
 
 
+def _footnotes(result: Comparison, rows: list[Row]) -> list[str]:
+    """What one must know to read the table."""
+    unit = "pairs" if result.task["kind"] == "pairs" else "queries"
+    lines = [f"* tuned by cross-validation; the value is of held-out {unit}"] if any(r.tuned for r in rows) else []
+    lines.append(_what_p_is(result))
+    if result.procedure is not None and choose(result).by == "procedure":
+        lines.append("the p of the verdict is of the choice as a whole, not of a row (--verbose)")
+    hidden = len(result.rows) - len(rows)
+    return [*lines, *([f"... and {hidden} more rows: --all or --json"] if hidden else [])]
+
+
 def _what_p_is(result: Comparison) -> str:
     """Tell which p stand alone and which are corrected."""
     planned = [row.name for row in result.rows if row.planned]
     others = sum(row.p is not None and not row.planned for row in result.rows)
-    corrected = f"p is corrected for {others} rows" if others else ""
+    corrected = f"p is corrected for {others} row{'s' if others > 1 else ''}" if others else ""
     alone = f"that of {' and '.join(planned)}, asked for beforehand, stands alone" if planned else ""
     return "; ".join(filter(None, ("an interval is for its row alone", corrected, alone)))
+
+
+def _phrases(rows: list[Row]) -> list[str]:
+    """Name each scorer and say in plain words what it does."""
+    return list(dict.fromkeys(f"{row.deployed}: {row.scorer.phrase}" for row in rows))
+
+
+def _alike(rows: list[Row]) -> list[str]:
+    """Name what one row stands for."""
+    return [f"{row.name} ranks as {', '.join(row.same_ranking_as)}" for row in rows if row.same_ranking_as]
+
+
+def _choices(result: Comparison) -> list[str]:
+    """What following the tool's choice brings, and how often each scorer was chosen; nothing where it was not tried."""
+    procedure = result.procedure
+    if procedure is None:
+        return []
+    gain = with_interval(procedure.gain, procedure.low, procedure.high)
+    often = [f"{name}: chosen in {share(part)}" for name, part in list(procedure.chosen.items())[:CHOICES]]
+    times = f"{procedure.repeats} divisions into {procedure.folds} parts"
+    return [f"{result.metric} changes by {gain} ({chance(procedure.p)}), over {times}", *often]
 
 
 def _title(result: Comparison) -> str:
@@ -69,7 +117,7 @@ def _title(result: Comparison) -> str:
 
 def _cells(row: Row) -> list[str]:
     """Write the cells of one row."""
-    cells = [row.label, f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]
+    cells = [f"{row.deployed}*" if row.tuned else row.name, f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]
     if row.p is None:
         return [*cells, "", "", ""]
     return [*cells, f"{row.difference:+.4f}", f"{row.difference_low:+.4f} {row.difference_high:+.4f}", f"{row.p:.2g}"]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from offsphere.cli.shape_tables import print_rows, wide_console
+from offsphere.cli.paragraphs import paragraph
+from offsphere.cli.shape_tables import DIMENSION_HEADS, dimension_cells, print_rows, table_console, without_head
 from offsphere.geometry.change import SelfSimilarityChange
 from offsphere.geometry.layer_study import LayerStudy
 from offsphere.geometry.layers import Layers
@@ -21,23 +22,23 @@ def print_study(study: LayerStudy) -> None:
 
 def print_layers(layers: Layers, side: str) -> None:
     """Print a table for the tokens, two with special ones, and two for the dimensions."""
-    console = wide_console()
+    console = table_console()
     console.print(
         f"{layers.model}: {layers.texts:,} {side} texts, {layers.token_count:,} tokens, "
         f"{layers.compared:,} distinct ones in two texts or more",
         style="bold",
         soft_wrap=True,
     )
-    console.print(Text(f"- {layers.sentence}"), soft_wrap=True)
+    console.print(Text(paragraph(layers.sentence, "- ", "  ")), soft_wrap=True)
     heads = [
         "layer",
         "anisotropy",
-        "mean length",
-        "self-sim",
-        "adjusted",
-        "intra-sim",
-        "adjusted",
-        "self-sim ~ frequency",
+        "mean\nlength",
+        "self-\nsimilarity",
+        "less\nanisotropy",
+        "similarity\nin a text",
+        "less\nanisotropy",
+        "self-similarity and\nfrequency (Spearman)",
     ]
     rows = []
     for row in layers.layers:
@@ -47,7 +48,7 @@ def print_layers(layers: Layers, side: str) -> None:
             [str(row.layer), *(f"{number:.4f}" for number in numbers), str(row.count_and_self_similarity.spearman)]
         )
     print_rows(console, "tokens, without special ones", heads, rows)
-    heads = ["layer", "anisotropy", "mean length", "self-sim", "intra-sim"]
+    heads = ["layer", "anisotropy", "mean\nlength", "self-\nsimilarity", "similarity\nin a text"]
     rows = []
     for row in layers.layers:
         whole = row.with_special
@@ -56,7 +57,7 @@ def print_layers(layers: Layers, side: str) -> None:
     print_rows(console, "tokens, special ones among them", heads, rows)
     heads = ["layer"]
     for token in layers.layers[0].special:
-        heads += [f"{token.token} length", "self-sim", "adjusted"]
+        heads += [f"{token.token}\nlength", "self-\nsimilarity", "less\nanisotropy"]
     rows = []
     for row in layers.layers:
         rows.append([str(row.layer)])
@@ -64,28 +65,20 @@ def print_layers(layers: Layers, side: str) -> None:
             rows[-1] += [f"{number:.4f}" for number in (token.mean_length, token.self_similarity, token.adjusted)]
     if len(heads) > 1:
         print_rows(console, "special tokens alone", heads, rows)
-    heads = ["layer", "largest", "top 1", "top 2", "top 3", "10 %", "20 %", "50 %"]
-    rows = []
-    for row in layers.layers:
-        part = row.dimensions
-        shares = [f"{part.cumulative_shares.get(k, float('nan')):.3f}" for k in ("1", "2", "3")]
-        needed = [str(part.needed[share] or "-") for share in ("0.1", "0.2", "0.5")]
-        rows.append([str(row.layer), str(part.order[0]), *shares, *needed])
-    print_rows(
-        console, "share of the first dimensions in the anisotropy, and how many make 10, 20, 50 % of it", heads, rows
-    )
+    rows = [[str(row.layer), *dimension_cells(row.dimensions)] for row in layers.layers]
+    print_rows(console, "dimensions: what the largest make of the anisotropy", ["layer", *DIMENSION_HEADS], rows)
     dropped = list(layers.layers[0].dimensions.informativity)
     rows = [
         [str(row.layer), *(f"{value:.3f}" for value in row.dimensions.informativity.values())] for row in layers.layers
     ]
     probes = layers.layers[0].dimensions.informative_rows
-    title = f"informativity: r^2 of the cosines of {probes:,} tokens without the first k dimensions, k ="
-    print_rows(console, title, ["layer", *dropped], rows)
+    title = f"dimensions: how closely cosines of {probes:,} tokens without the largest follow all cosines (r^2)"
+    print_rows(console, title, ["layer", *map(without_head, dropped)], rows)
 
 
 def print_changes(changes: Sequence[SelfSimilarityChange], agreement: Correlation | None) -> None:
     """Print what changed between models, and whether the same tokens changed in both pairs."""
-    console = wide_console()
+    console = table_console()
     for change in changes:
         console.print()
         console.print(Text(change.sentence), soft_wrap=True)

@@ -9,14 +9,14 @@ from typing import Any
 
 SHOWN = {
     "step": "step",
-    "query_length": "|q|",
-    "document_length": "|d|",
+    "query_length": "query\nlength",
+    "document_length": "document\nlength",
     "document_anisotropy": "anisotropy",
-    "positive_mean": "positives",
-    "negative_mean": "negatives",
-    "negative_variance": "variance",
+    "positive_mean": "cosine of\npositives",
+    "negative_mean": "cosine of\nnegatives",
+    "negative_variance": "variance of\nnegatives",
     "document_uniformity": "uniformity",
-    "cohen_d": "d",
+    "cohen_d": "Cohen's d",
     "document_exponent": "exponent",
     "scale": "scale",
 }

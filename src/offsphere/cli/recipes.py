@@ -8,6 +8,15 @@ import typer
 
 from offsphere.cli import options
 
+SHOWN = {
+    "recipe": "recipe",
+    "similarity": "similarity\nin training",
+    "temperature": "temperature",
+    "views": "positive\npairs",
+    "negatives": "negatives\nfrom",
+    "length": "what becomes\nof length",
+}
+
 
 def recipes_command(as_json: options.AsJson = False) -> None:
     """Print the named recipes: similarity, symmetry, temperature, negatives, and what becomes of length."""
@@ -35,15 +44,18 @@ def recipes_command(as_json: options.AsJson = False) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from offsphere.cli.paragraphs import TABLE_WIDTH, paragraph
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    shown = ("recipe", "similarity", "symmetry", "temperature", "views", "negatives", "length")
-    for name in shown:
-        table.add_column(name, no_wrap=True)
+    for head in SHOWN.values():
+        table.add_column(head, no_wrap=head == SHOWN["similarity"])
     for row in rows:
-        table.add_row(*(str(row[name]) for name in shown))
-    console = Console(width=max(160, Console().width), highlight=False, markup=False)
-    console.print(table)
-    console.print()
+        table.add_row(*(str(row[name]) for name in SHOWN))
+    Console(width=TABLE_WIDTH, highlight=False, markup=False).print(table)
+    typer.echo()
     for row in rows:
-        console.print(f"{row['recipe']}: {row['says']} ({row['paper']})", soft_wrap=True)
-    console.print("Use one with offsphere train DATA --model M --recipe NAME; any field can be changed with --set.")
+        typer.echo(paragraph(f"{row['recipe']}, {row['symmetry']}: {row['says']} ({row['paper']})", "", "  "))
+    typer.echo()
+    typer.echo(
+        paragraph("Use one with offsphere train DATA --model M --recipe NAME; any field can be changed with --set.")
+    )

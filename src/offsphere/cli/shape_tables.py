@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any
@@ -11,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from offsphere.cli.paragraphs import TABLE_WIDTH, paragraph
 from offsphere.geometry.dimensions import Dimensions
 from offsphere.geometry.dual import Dual
 from offsphere.geometry.fisher import Fisher
@@ -26,14 +26,22 @@ from offsphere.statistics.estimate import Estimate
 
 Cells = tuple[list[str], list[list[str]]]  # heads and rows
 
-NARROW = 110  # columns the tables need
+DIMENSION_HEADS = (
+    "largest\ndimension",
+    "share of\nlargest 1",
+    "share of\nlargest 2",
+    "share of\nlargest 3",
+    "how many\nmake 10 %",
+    "how many\nmake 20 %",
+    "how many\nmake 50 %",
+)
 DROPPED = ("1", "2", "3", "10", "100")  # informativity columns
 PLAIN = (str, int, float, Estimate)  # values that a cell can hold
 
 
-def wide_console() -> Console:
-    """Standard output, at least as wide as the tables."""
-    return Console(width=max(shutil.get_terminal_size((NARROW, 24)).columns, NARROW), highlight=False, markup=False)
+def table_console() -> Console:
+    """Standard output, as wide as a table may be."""
+    return Console(width=TABLE_WIDTH, highlight=False, markup=False)
 
 
 def print_rows(console: Console, title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -44,18 +52,18 @@ def print_rows(console: Console, title: str, heads: Sequence[str], rows: Sequenc
     for row in rows:
         table.add_row(*map(Text, row))
     console.print()
-    console.print(Text(title, style="bold"), soft_wrap=True)
+    console.print(Text(paragraph(title), style="bold"), soft_wrap=True)
     console.print(table)
 
 
 def print_shape(shape: Geometry) -> None:
     """Print the sentences, then the tables of each section; a table without rows is left out."""
-    console = wide_console()
+    console = table_console()
     console.print(_of(shape.of), style="bold")
     for sentence in shape.sentences:
-        console.print(Text(f"- {sentence}"), soft_wrap=True)
+        console.print(Text(paragraph(sentence, "- ", "  ")), soft_wrap=True)
     for name, why in shape.skipped.items():
-        console.print(Text(f"- {name}: not measured: {why}"), style="dim", soft_wrap=True)
+        console.print(Text(paragraph(f"{name}: not measured: {why}", "- ", "  ")), style="dim", soft_wrap=True)
     for name, part in shape.parts.items():
         for title, cells in TABLES.get(name, {name: _plain_fields}).items():
             heads, rows = cells(part)
@@ -71,7 +79,8 @@ def _of(what: Any) -> str:
 
 
 def _lengths(sides: Sequence[LengthSummary]) -> Cells:
-    heads = ["side", "vectors", "mean", "sd", "CV", "min", "5 %", "25 %", "median", "75 %", "95 %", "max"]
+    heads = ["side", "vectors", "mean", "standard\ndeviation", "deviation\n/ mean", "least"]
+    heads += ["5 %\nbelow", "25 %\nbelow", "median", "75 %\nbelow", "95 %\nbelow", "most"]
     rows = []
     for row in sides:
         spread = [f"{row.quantiles[share]:.3g}" for share in ("0", "0.05", "0.25", "0.5", "0.75", "0.95", "1")]
@@ -133,7 +142,8 @@ def _dual(dual: Dual) -> Cells:
 
 
 def _isotropy(sides: Sequence[Isotropy]) -> Cells:
-    heads = ["side", "mean cosine", "IsoScore", "effective rank", "top 1", "top 3", "top 10", "partition", "uniformity"]
+    heads = ["side", "mean\ncosine", "IsoScore", "effective\nrank"]
+    heads += ["variance\nof top 1", "variance\nof top 3", "variance\nof top 10", "partition\nscore", "uniformity"]
     rows = []
     for row in sides:
         shares = [f"{row.variance_shares.get(k, float('nan')):.1%}" for k in ("1", "3", "10")]
@@ -162,19 +172,31 @@ def _negatives(negatives: Negatives) -> Cells:
 
 
 def _dimensions(sides: Sequence[Dimensions]) -> Cells:
+    heads = ["side", *DIMENSION_HEADS]
+    return heads, [[row.side, *dimension_cells(row)] for row in sides]
+
+
+def dimension_cells(row: Dimensions) -> list[str]:
+    """The largest dimension, the shares of the first, and how many make a part: the cells of ``DIMENSION_HEADS``."""
+    shares = [f"{row.cumulative_shares.get(k, float('nan')):.3f}" for k in ("1", "2", "3")]
+    needed = [str(row.needed[share] or "-") for share in ("0.1", "0.2", "0.5")]
+    return [str(row.order[0]), *shares, *needed]
+
+
+def _without_dimensions(sides: Sequence[Dimensions]) -> Cells:
     dropped = [k for k in DROPPED if any(k in row.informativity for row in sides)]
-    heads = ["side", "largest", "top 1", "top 2", "top 3", "10 %", "20 %", "50 %", *(f"r^2 - {k}" for k in dropped)]
-    rows = []
-    for row in sides:
-        shares = [f"{row.cumulative_shares.get(k, float('nan')):.3f}" for k in ("1", "2", "3")]
-        needed = [str(row.needed[share] or "-") for share in ("0.1", "0.2", "0.5")]
-        left = [f"{row.informativity.get(k, float('nan')):.3f}" for k in dropped]
-        rows.append([row.side, str(row.order[0]), *shares, *needed, *left])
-    return heads, rows
+    rows = [[row.side, *(f"{row.informativity.get(k, float('nan')):.3f}" for k in dropped)] for row in sides]
+    return ["side", *map(without_head, dropped)], rows if dropped else []
+
+
+def without_head(count: str) -> str:
+    """The head of a column of what is left without the largest dimensions."""
+    return "without\nthe largest" if count == "1" else f"without\nlargest {count}"
 
 
 def _hubness(scorers: Sequence[Hubness]) -> Cells:
-    heads = ["scorer", "skewness", "Robin Hood", "Gini", "anti-hubs", "hubs", "worst hubs (lists)"]
+    heads = ["scorer", "skewness", "Robin Hood\nindex", "Gini\nindex", "anti-hubs\n(in no list)", "hubs"]
+    heads += ["worst hubs\n(lists they are in)"]
     rows = []
     for row in scorers:
         worst = ", ".join(f"{hub.id} ({hub.occurrences})" for hub in row.worst[:3])
@@ -186,7 +208,16 @@ def _hubness(scorers: Sequence[Hubness]) -> Cells:
 
 
 def _fisher(fisher: Fisher) -> Cells:
-    heads = ["side", "normalize", "scale", "trace", "rank", "effective rank", "condition", "with ridge"]
+    heads = [
+        "side",
+        "normalize",
+        "scale",
+        "trace",
+        "rank",
+        "effective\nrank",
+        "condition\nnumber",
+        "condition\nwith ridge",
+    ]
     rows = []
     for row in fisher.spectra:
         numbers = [f"{row.scale:.3g}", f"{row.trace:.3g}", str(row.rank), f"{row.effective_rank:.1f}"]
@@ -195,7 +226,8 @@ def _fisher(fisher: Fisher) -> Cells:
 
 
 def _gradients(sides: Sequence[Gradients]) -> Cells:
-    heads = ["side", "mean", "median", "least", "hardly learn", "long", "opposite", "alike already"]
+    heads = ["side", "mean\ngradient", "median\ngradient", "least\ngradient", "pairs that\nhardly learn"]
+    heads += ["since\ntoo long", "since\nopposite", "pairs\nalike already"]
     rows = []
     for row in sides:
         numbers = [f"{row.mean:.3g}", f"{row.median:.3g}", f"{row.least:.3g}"]
@@ -209,7 +241,8 @@ def _gradients(sides: Sequence[Gradients]) -> Cells:
 
 def _frequency(sides: Sequence[FrequencyBias]) -> Cells:
     (bias,) = sides
-    heads = ["band, rarest first", "documents", "per million", "within band", "with all", "positive pairs"]
+    heads = ["band, rarest\ntokens first", "documents", "tokens\nper million", "mean cosine\nwithin band"]
+    heads += ["mean cosine\nwith all", "mean cosine of\npositive pairs (pairs)"]
     rows = [
         [
             f"{number + 1}",
@@ -248,7 +281,8 @@ TABLES: dict[str, dict[str, Callable[[Any], Cells]]] = {
     "isotropy": {"isotropy": _isotropy},
     "negatives": {"positive and negative similarities": _negatives},
     "dimensions": {
-        "dimensions: shares of the mean cosine, and r^2 of cosines without the first k dimensions": _dimensions
+        "dimensions: what the largest make of the mean cosine": _dimensions,
+        "dimensions: how closely cosines without the largest follow all cosines (r^2)": _without_dimensions,
     },
     "hubness": {"hubs": _hubness},
     "fisher": {"Fisher information (our construction, not the papers')": _fisher},

@@ -9,7 +9,7 @@ import numpy as np
 
 from offsphere.base.cache import Memo
 from offsphere.base.errors import ParameterError
-from offsphere.base.progress import Progress
+from offsphere.base.progress import Progress, in_phase, say
 from offsphere.comparison.candidates import Candidate, default_candidates, merge_candidates, ranking_key
 from offsphere.comparison.choice import complexity_of
 from offsphere.comparison.procedure import Option, judge_choice
@@ -102,7 +102,9 @@ def compare(
     chosen = metric_for(task, metric)
     task.check(vectors)
     moments, normalized = _moments_and_equality(vectors)
-    evaluator = task.evaluator(vectors, chosen, assign_folds(task.units, folds, seed), progress, memo)
+    evaluator = task.evaluator(
+        vectors, chosen, assign_folds(task.units, folds, seed), in_phase(progress, "searching"), memo
+    )
     given = _given_candidates(scorers, moments) if scorers is not None else None
     rows = given if given is not None else default_candidates(moments, by_query=chosen.agreement == "query")
     # a vector of length zero is treated differently by different similarities, however equal the others are
@@ -120,9 +122,11 @@ def compare(
         notes.append(NARROW.format(count=moments.count, dimensions=len(moments.mean)))
     if task.made is not None:
         notes.append(f"the judgments are made, not human: {task.made}")
+    say(progress, "intervals and tests")
     tested, bound = _test_rows(
         chosen, evaluator.evaluation, results, declared=declared, seed=seed, permutations=permutations
     )
+    say(progress, "testing the choice")
     best_first = np.argsort([-row.value for row in tested], kind="stable")  # what has no value comes last
     return Comparison(
         metric=chosen.name,

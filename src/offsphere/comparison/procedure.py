@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +57,7 @@ class Procedure:
         repeats: how many divisions.
         folds: of each division.
         values: per query (or what each pair adds), averaged over the divisions.
+        phrases: what each of the chosen scorers does, in plain words.
     """
 
     value: float
@@ -71,6 +72,7 @@ class Procedure:
     repeats: int
     folds: int
     values: Array
+    phrases: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def better(self) -> bool:
@@ -133,6 +135,7 @@ def judge_choice(
         high=float(high),
         p=float(randomization_test(values - baseline, permutations, seed)[0]),
         chosen={name: count / choices.size for name, count in counts.most_common()},
+        phrases={options[number].name: options[number].scorer.phrase for number in np.unique(choices).tolist()},
         row=overall.row,
         name=overall.name,
         scorer=overall.scorer,

@@ -6,8 +6,10 @@ the vectors that ``scorer.lower()`` makes; one that does not can only re-rank wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from offsphere.base.errors import UnknownNameError
 from offsphere.engines.registry import ENGINES
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE, DOT, Agreement, Euclidean
@@ -49,6 +51,25 @@ def engine_settings(scorer: Scorer, level: Agreement = "query") -> list[Setting]
     store = "vectors as they are" if plain else documents
     query = "as it is" if plain else "scorer.lower().queries(vectors)"
     return [Setting(engine.name, store, query, getattr(engine.words, metric)) for engine in ENGINES]
+
+
+def setting_for(settings: Sequence[Setting], engine: str) -> Setting:
+    """Find the setting of one engine, however its name is capitalised.
+
+    Args:
+        settings: As ``engine_settings`` gives them.
+        engine: The name of the engine.
+
+    Returns:
+        Its setting.
+
+    Raises:
+        UnknownNameError: Where there is none of that name.
+    """
+    for setting in settings:
+        if setting.engine.casefold() == engine.casefold():
+            return setting
+    raise UnknownNameError("engine", engine, [setting.engine for setting in settings])
 
 
 def _served_metric(scorer: Scorer, level: Agreement) -> Literal["cosine", "inner_product", "euclidean"] | None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from offsphere.base.cache import Memo
 from offsphere.base.errors import OffsphereError, ParameterError, VectorError
 from offsphere.base.known_names import known_name
-from offsphere.base.progress import Progress
+from offsphere.base.progress import Progress, say
 from offsphere.comparison.table import Comparison
 from offsphere.data.call_order import check_order, is_task
 from offsphere.data.task import Task, TaskVectors
@@ -95,6 +95,7 @@ def measure(
     for name, measure_section in MEASURES.items():
         if sections is not None and name not in sections:
             continue
+        say(progress, name)
         try:
             parts[name] = measure_section(evidence)
         except VectorError:

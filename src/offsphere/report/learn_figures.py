@@ -10,8 +10,8 @@ import altair as alt
 
 from offsphere.learning.ablation.ablation import Ablation, VariantRow
 from offsphere.learning.adapters.learn import Learned
-from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, interval_marks, spec_of
-from offsphere.report.scorer_figures import comparison_cells, interval_chart
+from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, far_note, interval_marks, spec_of
+from offsphere.report.scorer_figures import comparison_cells, interval_chart, interval_data
 from offsphere.scoring.training_record import Training
 
 TRACKED = 6  # variants of an ablation that are drawn
@@ -109,11 +109,12 @@ TRACKS = (
 def learned_forest(learned: Learned) -> Figure:
     """Adapters against cosine and dot product, with intervals."""
     table = learned.table
-    chart, count = interval_chart(table, table.rows, table.chosen)
+    data = interval_data(table, table.rows, table.chosen)
     caption = " ".join(["On queries that no training saw.", *(f"{split.sentence}." for split in learned.splits)])
     if any(split.seen and split.new for split in learned.splits):
         caption += " Whoever adds documents every day should look at the second pair of numbers."
-    return Figure("learned", "Adapters", caption, spec_of(chart, 26 * count + 20), *comparison_cells(table, table.rows))
+    spec = spec_of(interval_chart(table, data), 26 * len(data) + 20)
+    return Figure("learned", "Adapters", caption + far_note(data), spec, *comparison_cells(table, table.rows))
 
 
 def grid_forest(ablation: Ablation) -> Figure:
@@ -134,7 +135,7 @@ def grid_forest(ablation: Ablation) -> Figure:
     caption = (
         f"Mean {ablation.metric} of {ablation.seeds} seeds on queries that no training saw, with the interval over "
         f"queries; the dashed line is {base.name}. Every variant chose temperature and rate among {ablation.trials} on "
-        f"held-out queries. p is corrected for {len(ablation.rows) - 1} variants. {ablation.conclusion}"
+        f"held-out queries. p is corrected for {len(ablation.rows) - 1} variants. {ablation.conclusion}{far_note(data)}"
     )
     heads, rows = grid_cells(ablation)
     return Figure("grid", "The grid", caption, spec_of(chart, 18 * len(data) + 20), heads, rows)
@@ -142,13 +143,13 @@ def grid_forest(ablation: Ablation) -> Figure:
 
 def grid_cells(ablation: Ablation) -> tuple[list[str], list[list[str]]]:
     """Heads and rows of the table of an ablation: every variant on every task."""
-    heads = ["variant", "temperature", "rate", "held out"]
+    heads = ["variant", "temperature", "learning rate", f"held-out {ablation.metric}, to choose by"]
     for task in ablation.tasks:
         heads += [
             f"{task['name']}: {ablation.metric}",
             "95 % interval",
-            "over seeds",
-            f"less {ablation.rows[0].name}",
+            "spread over seeds",
+            f"difference from {ablation.rows[0].name}",
             "p",
         ]
     return heads, [_grid_row(row) for row in ablation.ranked]

@@ -27,3 +27,22 @@ function draw() {
 draw();
 dark.addEventListener("change", draw);
 print.addEventListener("change", draw);
+
+// A term's meaning stands below it, inside the window; without this script it stands at the foot of the window.
+function put(event) {
+  const term = event.target.closest?.(".term");
+  if (!term) return;
+  term.classList.remove("quiet");
+  const tip = term.querySelector(".tip");
+  Object.assign(tip.style, { left: "0", top: "0", right: "auto", bottom: "auto" });
+  const word = term.getBoundingClientRect(), size = tip.getBoundingClientRect();
+  const below = word.bottom + 6 + size.height <= innerHeight ? word.bottom + 6 : word.top - 6 - size.height;
+  tip.style.left = Math.max(8, Math.min(word.left, document.documentElement.clientWidth - size.width - 8)) + "px";
+  tip.style.top = Math.max(8, below) + "px";
+}
+document.addEventListener("mouseover", put);
+document.addEventListener("focusin", put);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") for (const term of document.querySelectorAll(".term")) term.classList.toggle("quiet", term.matches(":hover, :focus"));
+});
+addEventListener("scroll", () => document.activeElement?.closest(".term")?.blur(), { passive: true });

@@ -9,23 +9,41 @@ from typing import Any
 
 from offsphere.auditing.run import Audit
 from offsphere.base.plain import plain
+from offsphere.engines.settings import setting_for
 from offsphere.report import learn_figures, scorer_figures, shape_figures
 from offsphere.report.figure import Figure
+from offsphere.report.how_measured import how_measured
+from offsphere.report.scorer_figures import choice_cells
+from offsphere.report.terms import Terms
+from offsphere.wording.glossary import Term
+from offsphere.wording.headline import split_headline
 
 
-def to_html(audit: Audit) -> str:
+def to_html(audit: Audit, engine: str | None = None) -> str:
     """The report of an audit as one HTML file that needs nothing else; all text from the data is escaped.
 
     Args:
         audit: What ``offsphere.audit`` returned.
+        engine: The search engine whose settings are shown first; the first we know unless said.
 
     Returns:
         The page.
+
+    Raises:
+        UnknownNameError: Where no engine of that name is known.
     """
+    advice, procedure = audit.advice, audit.table.procedure
+    shown = setting_for(advice.settings, engine) if engine is not None else advice.settings[0]
     return render(
         "page.html",
         figures_of(audit),
         audit=audit,
+        headlines=[split_headline(sentence) for sentence in advice.verdict],
+        engine=shown.engine,
+        lowered="scorer.lower()" in shown.store,
+        choices=choice_cells(procedure) if procedure is not None else [],
+        unit="pairs" if audit.table.task["kind"] == "pairs" else "queries",
+        how=how_measured(audit.table),
         task=audit.table.task,
         wrong=audit.advice.about("wrong"),
         training=audit.advice.about("training"),
@@ -45,7 +63,10 @@ def render(name: str, figures: Sequence[Figure], **values: Any) -> str:
         undefined=jinja2.StrictUndefined,
         loader=jinja2.FunctionLoader(_read),
     )
+    used: dict[str, Term] = {}
     return environment.get_template(name).render(
+        terms=lambda: Terms(used),
+        used=used,
         figures={figure.name: figure for figure in figures},
         specs={figure.name: _json_for_script(figure.spec) for figure in figures},
         style=_unescaped(_read("page.css")),

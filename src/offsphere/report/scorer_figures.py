@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 
 from offsphere.auditing.run import Audit
+from offsphere.comparison.procedure import Procedure
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
-from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, interval_marks, spec_of
+from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, far_note, interval_marks, spec_of
 from offsphere.statistics.significance import win_tie_loss
+from offsphere.wording.written_numbers import share
 
 SHOWN = 10  # rows of the forest besides cosine, dot and the recommended one
+CHOICES = 6  # scorers of the choices that are named
+FLAT = 1e-6  # a curve that moves less
 BARS = 400  # differences that are drawn; more are thinned evenly
 
 
@@ -22,21 +26,24 @@ def forest(audit: Audit) -> Figure:
     """The best scorers of an audit with their intervals, best first; cosine, dot and the recommended one always."""
     table = audit.table
     rows = _rows_to_show(audit)
-    chart, count = interval_chart(table, rows, audit.advice.choice.row)
+    data = interval_data(table, rows, audit.advice.choice.row)
+    unit = "pairs" if table.task["kind"] == "pairs" else "queries"
+    chart = interval_chart(table, data)
     caption = (
         f"Each point is a scorer's held-out {table.metric}, its line the 95 % interval; the dashed line is "
         f"{table.baseline}. Intervals overlap even where differences are certain, since all scorers are judged on the "
-        "same queries: p in the table is of the difference, corrected for all rows."
+        f"same {unit}: judge by p in the table, which is of the difference. The first of many rows is a little too "
+        f"good.{' A star marks parameters that were tuned.' if any(row.tuned for row in rows) else ''}{far_note(data)}"
     )
-    return Figure("forest", "Scorers", caption, spec_of(chart, 26 * count + 20), *comparison_cells(table, rows))
+    return Figure("forest", "Scorers", caption, spec_of(chart, 26 * len(data) + 20), *comparison_cells(table, rows))
 
 
-def interval_chart(table: Comparison, rows: Sequence[Row], chosen: Row) -> tuple[Any, int]:
-    """Values with their intervals and a dashed line at the baseline, and how many are drawn."""
+def interval_data(table: Comparison, rows: Sequence[Row], chosen: Row) -> list[dict[str, Any]]:
+    """What is drawn of each row: its value, its interval, and of which kind it is."""
     baseline = table[table.baseline]
-    data = [
+    return [
         {
-            "scorer": row.deployed,
+            "scorer": row.label,
             "value": row.value,
             "low": row.low,
             "high": row.high,
@@ -45,25 +52,49 @@ def interval_chart(table: Comparison, rows: Sequence[Row], chosen: Row) -> tuple
         for row in rows
         if np.isfinite(row.value)
     ]
+
+
+def interval_chart(table: Comparison, data: Sequence[Mapping[str, Any]]) -> Any:
+    """Values with their intervals, and a dashed line at the baseline."""
     colours = {"recommended": ACCENT, table.baseline: SECOND, "other": MUTED}
-    return interval_marks(data, "scorer", table.metric, baseline.value, colours), len(data)
+    return interval_marks(data, "scorer", table.metric, table[table.baseline].value, colours)
 
 
 def comparison_cells(table: Comparison, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
     """Heads and rows of the table of some compared scorers."""
-    heads = ["scorer", table.metric, "95 % interval", f"less {table.baseline}", "95 % interval", "p"]
+    heads = [
+        "scorer",
+        "what it does",
+        table.metric,
+        "its 95 % interval",
+        f"difference from {table.baseline}",
+        "95 % interval of the difference",
+        "p",
+        "p is",
+    ]
     cells = [
         [
             row.label,
+            row.scorer.phrase,
             f"{row.value:.4f}",
             f"{row.low:.4f} to {row.high:.4f}",
             f"{row.difference:+.4f}" if row.p is not None else "",
             f"{row.difference_low:+.4f} to {row.difference_high:+.4f}" if row.p is not None else "",
             f"{row.p:.2g}" if row.p is not None else "",
+            "" if row.p is None else "alone (planned)" if row.planned else "corrected",
         ]
         for row in rows
     ]
     return heads, cells
+
+
+def choice_cells(procedure: Procedure) -> list[list[str]]:
+    """The scorers that were chosen, the most frequent first: what each does, and its share of all choices."""
+    shown = list(procedure.chosen.items())[:CHOICES]
+    rows = [[name, procedure.phrases.get(name, ""), share(part)] for name, part in shown]
+    left = sum(procedure.chosen.values()) - sum(part for _, part in shown)
+    hidden = len(procedure.chosen) - len(shown)
+    return [*rows, *([[f"{hidden} more", "", share(left)]] if hidden else [])]
 
 
 def exponent_curves(audit: Audit) -> Figure | None:
@@ -96,11 +127,18 @@ def exponent_curves(audit: Audit) -> Figure | None:
     )
     best = audit.curves[-1]
     top = int(np.nanargmax(best.values))
+    flat = np.nanmax(best.values) - np.nanmin(best.values) < FLAT
+    peak = (
+        f"Here it is flat ({best.transforms} vectors): length changes nothing"
+        if flat
+        else f"Here it peaks at g = {best.exponents[top]:g} ({best.transforms} vectors, {audit.table.metric} "
+        f"{best.values[top]:.4f})"
+    )
+    unit = "pairs" if audit.table.task["kind"] == "pairs" else "queries"
     caption = (
         "Left of 0 length is rewarded beyond the dot product, right of 1 it is punished beyond cosine. A curve that is "
-        f"highest at 1 says that length is noise. Here it peaks at g = {best.exponents[top]:g} ({best.transforms} "
-        f"vectors, {audit.table.metric} {best.values[top]:.4f}); the band is the 95 % interval at each exponent. These "
-        "values are of all queries, not held out: the curve explains, the table above decides."
+        f"highest at 1 says that length is noise. {peak}; the band is the 95 % interval at each exponent. These values "
+        f"are of all {unit}, not held out: the curve explains, the table above decides."
     )
     heads = ["exponent", *(f"{curve.transforms}: {audit.table.metric}" for curve in audit.curves)]
     rows = [

@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 
 from offsphere.auditing.run import Audit
+from offsphere.geometry.relevance import Relevance
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, spec_of
 
 BINS = 40
@@ -18,16 +19,21 @@ DIMENSIONS = 20  # that are drawn
 def length_histogram(audit: Audit) -> Figure | None:
     """Lengths of relevant documents against those of all others; of pairs, the lengths of both sides."""
     sides = audit.shape.lengths
+    relevance = audit.shape.relevance
     if audit.relevant_lengths is not None:
-        edges = np.histogram_bin_edges(np.concatenate(audit.relevant_lengths), BINS)
-        groups = zip(("relevant", "other"), audit.relevant_lengths, strict=True)
-        counted = {name: (np.histogram(values, edges)[0], edges) for name, values in groups}
-        relevance = audit.shape.relevance
-        note = f" Cohen's d = {relevance.d}." if relevance is not None else ""
+        relevant, others = audit.relevant_lengths
+        groups = {"relevant": relevant, "other": others}
         caption = (
             "Lengths of documents that are relevant to some query, and of all others, each group as shares of itself. "
-            f"If length carried relevance, the two would stand apart.{note}"
+            f"If length carried relevance, the two would stand apart.{_effect_note(relevance)}"
         )
+        if relevance is None or relevance.made_and_covering or not len(others) or not len(relevant):
+            groups = {"documents": np.concatenate(audit.relevant_lengths)}
+            caption = "Lengths of the vectors of all documents, as shares of them."
+            if relevance is not None and relevance.made_and_covering:
+                caption += f" They are not divided by relevance: {relevance.made_and_covering}."
+        edges = np.histogram_bin_edges(np.concatenate(audit.relevant_lengths), BINS)
+        counted = {name: (np.histogram(values, edges)[0], edges) for name, values in groups.items()}
     elif sides:
         counted = {side.side: (side.histogram_counts, side.histogram_edges) for side in sides}
         caption = "Lengths of the vectors of both sides, as shares of each."
@@ -48,8 +54,8 @@ def length_histogram(audit: Audit) -> Figure | None:
             x=alt.X("from:Q", bin="binned", title="length of the vector"),
             x2="to:Q",
             y=alt.Y("share:Q", title="share of the group", axis=alt.Axis(format="%")).stack(None),
-            color=alt.Color("group:N", title=None, legend=alt.Legend(orient="top")).scale(
-                domain=list(counted), range=[ACCENT, SECOND]
+            color=alt.Color("group:N", title=None, legend=alt.Legend(orient="top") if len(counted) > 1 else None).scale(
+                domain=list(counted), range=[ACCENT, SECOND][: len(counted)]
             ),
         )
     )
@@ -58,6 +64,12 @@ def length_histogram(audit: Audit) -> Figure | None:
         [name, f"{low:.3g}", f"{high:.3g}", f"{count:,}", f"{share:.1%}"] for name, low, high, count, share in cells
     ]
     return Figure("lengths", "Lengths", caption, spec_of(chart, 240), heads, rows)
+
+
+def _effect_note(relevance: Relevance | None) -> str:
+    """How far the two groups stand apart, where that was measured over the whole corpus."""
+    known = relevance is not None and relevance.d.low is not None
+    return f" Cohen's d = {relevance.d}." if relevance is not None and known else ""
 
 
 def text_length(audit: Audit) -> Figure | None:
@@ -183,7 +195,13 @@ def hubs(audit: Audit) -> Figure | None:
         f"the hub; the point at 0 is what is never found: {first.antihub_share:.0%} under {first.scorer}, by chance "
         f"{first.chance['antihub_share']:.0%}."
     )
-    heads = ["scorer", "skewness", "hubs", "anti-hubs", "worst hubs (lists)"]
+    heads = [
+        "scorer",
+        "skewness of the counts",
+        "hubs",
+        "anti-hubs (never found)",
+        "worst hubs (lists they are in)",
+    ]
     rows = [
         [
             row.scorer,
