@@ -39,10 +39,10 @@ def test_a_companion_that_is_missing_or_changed_is_refused(tmp_path):
     vectors.write_bytes(b"vectors")
     sums = {"v.npy": hashlib.sha256(b"vectors").hexdigest(), "v.ids": hashlib.sha256(b"a\nb\n").hexdigest()}
     checksums_beside(vectors).write_bytes(checksum_lines(sums))
-    with pytest.raises(DataError, match="v.ids does not exist"):
+    with pytest.raises(DataError, match=r"v.ids does not exist"):
         refuse_other_bytes(vectors, ids)
     ids.write_bytes(b"a\nc\n")
-    with pytest.raises(DataError, match="v.ids is not the file of which v.npy.sha256 has the checksum: it is damaged"):
+    with pytest.raises(DataError, match=r"v.ids is not the file of which v.npy.sha256 has the checksum: it is damaged"):
         refuse_other_bytes(vectors, ids)
     ids.write_bytes(b"a\nb\n")
     refuse_other_bytes(vectors, ids)

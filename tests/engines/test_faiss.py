@@ -45,7 +45,7 @@ def test_another_kind_of_index_is_named(tmp_path, factory):
     else:
         index.add(ROWS)
     faiss.write_index(index, str(tmp_path / "v.faiss"))
-    with pytest.raises(DataError, match="of the kind 'I.{3}': only a flat index holds the vectors themselves"):
+    with pytest.raises(DataError, match=r"of the kind 'I.{3}': only a flat index holds the vectors themselves"):
         import_vectors(str(tmp_path / "v.faiss"), tmp_path / "again")
 
 
@@ -67,7 +67,7 @@ def test_a_truncated_index_is_refused_wherever_it_ends(tmp_path):
     content = flat(ROWS[:3])
     for end in range(len(content)):
         (tmp_path / "v.faiss").write_bytes(content[:end])
-        with pytest.raises(DataError, match="FAISS index|truncated or damaged"):
+        with pytest.raises(DataError, match=r"FAISS index|truncated or damaged"):
             read_index(tmp_path / "v.faiss")
 
 

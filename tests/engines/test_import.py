@@ -56,7 +56,7 @@ def test_an_import_goes_on_with_what_it_began_with(tmp_path, source, monkeypatch
 def test_old_and_new_rows_are_never_mixed(tmp_path, source, monkeypatch):
     killed_import(monkeypatch, source, tmp_path / "store", 2)
     np.save(source, -MANY)  # the same name, the same shape
-    with pytest.raises(DataError, match="is being filled with vectors of imported .* or import with --replace"):
+    with pytest.raises(DataError, match=r"is being filled with vectors of imported .* or import with --replace"):
         import_vectors(str(source), tmp_path / "store")
     store = import_vectors(str(source), tmp_path / "store", replace=True)
     assert (np.asarray(store.vectors) == -MANY).all()
@@ -181,8 +181,8 @@ def test_lists_of_no_numbers_are_refused(tmp_path):
 def test_sources_and_stores_of_the_wrong_kind_are_one_line(tmp_path):
     np.save(tmp_path / "v.npy", ROWS)
     (tmp_path / "folder.npy").mkdir()
-    with pytest.raises(DataError, match="folder.npy is a folder, not a file"):
+    with pytest.raises(DataError, match=r"folder.npy is a folder, not a file"):
         import_vectors(str(tmp_path / "folder.npy"), tmp_path / "store")
     (tmp_path / "file").write_text("")
-    with pytest.raises(OffsphereError, match="cannot write to .*file"):
+    with pytest.raises(OffsphereError, match=r"cannot write to .*file"):
         import_vectors(str(tmp_path / "v.npy"), tmp_path / "file")

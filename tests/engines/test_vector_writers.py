@@ -76,7 +76,7 @@ def test_pages_of_parquet_carry_checksums(tmp_path, store):
     path.write_bytes(content)
     with pytest.raises(OSError, match="CRC"):
         pq.read_table(path, page_checksum_verification=True)
-    with pytest.raises(DataError, match="v.parquet is truncated or not a parquet file"):
+    with pytest.raises(DataError, match=r"v.parquet is truncated or not a parquet file"):
         read_vectors(path)
 
 
@@ -148,7 +148,7 @@ def test_ids_that_another_export_overwrote_are_noticed(tmp_path, store):
     export_store(store, str(tmp_path / "v.npy"))
     other = store_of(tmp_path / "other", ROWS[::-1], [f"other {n}" for n in range(len(ROWS))])
     export_store(other, str(tmp_path / "v.safetensors"))  # its ids stand in v.ids, too
-    with pytest.raises(DataError, match="v.ids is not the file of which v.npy.sha256"):
+    with pytest.raises(DataError, match=r"v.ids is not the file of which v.npy.sha256"):
         read_vectors(tmp_path / "v.npy")
 
 
@@ -162,7 +162,7 @@ def test_files_of_users_need_no_checksums(tmp_path):
 @pytest.mark.parametrize("suffix", WITH_IDS)
 def test_an_id_that_does_not_fit_into_a_line_is_refused(tmp_path, name, suffix):
     store = store_of(tmp_path / "made", ROWS[:2], [name, "b"])
-    with pytest.raises(OffsphereError, match="in row 0 does not fit into a line: export to .parquet"):
+    with pytest.raises(OffsphereError, match=r"in row 0 does not fit into a line: export to .parquet"):
         export_store(store, str(tmp_path / f"v{suffix}"))
     assert [path.name for path in tmp_path.iterdir()] == ["made"]
     export_store(store, str(tmp_path / "v.parquet"))
@@ -170,7 +170,7 @@ def test_an_id_that_does_not_fit_into_a_line_is_refused(tmp_path, name, suffix):
 
 
 def test_an_archive_refuses_ids_that_it_would_change_or_that_are_too_long(tmp_path):
-    with pytest.raises(OffsphereError, match="the id in row 1 ends with a zero byte: export to .parquet"):
+    with pytest.raises(OffsphereError, match=r"the id in row 1 ends with a zero byte: export to .parquet"):
         export_store(store_of(tmp_path / "zero", ROWS[:2], ["a", "b\0"]), str(tmp_path / "v.npz"))
     long = store_of(tmp_path / "long", ROWS, ["x" * 3_000_000, *IDS[1:]])
     with pytest.raises(OffsphereError, match="an id has 3,000,000 characters"):

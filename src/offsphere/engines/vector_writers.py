@@ -47,7 +47,8 @@ def write_parquet_file(store: Store, path: Path) -> None:
     import pyarrow.parquet as pq
 
     batches = arrow_batches(store)
-    with whole_file(path) as stream, pq.ParquetWriter(stream, batches.schema, write_page_checksum=True) as writer:
+    options = {"write_page_checksum": True, "use_dictionary": False}  # numbers and ids hardly repeat
+    with whole_file(path) as stream, pq.ParquetWriter(stream, batches.schema, **options) as writer:
         for batch in batches:
             writer.write_batch(batch)
 
