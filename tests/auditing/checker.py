@@ -411,6 +411,10 @@ class Reader:
         reason = re.search(r"(?:What length (?:is worth|carries) cannot be told|nothing can be said): (?P<why>.+)\.$",
                            sentence)  # fmt: skip
         self.say(bool(dot or told or reason), "cannot be read")
+        row = self.row("dot")
+        readable = not (self.unit == "pairs" and self.cosine.high < 0) and isfinite(self.cosine.value)
+        compared = row is not None and row.p is not None and isfinite(row.difference) and readable
+        self.say(bool(dot) or not compared, "keeps back what the dot product does")
         if reason:
             why, relevance = reason["why"], self.case.shape.relevance
             self.say(not told, "tells what cannot be told")
@@ -475,7 +479,9 @@ class Reader:
             self.say(state == "loses", f"it is: {state}")
         else:
             self.say(state != "gains", "does not say that length helps")
-        rivals = re.search(rf"beside rivals relevant documents are (longer|shorter|not surely longer) \({EFFECT}\)", sentence)
+        rivals = re.search(
+            rf"beside rivals relevant documents are (longer|shorter|not surely longer) \({EFFECT}\)", sentence
+        )
         if rivals:
             self.say(self.enough, "certain of a handful")
             covered = relevance.relevant / (relevance.relevant + relevance.others) > 0.5
@@ -488,7 +494,9 @@ class Reader:
     def wrong(self, sentence):
         """What to mind."""
         dot, shape, table = self.row("dot"), self.case.shape, self.table
-        collapse = re.match(rf"(The dot product|Cosine) keeps only (\S+|less than 0\.1) % of what .*? finds \({P}\)", sentence)
+        collapse = re.match(
+            rf"(The dot product|Cosine) keeps only (\S+|less than 0\.1) % of what .*? finds \({P}\)", sentence
+        )
         made_for = re.match(rf"The model was made for cosine: .* loses ({NUMBER}) of (\S+) \({P}\)", sentence)
         hubs = re.match(
             r"Hubs under (?P<scorer>.+?): (?P<hubs>[\d,]+) of (?P<documents>[\d,]+) documents are among the (?P<k>\d+) "
@@ -585,9 +593,7 @@ def fields(finding):
         (r"start with both sides normalised", {("none", "unsure")}),
         (r"too few to be sure", {("none", "unsure")}),
     )
-    return [
-        f"{state} for {pattern}" for pattern, states in rules if re.search(pattern, words) and state not in states
-    ]
+    return [f"{state} for {pattern}" for pattern, states in rules if re.search(pattern, words) and state not in states]
 
 
 def complaints_on(finding, case, advice):
