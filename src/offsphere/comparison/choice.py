@@ -62,9 +62,10 @@ def chosen_row(table: Comparison) -> tuple[Row, By]:
     """Find the row to deploy, and which test that rests on."""
     baseline, procedure = table[table.baseline], table.procedure
     follows = procedure is not None and procedure.better and procedure.high >= table.worth
-    if procedure is not None and follows and table[procedure.row] is not baseline:
+    if procedure is not None and follows and procedure.name != table.baseline:
         return table[procedure.row], "procedure"
     better = [row for row in table.rows if row.better and row.difference_high >= table.worth]
+    better = [row for row in better if row.deployed != table.baseline]  # a tuned row may have arrived at it
     planned = [row for row in better if row.planned]
     if planned:
         return planned[0], "planned"

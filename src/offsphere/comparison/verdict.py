@@ -138,11 +138,7 @@ def _claim(table: Comparison, choice: Choice) -> tuple[str, Direction, Certainty
     """Find what can be claimed of the choice: the first of these that is true."""
     procedure, enough = table.procedure, has_enough(table)
     small = (
-        enough
-        and procedure is not None
-        and procedure.better
-        and procedure.high < table.worth
-        and row_named(table, procedure.row) is not choice.row
+        procedure is not None and procedure.better and procedure.high < table.worth and procedure.name != table.baseline
     )
     surely = _surely_better(table)
     claims: list[tuple[bool, tuple[str, Direction, Certainty]]] = [
@@ -152,8 +148,9 @@ def _claim(table: Comparison, choice: Choice) -> tuple[str, Direction, Certainty
         (choice.by == "row", ("row better", "up", "sure")),
         (ranks_as_dot(table), ("one length", "none", "equal")),
         (len(table.rows) == 1, ("all alike", "none", "equal")),
+        (not enough, ("too few to choose", "none", "unknown")),
         (small, ("sure but small", "up", "equal")),
-        (enough and table.nothing_worth_having, ("nothing gains enough", "none", "equal")),
+        (table.nothing_worth_having, ("nothing gains enough", "none", "equal")),
         (surely is not None, ("row better, choice unsure", "none", "unsure")),
         (table.best is choice.row, ("nothing higher", "none", "unsure")),
         (True, ("nothing surely better", "none", "unsure")),
@@ -164,6 +161,11 @@ def _claim(table: Comparison, choice: Choice) -> tuple[str, Direction, Certainty
 def _surely_better(table: Comparison) -> Row | None:
     """Find the first row that is surely better than the baseline, whether that is much or little."""
     return next((row for row in table.rows if row.better), None) if has_enough(table) else None
+
+
+def _title(row: Row) -> str:
+    """Name a row by what it deploys, or by itself where another deploys a scorer of that name too."""
+    return row.name if row.namesake else row.deployed
 
 
 def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[str, Any]:
@@ -193,7 +195,7 @@ def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[st
         "most_to_gain": table.most_to_gain,
         "others": len(table.rows) - 1,
         "rows": sum(not other.planned and other is not baseline for other in table.rows),
-        "first": first.deployed,
+        "first": _title(first),
         "first_gain": first.difference,
         "first_low": first.difference_low,
         "first_high": first.difference_high,
@@ -225,7 +227,7 @@ def _higher_row(choice: Choice) -> list[Finding]:
     numbers = {
         "name": choice.name,
         "value": choice.row.value,
-        "best": choice.best.deployed,
+        "best": _title(choice.best),
         "best_value": choice.best.value,
         "p": choice.p_best,
     }

@@ -53,7 +53,8 @@ class Hubness:
         return (
             f"{self.scorer}: skewness {self.skewness:.2f} (by chance {self.chance['skewness']:.2f}), "
             f"{self.hub_count:,} documents in {HUB * self.k} lists or more (by chance "
-            f"{expected_count(self.chance['hubs'])}){worst}; {self.antihub_share:.0%} of the documents in none (by chance {self.chance['antihub_share']:.0%})"
+            f"{expected_count(self.chance['hubs'])}){worst}; {self.antihub_share:.0%} of the documents in none "
+            f"(by chance {self.chance['antihub_share']:.0%})"
         )
 
 

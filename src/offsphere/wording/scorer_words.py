@@ -50,6 +50,7 @@ def _sure_but_small(n: Numbers) -> str:
 
 def _nothing_gains_enough(n: Numbers) -> str:
     best = f"at most {signed(n['most_to_gain'])}" if n["most_to_gain"] > 0 else "nothing"
+    best = "less than 0.0001" if 0 < n["most_to_gain"] < 0.00005 else best  # noqa: PLR2004
     return (
         f"{_stay(n)}: no scorer gains as much as {n['worth']:.4g} on its {n['metric']} of {n['baseline_value']:.4f} "
         f"(the best gains {best}){_made(n)}."
@@ -69,7 +70,7 @@ def _row_better_choice_unsure(n: Numbers) -> str:
     little = ", which is too little to matter" if n["first_high"] < n["worth"] else ""
     followed = (
         f"letting the tool choose changed {n['metric']} by {_change(n)} from {n['baseline_value']:.4f} "
-        f"({chance(n['p'])}){', which may be luck' if n['p'] >= ALPHA else ''}"
+        f"({chance(n['p'])}){', which may be luck' if n['p'] >= ALPHA else _comes_back(n)}"
         if n["gain"] is not None
         else f"nothing could be chosen that gains {n['worth']:.4g}"
     )
@@ -92,6 +93,13 @@ def _one_length(n: Numbers) -> str:
 
 def _all_alike(n: Numbers) -> str:
     return f"{_stay(n)}: all that was compared ranks alike ({n['metric']} {n['baseline_value']:.4f}){_made(n)}."
+
+
+def _too_few(n: Numbers) -> str:
+    return (
+        f"{_stay(n)}: {n['units']:,} {n['unit']} are too few to choose by (it has {n['metric']} "
+        f"{n['baseline_value']:.4f}){_made(n)}."
+    )
 
 
 def _no_choice(n: Numbers) -> str:
@@ -146,7 +154,13 @@ def _followed(n: Numbers) -> str:
     """What following the tool's choice brought on units that took no part in it, where that was tried."""
     if n["gain"] is None:
         return ""
-    return f"; letting the tool choose changed {n['metric']} by {_change(n)} ({chance(n['p'])})"
+    return f"; letting the tool choose changed {n['metric']} by {_change(n)} ({chance(n['p'])}){_comes_back(n)}"
+
+
+def _comes_back(n: Numbers) -> str:
+    """On parts of the units something gains, and on all of them the rule takes the baseline."""
+    comes_back = n["p"] < ALPHA and n["gain"] > 0 and n["name"] == n["baseline"]
+    return f", though by all {n['unit']} it chooses {n['baseline']}" if comes_back else ""
 
 
 def _bought(n: Numbers) -> str:
@@ -190,6 +204,7 @@ SCORER_WORDS: Mapping[str, Callable[[Numbers], str]] = MappingProxyType(
         "nothing higher": _nothing_higher,
         "one length": _one_length,
         "all alike": _all_alike,
+        "too few to choose": _too_few,
         "no choice": _no_choice,
         "higher row": _higher_row,
         "against declared": _against_declared,

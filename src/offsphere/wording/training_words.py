@@ -19,15 +19,15 @@ _COULD = (
 def _both_sides(_: Numbers) -> str:
     return (
         "If you fine-tune, normalise both sides: on a symmetric task a one-sided score depends on the order of the "
-        "pair (Spearman on STS-B .788 for cosine against .413 and .371 one-sided, Feng & Watanabe 2026)."
+        "pair (Spearman on STS-B 0.788 for cosine against 0.413 and 0.371 one-sided, Feng & Watanabe 2026)."
     )
 
 
 def _keep_length(n: Numbers) -> str:
     """Only where length gains as it stands."""
-    beside = (
-        f", and beside rivals relevant documents are longer ({effect(n, 'within_d')})" if n["within_longer"] else ""
-    )
+    beside = ""
+    if n["within"] == "longer":
+        beside = f", and beside rivals relevant documents are longer ({effect(n, 'within_d')})"
     return (
         "If you fine-tune, normalise the query only and keep the document's length: it helps already (the dot product "
         f"changes {n['metric']} by {signed(n['dot_gain'])}){beside}."
@@ -39,13 +39,14 @@ def _start_with_both(n: Numbers) -> str:
         today = f"as they stand these lengths lose (the dot product changes {n['metric']} by {signed(n['dot_gain'])})"
     elif n["within_d"] is None:
         today = "these vectors do not say whether length helps"
-    elif n["within_longer"]:
+    elif n["within"] == "longer":
         today = (
             f"beside rivals relevant documents are longer ({effect(n, 'within_d')}), but letting length count does not "
             "surely help"
         )
     else:
-        today = f"beside rivals relevant documents are not surely longer ({effect(n, 'within_d')})"
+        are = "shorter" if n["within"] == "shorter" else "not surely longer"
+        today = f"beside rivals relevant documents are {are} ({effect(n, 'within_d')})"
     return f"If you fine-tune, start with both sides normalised: {today}; {_COULD}."
 
 

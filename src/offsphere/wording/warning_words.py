@@ -39,8 +39,8 @@ def _discarded(n: Numbers) -> str:
 def _hubs(n: Numbers) -> str:
     return (
         f"Hubs under {n['scorer']}: {n['hubs']:,} of {n['documents']:,} documents are among the {n['k']} nearest of "
-        f"{n['lists']} queries or more, where chance gives {expected_count(n['hubs_by_chance'])}; the worst, {n['worst']!r}, "
-        f"of {n['worst_lists']:,} (of {n['queries']:,} queries)."
+        f"{n['lists']} queries or more, where chance gives {expected_count(n['hubs_by_chance'])}; "
+        f"the worst, {n['worst']!r}, of {n['worst_lists']:,} (of {n['queries']:,} queries)."
     )
 
 

@@ -31,8 +31,11 @@ def effect(numbers: Mapping[str, Any], name: str) -> str:
 
 
 def chance(p: float) -> str:
-    """Write a p."""
-    return f"p = {p:.2g}"
+    """Write a p to two digits, or to as many as show on which side of 0.05 it is."""
+    if p < 0.0001:  # noqa: PLR2004
+        return "p < 0.0001"
+    digits = next(d for d in (2, 3, 4, 17) if (float(f"{p:.{d}g}") < ALPHA) == (p < ALPHA))
+    return f"p = {p:.{digits}g}"
 
 
 def share(part: float) -> str:

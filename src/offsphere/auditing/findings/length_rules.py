@@ -35,7 +35,8 @@ def _why_no_relevance(case: Case) -> str:
     """Say why lengths of relevant documents say nothing here."""
     relevance = case.shape.relevance
     if relevance is None:
-        return case.shape.skipped.get("relevance", "it was not asked for").removeprefix("length and relevance: ")
+        why = case.shape.skipped.get("relevance", "it was not measured").removeprefix("length and relevance: ")
+        return why.replace("it needs", "that needs", 1) if why.startswith("it needs") else why
     if not case.enough:
         return case.few
     return relevance.made_and_covering or "no relevant documents stand beside others"

@@ -14,11 +14,11 @@ def sides_to_normalise(case: Case) -> list[Finding]:
     if case.symmetric:
         return [Finding(topic="training", claim="normalise both sides", numbers={"symmetric": True}, certainty="sure")]
     relevance = case.relevance
-    numbers = case.dot | {"within_d": None, "within_longer": False}
+    numbers = case.dot | {"within_d": None, "within": None}
     if relevance is not None and isfinite(relevance.within.d.value):
         value, low, high = relevance.within.d
-        longer = way_of(relevance.within.d) == "longer"
-        numbers |= {"within_d": value, "within_d_low": low, "within_d_high": high, "within_longer": longer}
+        way = way_of(relevance.within.d)
+        numbers |= {"within_d": value, "within_d_low": low, "within_d_high": high, "within": way}
     if numbers["dot"] == "gains":
         return [
             Finding(

@@ -1,0 +1,292 @@
+"""Cases with planted numbers: comparisons and measurements of every kind, without a search, drawn by seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isfinite, nan
+
+import numpy as np
+
+import offsphere as osp
+from offsphere.comparison.procedure import Procedure
+from offsphere.comparison.row import Row, label_apart
+from offsphere.comparison.table import Comparison
+from offsphere.geometry.dimensions import Dimensions
+from offsphere.geometry.hubness import Hub, Hubness, by_chance
+from offsphere.geometry.length import LengthSummary
+from offsphere.geometry.relevance import Relevance, WithinQuery
+from offsphere.geometry.shape import Geometry
+from offsphere.scoring.document_bias import DocumentBias
+from offsphere.scoring.similarity import COSINE, Polar
+from offsphere.statistics.equivalence import usual_worth
+from offsphere.statistics.estimate import UNDEFINED, Estimate
+
+parse_scorer = lru_cache(osp.parse_scorer)
+chance_of = lru_cache(by_chance)
+
+RANKING = ("ndcg@10", "ndcg@1", "recall@1", "recall@100", "mrr@10", "map@10", "success@1", "success@5", "precision@1",
+           "precision@10")  # fmt: skip
+PAIRS = ("spearman", "pearson", "kendall")
+POOLED = ("pooled-ap@100", "pooled-auc@100")
+UNITS = (2, 3, 9, 10, 11, 52, 300, 42_000)
+CHANGES = ("better", "worse", "unsure", "equal", "small", "lost a little", "tie", "undefined")
+EFFECTS = ("longer", "shorter", "none", "exact", "undefined", "no interval")
+IDS = ("d1", "a b", "O'Hara", "[x]", "π.pdf", 'say "so"', "None", "")
+
+
+@dataclass(frozen=True)
+class PlantedCase:
+    """All evidence of one case, as ``advise`` takes it."""
+
+    table: Comparison
+    shape: Geometry
+    symmetric: bool
+    declared: str | None
+
+    @property
+    def advice(self):
+        """What is advised on it."""
+        return osp.advise(self.table, self.shape, symmetric=self.symmetric, declared=self.declared)
+
+
+def draw(seed: int) -> PlantedCase:
+    """Draw a case: every part by itself, so that all combinations come."""
+    rng = np.random.default_rng(seed)
+    pick = lambda options: options[int(rng.integers(len(options)))]  # noqa: E731
+    metric = pick((*RANKING, *PAIRS, *POOLED))
+    table = _table(rng, pick, metric)
+    normalised = "dot" in table[table.baseline].same_ranking_as
+    relevance = None
+    skipped = {}
+    if metric in PAIRS:
+        skipped = {"relevance": "length and relevance: it needs a ranking task, with queries, documents and judgments"}
+    elif not normalised and rng.random() < 0.9:
+        relevance = _relevance(rng, pick, made=bool(table.task["judgments_made"]))
+    shape = Geometry(
+        of={},
+        lengths=[] if rng.random() < 0.05 else [_lengths(side, normalised) for side in ("query", "document")],
+        relevance=relevance,
+        dimensions=[_dimensions(pick)] if rng.random() < 0.5 else [],
+        hubness=_hubness(rng, pick, table),
+        skipped=skipped,
+    )
+    return PlantedCase(table, shape, bool(rng.random() < (0.9 if metric in PAIRS else 0.2)), table.declared)
+
+
+def _table(rng, pick, metric):
+    units = pick(UNITS)
+    pairs = metric in PAIRS
+    value = pick((0.5134, 0.8, 0.31, 0.62, 0.45, 0.012, 0.0, -0.21, nan)) if pairs else pick((0.5134, 0.8, 0.31, 0.0))
+    turned = pairs and value < 0 and rng.random() < 0.7
+    worth = usual_worth(value) if rng.random() < 0.8 else 0.0003
+    same = ("query-normalized", "dot") if rng.random() < 0.12 else ("document-normalized",)
+    cosine = Row(
+        name="cosine",
+        value=value,
+        low=value - 0.05,
+        high=-0.01 if turned else max(value, 0) + 0.05,
+        difference=0.0,
+        difference_low=0.0,
+        difference_high=0.0,
+        p=None,
+        scorer=osp.Scorer(COSINE),
+        parameters={},
+        same_ranking_as=same,
+    )
+    rows = [cosine]
+    declared = pick((None, None, "cosine", "dot", "dot", "euclidean", "manhattan"))
+    if "dot" not in same and rng.random() < 0.93:
+        rows.append(_row(rng, pick, cosine, worth, "dot", parse_scorer("dot"), planned=True))
+    others = [
+        ("euclidean", parse_scorer("euclidean"), False),
+        ("whiten(0.5) + cosine", parse_scorer("whiten(0.5) + cosine"), False),
+        ("polar (tuned)", osp.Scorer(pick((Polar(1, 0.75), Polar(1, 1)))), True),
+        ("cosine + nnn (tuned)", _biased("nnn(0.75)"), True),
+        ("cosine + csls", _biased("csls"), False),
+        ("adapter(by hand (tuned) & <b>é</b>) + cosine", osp.Scorer(COSINE), False),
+    ]
+    for name, scorer, tuned in others:
+        if rng.random() < 0.4:
+            rows.append(_row(rng, pick, cosine, worth, name, scorer, planned=name == declared, tuned=tuned))
+    calm = rng.random() < 0.3  # nothing but the planned rows may be better, so that other branches are reached
+    if calm:
+        rows = [row for row in rows if row.planned or row.p is None or not row.better]
+    rows.sort(key=lambda row: -row.value if isfinite(row.value) else np.inf)
+    rows = label_apart(rows)
+    gains = [row.difference for row in rows if isfinite(row.difference)]
+    bound = max(0.0, *gains, 0.0) + pick((0.0, worth / 3, 0.00002, 0.02, nan))
+    task = {"kind": "pairs", "pairs": units} if pairs else {"kind": "ranking", "queries": units, "documents": 2_000}
+    return Comparison(
+        metric=metric,
+        task={"name": "planted", "judgments_made": not pairs and rng.random() < 0.2, **task},
+        rows=rows,
+        baseline="cosine",
+        folds=min(5, units),
+        seed=0,
+        procedure=_procedure(rng, pick, rows, cosine, worth) if metric not in POOLED and len(rows) > 1 else None,
+        worth=worth,
+        most_to_gain=bound,
+        declared=declared,
+    )
+
+
+def _biased(name):
+    return osp.Scorer(COSINE, bias=DocumentBias(name, np.zeros(3)))
+
+
+def _change(rng, pick, worth, kind):
+    """A difference, its interval and its p, of one kind."""
+    size = pick((0.004, 0.03, 0.2)) * (0.5 + rng.random())
+    inside = worth * (0.2 + 0.5 * rng.random())
+    luck, sure = 0.05 + 0.9 * rng.random(), pick((0.0001, 0.0123, 0.0499))
+    return {
+        "better": (size, size * 0.3, size * 1.7 + worth, sure),
+        "worse": (-size, -size * 1.7 - worth, -size * 0.3, sure),
+        "unsure": (pick((-1, 1)) * size, -2 * size - worth, 2 * size + worth, luck),
+        "equal": (pick((-0.2, 0.2)) * inside, -inside, inside, luck),
+        "small": (inside * 0.5, inside * 0.1, inside * 0.9, sure),
+        "lost a little": (-inside * 0.5, -inside * 0.9, -inside * 0.1, sure),
+        "tie": (0.0, 0.0, 0.0, 1.0),
+        "undefined": (nan, nan, nan, nan),
+    }[kind]
+
+
+def _row(rng, pick, cosine, worth, name, scorer, *, planned=False, tuned=False):
+    difference, low, high, p = _change(rng, pick, worth, pick(CHANGES))
+    value = cosine.value + difference
+    return Row(
+        name=name,
+        value=value,
+        low=value - 0.05,
+        high=value + 0.05,
+        difference=difference,
+        difference_low=low,
+        difference_high=high,
+        p=p,
+        p_alone=p,
+        scorer=scorer,
+        parameters={},
+        planned=planned,
+        tuned=tuned,
+    )
+
+
+def _procedure(rng, pick, rows, cosine, worth):
+    kind = pick((None, "better", "better", "worse", "unsure", "small", "tie"))
+    if kind is None or not isfinite(cosine.value):
+        return None
+    gain, low, high, p = _change(rng, pick, worth, kind)
+    row = pick([row for row in rows if isfinite(row.value) and not row.worse])  # what surely loses is not chosen
+    chosen = pick(({row.deployed: 1.0}, {row.deployed: 0.62, "other": 0.38}, {"other": 1.0}))
+    return Procedure(
+        value=cosine.value + gain,
+        gain=gain,
+        low=low,
+        high=high,
+        p=p,
+        chosen=chosen,
+        row=row.name,
+        name=row.deployed,
+        scorer=row.scorer,
+        repeats=50,
+        folds=5,
+        values=np.zeros(0),
+    )
+
+
+def effect_of(rng, pick, kind):
+    """An effect size of one kind."""
+    size = pick((0.05, 0.2, 0.41, 2.0)) * (0.5 + rng.random())
+    return {
+        "longer": Estimate(size, size * 0.4, size * 1.6),
+        "shorter": Estimate(-size, -size * 1.6, -size * 0.4),
+        "none": Estimate(pick((-1, 1)) * size, -2 * size, 2 * size),
+        "exact": Estimate(0.0, 0.0, 0.0),
+        "undefined": UNDEFINED,
+        "no interval": Estimate(size, nan, nan),
+    }[kind]
+
+
+def _relevance(rng, pick, *, made):
+    effects = (*EFFECTS[:3], *EFFECTS)  # those that say something come more often
+    d, adjusted, within, within_adjusted = (effect_of(rng, pick, pick(effects)) for _ in range(4))
+    without_texts = rng.random() < 0.15
+    drop = effect_of(rng, pick, pick(EFFECTS[:3]))
+    if rng.random() < 0.5 and isfinite(d.value):
+        drop = Estimate(d.value, *sorted((d.value * 0.5, d.value * 1.5)))
+    relevant, others = pick(((233, 7), (120, 1_880), (3, 2), (1_000, 1_000)))
+    return Relevance(
+        relevant=relevant,
+        others=others,
+        d=d,
+        d_adjusted=None if without_texts else adjusted,
+        d_drop=None if without_texts else drop,
+        text_length_explains=None if without_texts else 0.3,
+        auc=UNDEFINED,
+        within=WithinQuery("all", 30, within, UNDEFINED),
+        within_adjusted=None if without_texts else WithinQuery("all", 30, within_adjusted, UNDEFINED),
+        groups=[],
+        document_length_and_cosine=None,
+        log_lengths_and_cosine=None,
+        query_length_and_ndcg=None,
+        made=made,
+    )
+
+
+def _lengths(side, normalised):
+    counts = np.ones(1, int)
+    spread = {"count": 100, "empty": 0, "mean": 1.0, "quantiles": {}, "histogram_counts": counts}
+    deviation = 0.0 if normalised else 0.3
+    return LengthSummary(
+        side=side,
+        deviation=deviation,
+        variation=deviation,
+        histogram_edges=np.array([0.0, 1.0]),
+        normalised=normalised,
+        **spread,
+    )
+
+
+def _dimensions(pick):
+    part, mean = pick((0.3, 0.51, 0.97)), pick((0.02, 0.3))
+    return Dimensions(
+        side=pick(("query", "document")),
+        mean_cosine=mean,
+        order=np.array([7, 1]),
+        contributions=np.array([part * mean, (1 - part) * mean]),
+        cumulative_shares={"1": part},
+        needed={},
+        informativity={},
+        informative_rows=2,
+    )
+
+
+def _hubness(rng, pick, table):
+    queries = int(table.task.get("queries", table.task.get("pairs")))
+    documents = pick((4, 46, 2_000, 50_000))
+    k = min(10, documents)
+    chance = chance_of(queries, k, documents)
+    scorers = ["cosine", "dot", table.rows[0].deployed]
+    rows = []
+    for scorer in dict.fromkeys(scorers):
+        hubs = min(int(chance["hubs"] * pick((0.5, 1, 2.9, 3.5, 10)) + pick((0, 0, 3))), documents)
+        hubs = hubs if queries >= 2 * k else 0
+        worst = queries if hubs else min(queries, k)
+        rows.append(
+            Hubness(
+                scorer=scorer,
+                k=k,
+                queries=queries,
+                documents=documents,
+                skewness=pick((0.2, chance["skewness"], 8.5)),
+                robin_hood=0.3,
+                gini=0.4,
+                antihub_share=0.2,
+                hub_count=hubs,
+                worst=[Hub(pick(IDS), worst)],
+                documents_in_lists=np.ones(1, int),
+                chance=chance,
+            )
+        )
+    return rows if rng.random() < 0.8 else []

@@ -1,0 +1,263 @@
+"""Lies: numbers of a case that are changed after its sentences were made, so that a sentence about them is false."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isnan
+
+from offsphere.statistics.estimate import Estimate
+
+
+def _table(case, **changes):
+    return replace(case, table=replace(case.table, **changes))
+
+
+def _rows(case, change, name=None):
+    """Change the row of that name; without one, all but the baseline."""
+    chosen = lambda row: row.p is not None if name is None else name in (row.name, *row.same_ranking_as)  # noqa: E731
+    return _table(case, rows=[change(row) if chosen(row) else row for row in case.table.rows])
+
+
+def _turn_row(row):
+    low, high = -row.difference_high, -row.difference_low
+    return replace(row, difference=-row.difference, difference_low=low, difference_high=high)
+
+
+def _turn(thing):
+    return replace(thing, gain=-thing.gain, low=-thing.high, high=-thing.low)
+
+
+def turn_dot(case):
+    """The dot product gains what it lost, and the other way round."""
+    dot = _dot(case)
+    return _rows(case, _turn_row, "dot") if dot is not None and abs(dot.difference) > 0.0001 else None
+
+
+def doubt_dot(case):
+    """What was sure of the dot product is luck, and what was luck or nothing is sure."""
+    dot = _dot(case)
+    if dot is None:
+        return None
+    far = 10 * (abs(dot.difference) + case.table.worth)
+    if dot.p < 0.05:
+        return _rows(case, lambda row: replace(row, difference_low=-far, difference_high=far, p=0.5), "dot")
+    return _rows(case, lambda row: replace(row, difference=far, difference_low=far / 2, difference_high=2 * far, p=0.001),
+                 "dot")  # fmt: skip
+
+
+def turn_procedure(case):
+    """The choice loses what it gained."""
+    procedure = case.table.procedure
+    return _table(case, procedure=_turn(procedure)) if procedure is not None and procedure.gain else None
+
+
+def doubt_procedure(case):
+    """The gain of the choice is luck."""
+    procedure = case.table.procedure
+    return _table(case, procedure=replace(procedure, p=0.4)) if procedure is not None and procedure.p < 0.05 else None
+
+
+def turn_rows(case):
+    """All rows turn."""
+    return _rows(case, _turn_row)
+
+
+def doubt_rows(case):
+    """What is better may be luck."""
+    return _rows(case, lambda row: replace(row, p=0.6) if row.p < 0.05 else row)
+
+
+def prove_rows(case):
+    """Every row is surely better."""
+    return _rows(case, lambda row: replace(row, difference=0.2, difference_low=0.1, difference_high=0.3, p=0.001))
+
+
+def raise_rows(case):
+    """Every row has a higher value."""
+    return _rows(case, lambda row: replace(row, value=row.value + 0.3, difference=0.3))
+
+
+def raise_bound(case):
+    """The best may gain more than matters."""
+    return _table(case, most_to_gain=2 * case.table.worth)
+
+
+def raise_cosine(case):
+    """Cosine has another value."""
+    return _table(case, rows=[replace(r, value=r.value + 0.1) if r.p is None else r for r in case.table.rows])
+
+
+def lift_cosine(case):
+    """The gold scores agree with cosine after all."""
+    return _table(case, rows=[replace(r, value=0.4, low=0.3, high=0.5) if r.p is None else r for r in case.table.rows])
+
+
+def part_dot(case):
+    """The dot product does not rank as cosine."""
+    return _table(case, rows=[replace(row, same_ranking_as=()) for row in case.table.rows])
+
+
+def add_row(case):
+    """One more was compared."""
+    row = case.table.rows[0]
+    return _table(case, rows=[row, replace(row, name="another", p=0.5)])
+
+
+def exchange(case):
+    """The sides could be exchanged where they could not, and the other way round."""
+    return replace(case, symmetric=not case.symmetric)
+
+
+def undeclare(case):
+    """The model declares nothing."""
+    return replace(case, declared=None)
+
+
+def many_units(case):
+    """There are enough queries."""
+    return _units(case, 5_000)
+
+
+def few_units(case):
+    """There is a handful of queries."""
+    return _units(case, 3)
+
+
+def vary_lengths(case):
+    """Lengths vary."""
+    return _shape(case, lengths=[replace(side, variation=0.3, normalised=False) for side in case.shape.lengths])
+
+
+def measure_relevance(case):
+    """Relevance was measured after all, and may be told."""
+    known, effect = case.shape.relevance, Estimate(0.3, 0.2, 0.4)
+    return many_units(_shape(case, relevance=replace(known, d=effect, made=False))) if known is not None else None
+
+
+def more_hubs(case):
+    """There is one hub more."""
+    return _shape(case, hubness=[replace(row, hub_count=row.hub_count + 1) for row in case.shape.hubness])
+
+
+def hubs_by_chance(case):
+    """Chance makes as many hubs."""
+    rows = case.shape.hubness
+    return _shape(case, hubness=[replace(row, chance={**row.chance, "hubs": row.hub_count}) for row in rows])
+
+
+def share_out(case):
+    """No dimension makes most of the mean cosine."""
+    sides = case.shape.dimensions
+    return _shape(case, dimensions=[replace(side, contributions=side.contributions * 0.1) for side in sides])
+
+
+def widen_choice(case):
+    """The gain of the choice is known less well, so that other numbers of queries would show it."""
+    procedure = case.table.procedure
+    return _table(case, procedure=replace(procedure, low=procedure.low - 1, high=procedure.high + 1))
+
+
+def raise_worth(case):
+    """A larger gain matters."""
+    return _table(case, worth=case.table.worth * 1_000)
+
+
+def turn_effect(name):
+    """Relevant ones are shorter where they were longer."""
+
+    def turned(case):
+        estimate = _effect(case, name)
+        if estimate is None or isnan(estimate.value) or abs(estimate.value) < 0.001:
+            return None
+        ends = (None, None) if estimate.low is None else (-estimate.high, -estimate.low)
+        return _with_effect(case, name, Estimate(-estimate.value, *ends))
+
+    return turned
+
+
+def cross_effect(name):
+    """An interval moves across zero, or away from it."""
+
+    def crossed(case):
+        estimate = _effect(case, name)
+        if estimate is None or isnan(estimate.value):
+            return None
+        far = abs(estimate.value) + 1
+        certain = Estimate(estimate.value, far / 2, 2 * far)
+        return _with_effect(case, name, Estimate(estimate.value, -far, far) if estimate.excludes_zero else certain)
+
+    return crossed
+
+
+def cover(case):
+    """The judgments were made, and cover the corpus."""
+    relevance = case.shape.relevance
+    return _shape(case, relevance=replace(relevance, made=True, relevant=233, others=7)) if relevance else None
+
+
+EFFECTS = ("d", "d_adjusted", "within", "within_adjusted")
+LIES = {
+    "better": (turn_procedure, doubt_procedure, raise_cosine, few_units, raise_worth),
+    "planned better": (turn_rows, doubt_rows, raise_cosine, few_units, raise_worth),
+    "row better": (turn_rows, doubt_rows, raise_cosine, few_units, raise_worth),
+    "sure but small": (turn_procedure, doubt_procedure, raise_cosine),
+    "nothing gains enough": (raise_bound, raise_cosine, few_units),
+    "nothing surely better": (prove_rows, raise_cosine),
+    "row better, choice unsure": (turn_rows, doubt_rows, few_units),
+    "nothing higher": (raise_rows, raise_cosine),
+    "one length": (part_dot, raise_cosine),
+    "all alike": (add_row, raise_cosine),
+    "too few to choose": (many_units, raise_cosine),
+    "no choice": (lift_cosine,),
+    "higher row": (raise_rows,),
+    "against declared": (raise_rows, undeclare),
+    "length and relevance": (
+        turn_dot, doubt_dot, cover, few_units, *(lie(name) for name in EFFECTS for lie in (turn_effect, cross_effect)),
+    ),
+    "length discarded": (vary_lengths,),
+    "length by the dot product": (turn_dot, doubt_dot, measure_relevance),
+    "length not measured": (measure_relevance,),
+    "dot against cosine": (turn_dot, doubt_dot),
+    "rule of symmetry": (doubt_dot, few_units, exchange),
+    "rule, too few units": (many_units, exchange),
+    "rule, no measurement": (exchange,),
+    "normalise both sides": (exchange,),
+    "keep the document's length": (turn_dot, doubt_dot, few_units, exchange),
+    "start with both sides": (exchange,),
+    "made for cosine": (turn_dot, doubt_dot, undeclare),
+    "dot collapses": (raise_rows, few_units),
+    "cosine collapses": (raise_cosine, few_units),
+    "every length the same": (vary_lengths,),
+    "hubs": (more_hubs, hubs_by_chance),
+    "rogue dimension": (share_out,),
+    "too few units": (many_units,),
+    "more units": (turn_procedure, widen_choice, raise_worth),
+    "bias costs": (),  # of the advice, not of the numbers: see the test
+}  # fmt: skip
+
+
+def _dot(case):
+    return next(
+        (row for row in case.table.rows if "dot" in (row.name, *row.same_ranking_as) and row.p is not None), None
+    )
+
+
+def _units(case, count):
+    task = dict(case.table.task)
+    task["pairs" if task["kind"] == "pairs" else "queries"] = count
+    return _table(case, task=task)
+
+
+def _shape(case, **changes):
+    return replace(case, shape=replace(case.shape, **changes))
+
+
+def _effect(case, name):
+    part = getattr(case.shape.relevance, name)
+    return part.d if name.startswith("within") and part is not None else part
+
+
+def _with_effect(case, name, estimate):
+    relevance = case.shape.relevance
+    part = getattr(relevance, name)._replace(d=estimate) if name.startswith("within") else estimate
+    return _shape(case, relevance=replace(relevance, **{name: part}))
