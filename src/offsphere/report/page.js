@@ -29,10 +29,8 @@ dark.addEventListener("change", draw);
 print.addEventListener("change", draw);
 
 // A term's meaning stands below it, inside the window; without this script it stands at the foot of the window.
-function put(event) {
-  const term = event.target.closest?.(".term");
+function put(term) {
   if (!term) return;
-  term.classList.remove("quiet");
   const tip = term.querySelector(".tip");
   Object.assign(tip.style, { left: "0", top: "0", right: "auto", bottom: "auto" });
   const word = term.getBoundingClientRect(), size = tip.getBoundingClientRect();
@@ -40,9 +38,14 @@ function put(event) {
   tip.style.left = Math.max(8, Math.min(word.left, document.documentElement.clientWidth - size.width - 8)) + "px";
   tip.style.top = Math.max(8, below) + "px";
 }
-document.addEventListener("mouseover", put);
-document.addEventListener("focusin", put);
+function show(event) {
+  const term = event.target.closest?.(".term");
+  term?.classList.remove("quiet");
+  put(term);
+}
+document.addEventListener("mouseover", show);
+document.addEventListener("focusin", show);
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") for (const term of document.querySelectorAll(".term")) term.classList.toggle("quiet", term.matches(":hover, :focus"));
 });
-addEventListener("scroll", () => document.activeElement?.closest(".term")?.blur(), { passive: true });
+addEventListener("scroll", () => put(document.activeElement?.closest(".term")), { passive: true });
