@@ -54,7 +54,7 @@ def test_a_transform_reads_its_own_numbers(text, transform):
         ("drop-top(1.5) + dot", "k = 1.5 is not a number of directions"),
         ("whiten(1, 2.5) + dot", "components = 2.5 is not a positive number"),
         ("polar(x)", "parameters are numbers"),
-        ("a b", "cannot read 'a b'"),
+        ("a b", "unknown similarity 'a b'"),
         ("cosine + nnn(0.5)", "use offsphere.nnn"),
     ],
 )
