@@ -41,8 +41,8 @@ def doubt_dot(case):
     far = 10 * (abs(dot.difference) + case.table.worth)
     if dot.p < 0.05:
         return _rows(case, lambda row: replace(row, difference_low=-far, difference_high=far, p=0.5), "dot")
-    return _rows(case, lambda row: replace(row, difference=far, difference_low=far / 2, difference_high=2 * far, p=0.001),
-                 "dot")  # fmt: skip
+    sure = {"difference": far, "difference_low": far / 2, "difference_high": 2 * far, "p": 0.001}
+    return _rows(case, lambda row: replace(row, **sure), "dot")
 
 
 def turn_procedure(case):
@@ -237,9 +237,8 @@ LIES = {
 
 
 def _dot(case):
-    return next(
-        (row for row in case.table.rows if "dot" in (row.name, *row.same_ranking_as) and row.p is not None), None
-    )
+    rows = [row for row in case.table.rows if "dot" in (row.name, *row.same_ranking_as)]
+    return next((row for row in rows if row.p is not None and not isnan(row.difference)), None)
 
 
 def _units(case, count):

@@ -1,0 +1,102 @@
+"""Reads the warnings: wrong settings, hubs, rogue dimensions, too few queries, what a bias costs."""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+
+from scipy.stats import norm
+
+from tests.auditing.reader import FEWEST, NUMBER, P, Reader, number, shown
+
+WARNINGS = (
+    ("_collapse", rf"(The dot product|Cosine) keeps only (.+?) % of what .*? finds \({P}\)"),
+    ("_made_for", rf"The model was made for cosine: .* loses ({NUMBER}) of (\S+) \({P}\)"),
+    (
+        "_hubs",
+        (
+            r"Hubs under (?P<scorer>.+?): (?P<hubs>[\d,]+) of (?P<documents>[\d,]+) documents are among the (?P<k>\d+) "
+            r"nearest of (?P<lists>\d+) queries or more, where chance gives (?P<chance>hardly any|[\d,.]+); the worst, "
+            r"(?P<worst>.*), of (?P<worst_lists>[\d,]+) \(of (?P<queries>[\d,]+) queries\)\.$"
+        ),
+    ),
+    (
+        "_rogue",
+        (
+            r"A rogue dimension on the (\w+) side: dimension (\d+) makes (\S+) % of the mean cosine of "
+            rf"({NUMBER})\."
+        ),
+    ),
+    ("_few", r"([\d,]+) (\w+) are too few to tell anything"),
+    (
+        "_more",
+        (
+            rf"([\d,]+) (\w+) are too few to be sure: if letting the tool choose really gains ({NUMBER}), about "
+            r"([\d,]+) \w+ would show it in four of five tries\.$"
+        ),
+    ),
+    ("_bias", r"With (.+) every document gets a number"),
+    ("_same", r"Every length is the same"),
+)
+
+
+class WarningReader(Reader):
+    """Sentences on what to mind."""
+
+    def wrong(self, sentence):
+        """One warning."""
+        matches = [(name, match) for name, pattern in WARNINGS if (match := re.match(pattern, sentence))]
+        self.say(len(matches) == 1, "cannot be read in one way")
+        for name, match in matches:
+            getattr(self, name)(match)
+
+    def _collapse(self, match):
+        dot = self.row("dot")
+        lost, kept = (self.cosine, dot) if match[1] == "The dot product" else (dot, self.cosine)
+        self.say(self.enough and dot.p < 0.05 and kept.value < 0.5 * lost.value, "nothing surely collapses")
+        self.share(match[2], max(kept.value, 0) / lost.value)
+        self.chance(match["p"], dot.p)
+        self.say(self.advice.name != ("dot" if kept is dot else "cosine"), "recommends what collapses")
+
+    def _made_for(self, match):
+        dot = self.row("dot")
+        self.say(self.case.declared == "cosine" and self.dot_state() == "loses", "it does not lose")
+        self.say(shown(match[1], -dot.difference), "it loses something else")
+        self.chance(match["p"], dot.p)
+
+    def _hubs(self, match):
+        row = next(row for row in self.case.shape.hubness if row.scorer == match["scorer"])
+        counts = (row.hub_count, row.documents, row.k, 2 * row.k, row.worst[0].occurrences, row.queries)
+        names = ("hubs", "documents", "k", "lists", "worst_lists", "queries")
+        said = tuple(number(match[name]) for name in names)
+        self.say(said == counts, f"{said} is not {counts}")
+        self.say(match["worst"] == repr(row.worst[0].id), "another is the worst")
+        expected = row.chance["hubs"]
+        by_chance = 0.0 if match["chance"] == "hardly any" else number(match["chance"])
+        self.say(abs(by_chance - expected) <= 0.05 + 0.05 * expected, "chance gives another number")
+        self.say(row.hub_count > max(by_chance, expected), "chance makes as many")
+
+    def _rogue(self, match):
+        side = next(side for side in self.case.shape.dimensions if side.side == match[1])
+        self.share(match[3], side.contributions[0] / side.mean_cosine)
+        self.say(int(match[2]) == side.order[0] and shown(match[4], side.mean_cosine, 2), "another dimension")
+        self.say(side.contributions[0] > 0.5 * side.mean_cosine, "it does not make most of it")
+
+    def _few(self, match):
+        self.say(number(match[1]) == self.units < FEWEST and match[2] == self.unit, "there are enough")
+
+    def _more(self, match):
+        procedure = self.table.procedure
+        error = (procedure.high - procedure.low) / (2 * norm.ppf(0.975))
+        needed = ceil(self.units * ((norm.ppf(0.975) + norm.ppf(0.8)) * error / procedure.gain) ** 2)
+        self.say(number(match[1]) == self.units and shown(match[3], procedure.gain), "other numbers")
+        self.say(abs(number(match[4]) - needed) <= 1 + 1e-4 * needed, f"{match[4]} is not {needed}")
+        self.say(procedure.gain >= self.worth, "nobody needs such a gain")
+        self.say(procedure.p >= 0.05 and needed > self.units >= FEWEST, "it is sure already")
+        self.say(self.advice.name == "cosine", "it is chosen already")
+
+    def _bias(self, match):
+        self.say(match[1] == self.advice.name and self.advice.scorer.bias is not None, "it has no bias")
+
+    def _same(self, _):
+        self.say(self.case.shape.lengths[-1].variation < 1e-3, "lengths vary")
