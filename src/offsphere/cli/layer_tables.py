@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from offsphere.cli.paragraphs import paragraph
-from offsphere.cli.shape_tables import DIMENSION_HEADS, dimension_cells, print_rows, table_console, without_head
+from offsphere.cli.shape_tables import DIMENSION_HEADS, dimension_cells, print_rows, table_console
 from offsphere.geometry.change import SelfSimilarityChange
 from offsphere.geometry.layer_study import LayerStudy
 from offsphere.geometry.layers import Layers
@@ -72,8 +72,10 @@ def print_layers(layers: Layers, side: str) -> None:
         [str(row.layer), *(f"{value:.3f}" for value in row.dimensions.informativity.values())] for row in layers.layers
     ]
     probes = layers.layers[0].dimensions.informative_rows
-    title = f"dimensions: how closely cosines of {probes:,} tokens without the largest follow all cosines (r^2)"
-    print_rows(console, title, ["layer", *map(without_head, dropped)], rows)
+    title = (
+        f"dimensions: how closely cosines of {probes:,} tokens follow all cosines (r^2) without so many of the largest"
+    )
+    print_rows(console, title, ["layer", *dropped], rows)
 
 
 def print_changes(changes: Sequence[SelfSimilarityChange], agreement: Correlation | None) -> None:

@@ -110,6 +110,7 @@ def compare(
     # a vector of length zero is treated differently by different similarities, however equal the others are
     equal = normalized and not vectors.empty and (chosen.agreement == "query" or _query_lengths_equal(vectors))
     distinct = merge_candidates(rows, chosen.agreement, equal_lengths=equal)
+    say(progress, "searching")
     measured = tune_candidates(evaluator, distinct, extra=given is None)
     results = _merge_families(measured, chosen)
     notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
