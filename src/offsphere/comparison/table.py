@@ -104,11 +104,11 @@ class Comparison:
             return f"There is nothing to choose: {first.name} and all that was compared rank alike."
         row, by = chosen_row(self)
         if by == "procedure" and self.procedure is not None:
-            found = self.procedure
+            nested = self.procedure
             sentence = (
-                f"Use {found.name}: choosing so by part of the {self._units} reaches {self.metric} {found.value:.4f} on "
-                f"the others, against {baseline.value:.4f} for {self.baseline}, {found.gain:+.4f} [{found.low:+.4f}, "
-                f"{found.high:+.4f}], p = {found.p:.2g}"
+                f"Use {nested.name}: choosing so by part of the {self._units} reaches {self.metric} "
+                f"{nested.value:.4f} on the others, against {baseline.value:.4f} for {self.baseline}, "
+                f"{nested.gain:+.4f} [{nested.low:+.4f}, {nested.high:+.4f}], p = {nested.p:.2g}"
             )
         elif by != "baseline":
             sentence = (
