@@ -18,7 +18,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-
 from harness import Goals, quick
 
 QUERIES, DIMENSION, GROWTH = 200, 384, 8

@@ -7,8 +7,8 @@ from scipy import stats
 
 from offsphere.base.errors import ParameterError, UnknownNameError, VectorError
 from offsphere.comparison.candidates import EXPONENTS
-from offsphere.comparison.choice import complexity
 from offsphere.comparison.compare_scorers import compare
+from offsphere.comparison.complexity import complexity_of
 from offsphere.data import PairTask, PairVectors, RankingTask, RankingVectors
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.transforms.adapter_map import SideAdapter
@@ -326,7 +326,7 @@ def test_a_row_is_tuned_by_its_flag_and_not_by_its_name():
     named = Adapter(side, side, label="by hand (tuned)").scorer
     row = compare(task, vectors, [named])["adapter(by hand (tuned)) + cosine"]
     assert row.label == row.name
-    assert complexity(row) == (0, 0, 1, 0)
+    assert complexity_of(row.scorer, tuned=row.tuned) == (0, 0, 1, 0)
 
 
 def test_scorers_named_by_hand_come_with_a_caution():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from offsphere.comparison.procedure import Complexity
 from offsphere.comparison.row import Row
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.significance import randomization_test
@@ -70,16 +69,6 @@ def chosen_row(table: Comparison) -> tuple[Row, By]:
     if planned:
         return planned[0], "planned"
     return (better[0], "row") if better and procedure is None else (baseline, "baseline")
-
-
-def complexity_of(scorer: Scorer, *, tuned: bool) -> Complexity:
-    """Tell what serving it takes, the worst first: no inner product, a document bias, transforms, tuned parameters."""
-    return (int(not scorer.similarity.lowers), int(not scorer.is_plain), len(scorer.transforms), int(tuned))
-
-
-def complexity(row: Row) -> Complexity:
-    """Tell what serving a row's scorer takes."""
-    return complexity_of(row.scorer, tuned=row.tuned)
 
 
 def difference_p(first: Row, second: Row, seed: int) -> float | None:

@@ -11,9 +11,9 @@ from offsphere.base.cache import Memo
 from offsphere.base.errors import ParameterError
 from offsphere.base.progress import Progress, in_phase, say
 from offsphere.comparison.candidates import Candidate, default_candidates, merge_candidates, ranking_key
-from offsphere.comparison.choice import complexity_of
-from offsphere.comparison.procedure import Option, judge_choice
-from offsphere.comparison.row import Row, label_apart
+from offsphere.comparison.procedure import judge_choice, options_of
+from offsphere.comparison.row import label_apart
+from offsphere.comparison.row_tests import judge_rows
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.tuning import MeasuredCandidate, tune_candidates
 from offsphere.data.call_order import check_order
@@ -22,22 +22,17 @@ from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
 from offsphere.statistics.cross_validation import assign_folds
-from offsphere.statistics.equivalence import most_to_gain, usual_worth
-from offsphere.statistics.evaluation import Evaluation
-from offsphere.statistics.max_t import Tests, max_t_by_bootstrap, max_t_by_signs
+from offsphere.statistics.equivalence import usual_worth
 from offsphere.statistics.metrics import Metric, parse_metric
-from offsphere.statistics.significance import bootstrap, interval, win_tie_loss
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.lengths import are_equal, lengths
 from offsphere.vectors.moments import Moments
 
-RESAMPLES = 2_000
 NARROW = (
     "whitening was fitted on {count:,} vectors of {dimensions:,} dimensions: directions in which these do not vary are "
     "dropped, so its rows tell how it ranks these documents, not how it would rank others"
 )
 NAMED_BEFORE = "p is right for scorers that were named before any look at these queries, too small for others"
-POOLED_RESAMPLES = 400  # each one costs a walk through the whole pool
 
 
 def compare(
@@ -124,8 +119,14 @@ def compare(
     if task.made is not None:
         notes.append(f"the judgments are made, not human: {task.made}")
     say(progress, "intervals and tests")
-    tested, bound = _test_rows(
-        chosen, evaluator.evaluation, results, declared=declared, seed=seed, permutations=permutations
+    tested, bound = judge_rows(
+        chosen,
+        evaluator.evaluation,
+        results,
+        folds=evaluator.folds,
+        declared=declared,
+        seed=seed,
+        permutations=permutations,
     )
     say(progress, "testing the choice")
     best_first = np.argsort([-row.value for row in tested], kind="stable")  # what has no value comes last
@@ -138,7 +139,7 @@ def compare(
         seed=seed,
         notes=notes,
         procedure=judge_choice(
-            evaluator.evaluation, _options(measured), folds=folds, seed=seed, permutations=permutations
+            evaluator.evaluation, options_of(measured), folds=folds, seed=seed, permutations=permutations
         ),
         worth=worth if worth is not None else usual_worth(tested[0].value),
         most_to_gain=bound,
@@ -218,11 +219,11 @@ def _merge_families(results: Sequence[MeasuredCandidate], metric: Metric) -> lis
     """Drop a family that chose one and the same fixed scorer always, and name it in that scorer's row."""
     fixed = {
         ranking_key(candidate, 0, metric.agreement): number
-        for number, (candidate, _, _) in enumerate(results)
+        for number, (candidate, *_) in enumerate(results)
         if len(candidate.options) == 1 and candidate.options[0].is_plain
     }
     kept = dict(enumerate(results))
-    for number, (candidate, tuned, _) in enumerate(results):
+    for number, (candidate, tuned, *_) in enumerate(results):
         chosen = {*tuned.by_fold, tuned.overall}
         if len(candidate.options) == 1 or len(chosen) > 1 or not candidate.options[0].is_plain:
             continue
@@ -232,82 +233,3 @@ def _merge_families(results: Sequence[MeasuredCandidate], metric: Metric) -> lis
             kept[home] = kept[home]._replace(candidate=replace(first, same=(*first.same, candidate.name)))
             del kept[number]
     return list(kept.values())
-
-
-def _options(results: Sequence[MeasuredCandidate]) -> list[Option]:
-    """List every scorer that could be chosen, fixed ones and all points of tuned grids; the baseline is the first."""
-    return [
-        Option(
-            candidate.name,
-            scorer.name if candidate.tuned else candidate.name,
-            scorer,
-            complexity_of(scorer, tuned=candidate.tuned),
-            measured,
-        )
-        for candidate, _, options in results
-        if options
-        for scorer, measured in zip(candidate.options, options, strict=True)
-    ]
-
-
-def _planned(results: Sequence[MeasuredCandidate], declared: str | None) -> list[bool]:
-    """Tell which rows were asked for before any look: the dot product, and what the model declares."""
-    asked = {"dot", *([declared] if declared is not None else [])}
-    return [not asked.isdisjoint((candidate.name, *candidate.same)) for candidate, _, _ in results]
-
-
-def _test_rows(
-    metric: Metric,
-    evaluation: Evaluation,
-    results: Sequence[MeasuredCandidate],
-    *,
-    declared: str | None,
-    seed: int,
-    permutations: int,
-) -> tuple[list[Row], float]:
-    """Put intervals and tests around the held-out measurements, and bound the best gain; the baseline is the first."""
-    measured = [result.tuned.measured for result in results]
-    everything = np.ones((1, evaluation.units))
-    values = np.array([evaluation.evaluate(row, everything)[0] for row in measured])
-    samples = bootstrap(
-        lambda weights: evaluation.evaluate_all(measured, weights),
-        evaluation.units,
-        count=RESAMPLES if metric.kind != "pooled" else POOLED_RESAMPLES,
-        seed=seed,
-    )  # (resamples, rows)
-    around = interval(samples)
-    gained = interval(samples - samples[:, :1])
-    each = [part for part in map(evaluation.contributions, measured) if part is not None]
-    apart, drawn = values[1:] - values[0], samples[:, 1:] - samples[:, :1]
-    planned = _planned(results, declared)
-    exploratory = ~np.array(planned[1:], bool)
-    p = Tests(np.zeros(0), np.zeros(0))
-    if len(measured) > 1 and each:
-        differences = np.stack(each[1:], axis=1) - each[0][:, None]
-        p = max_t_by_signs(differences, permutations, seed, together=exploratory)
-    elif len(measured) > 1:
-        p = max_t_by_bootstrap(apart, drawn, together=exploratory)
-    per_query = metric.kind == "ranking"
-    rows = [
-        Row(
-            name=candidate.name,
-            value=float(values[number]),
-            low=float(around.low[number]),
-            high=float(around.high[number]),
-            difference=float(values[number] - values[0]),
-            difference_low=float(gained.low[number]),
-            difference_high=float(gained.high[number]),
-            p=float(p.corrected[number - 1]) if number else None,
-            p_alone=float(p.alone[number - 1]) if number else None,
-            planned=bool(number) and planned[number],
-            scorer=candidate.options[tuned.overall],
-            parameters=candidate.parameters[tuned.overall],
-            fold_parameters=[candidate.parameters[o] for o in tuned.by_fold] if len(candidate.options) > 1 else [],
-            same_ranking_as=candidate.same,
-            tally=win_tie_loss(measured[number] - measured[0]) if per_query else None,
-            values=measured[number] if per_query else None,
-            tuned=candidate.tuned,
-        )
-        for number, (candidate, tuned, _) in enumerate(results)
-    ]
-    return rows, most_to_gain(apart, drawn)

@@ -16,18 +16,17 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index
 from offsphere.base.plain import plain
+from offsphere.comparison.complexity import Complexity, complexity_of
 from offsphere.comparison.row import ALPHA
+from offsphere.comparison.tuning import MeasuredCandidate
 from offsphere.scoring.scorer import Scorer
-from offsphere.statistics.cross_validation import assign_folds
 from offsphere.statistics.evaluation import Evaluation
-from offsphere.statistics.significance import bootstrap, interval, randomization_test
+from offsphere.statistics.nested_choice import nested_choice
 
-FEW = 100  # units below which one division says little about the next
-REPEATS, REPEATS_OF_FEW = 20, 50
-RESAMPLES = 2_000
-_CELLS = 4_000_000  # squared differences in memory
-
-Complexity = tuple[int, int, int, int]
+JUDGED = 6_000  # held-out values in all: the fewer units, the more divisions
+FEWEST_REPEATS, MOST_REPEATS = 5, 30
+PERMUTATIONS, FEWEST_PERMUTATIONS = 1_000, 500
+WORK = 20_000_000_000  # products of a value and a sign, in all
 
 
 class Option(NamedTuple):
@@ -111,31 +110,32 @@ def judge_choice(
     options, gained = _usable(evaluation, options)
     if folds < 2 or len(options) < 2:  # noqa: PLR2004
         return None
-    complexity = [option.complexity for option in options]
-    repeats = REPEATS if evaluation.units >= FEW else REPEATS_OF_FEW
-    divisions = np.stack([assign_folds(evaluation.units, folds, [seed, repeat]) for repeat in range(repeats)])
-    others = (divisions[:, None, :] != np.arange(folds)[:, None]).reshape(-1, evaluation.units)
-    choices = choose_options(gained, complexity, others).reshape(repeats, folds)
-    measured = [_assemble(evaluation, options, choices[repeat][division]) for repeat, division in enumerate(divisions)]
+    repeats = min(max(JUDGED // evaluation.units, FEWEST_REPEATS), MOST_REPEATS)
+    affordable = max(WORK // (repeats * gained.size), FEWEST_PERMUTATIONS)
+    nested = nested_choice(
+        gained,
+        [option.complexity for option in options],
+        folds=folds,
+        repeats=repeats,
+        seed=seed,
+        permutations=min(permutations, affordable, PERMUTATIONS),
+    )
+    measured = [
+        _assemble(evaluation, options, choices[division])
+        for division, choices in zip(nested.divisions, nested.choices, strict=True)
+    ]
     each = [part for row in [options[0].measured, *measured] if (part := evaluation.contributions(row)) is not None]
     baseline, values = each[0], np.mean(each[1:], axis=0)
-    samples = bootstrap(
-        lambda weights: evaluation.evaluate_all([options[0].measured, *measured], weights),
-        evaluation.units,
-        count=RESAMPLES,
-        seed=seed,
-    )
-    low, high = interval(samples[:, 1:].mean(axis=1) - samples[:, 0])
-    overall = options[int(choose_options(gained, complexity, np.ones((1, evaluation.units)))[0])]
-    counts = Counter(options[number].name for number in choices.ravel().tolist())
+    overall = options[nested.overall]
+    counts = Counter(options[number].name for number in nested.choices.ravel().tolist())
     return Procedure(
         value=float(values.mean()),
         gain=float((values - baseline).mean()),
-        low=float(low),
-        high=float(high),
-        p=float(randomization_test(values - baseline, permutations, seed)[0]),
-        chosen={name: count / choices.size for name, count in counts.most_common()},
-        phrases={options[number].name: options[number].scorer.phrase for number in np.unique(choices).tolist()},
+        low=nested.low,
+        high=nested.high,
+        p=nested.p,
+        chosen={name: count / nested.choices.size for name, count in counts.most_common()},
+        phrases={options[number].name: options[number].scorer.phrase for number in np.unique(nested.choices).tolist()},
         row=overall.row,
         name=overall.name,
         scorer=overall.scorer,
@@ -145,54 +145,20 @@ def judge_choice(
     )
 
 
-def choose_options(values: Array, complexity: Sequence[Complexity], parts: Array) -> Index:
-    """Choose an option for each part of the units: the simplest of those that are about as good as the best.
-
-    About as good means within one standard error of the paired difference from the best (the rule of Breiman et al.
-    1984). Of those that are equally simple the one with the highest mean, then the first.
-
-    Args:
-        values: of each unit under each option: (units, options). Only differences between options count.
-        complexity: of each option, in an order in which the smaller is the simpler.
-        parts: the units to choose by, true or 1, for each choice: (parts, units).
-
-    Returns:
-        The number of the option for each part.
-
-    Example:
-        >>> import numpy as np
-        >>> values = np.array([[0, 1, 1.1], [0, 1, 0.9], [0, 1, 1.2], [0, 1, 0.9]])
-        >>> choose_options(values, [(0, 0, 0, 0), (0, 0, 1, 0), (0, 0, 1, 1)], np.ones((1, 4))).tolist()
-        [1]
-    """
-    weights = np.asarray(parts, np.float64)
-    counts = weights.sum(axis=1, keepdims=True)
-    means = weights @ values / counts
-    best = means.argmax(axis=1)
-    simplicity = np.unique(np.array(complexity), axis=0, return_inverse=True)[1].ravel()
-    chosen = np.empty(len(weights), np.int64)
-    for option in np.unique(best):
-        rows = np.flatnonzero(best == option)
-        behind = means[rows] - means[rows, option][:, None]
-        errors = _paired_errors(values, int(option), weights[rows], behind)
-        near = behind >= -errors - 1e-12
-        simplest = np.where(near, simplicity, len(simplicity)).min(axis=1, keepdims=True)
-        chosen[rows] = np.where(near & (simplicity == simplest), means[rows], -np.inf).argmax(axis=1)
-    return chosen
-
-
-def _paired_errors(values: Array, option: int, weights: Array, behind: Array) -> Array:
-    """Compute the standard error of each option's mean difference from one of them: (parts, options)."""
-    squares = np.zeros(behind.shape)
-    step = max(_CELLS // values.shape[1], 1)
-    for start in range(0, len(values), step):
-        some = values[start : start + step]
-        squares += weights[:, start : start + step] @ (some - some[:, option : option + 1]) ** 2
-    counts = weights.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance = np.maximum(squares / counts - behind**2, 0) * counts / (counts - 1)
-        errors = np.sqrt(variance / counts)
-    return np.where(counts > 1, errors, np.inf)
+def options_of(results: Sequence[MeasuredCandidate]) -> list[Option]:
+    """List every scorer that could be chosen, fixed ones and all points of tuned grids; the baseline is the first."""
+    return [
+        Option(
+            candidate.name,
+            scorer.name if candidate.tuned else candidate.name,
+            scorer,
+            complexity_of(scorer, tuned=candidate.tuned),
+            measured,
+        )
+        for candidate, _, options, _ in results
+        if options
+        for scorer, measured in zip(candidate.options, options, strict=True)
+    ]
 
 
 def _usable(evaluation: Evaluation, options: Sequence[Option]) -> tuple[list[Option], Array]:

@@ -24,6 +24,7 @@ class MeasuredCandidate(NamedTuple):
     candidate: Candidate
     tuned: TunedMeasurement
     options: Sequence[Array]  # nothing for pooled metrics, where they are large and nobody chooses by them
+    by_fold: Sequence[Sequence[Array]] = ()  # options of each fold, where they were made without it
 
 
 ALPHAS = (0.25, 0.5, 0.75, 1.0)  # of nearest-neighbour normalisation
@@ -49,7 +50,7 @@ def tune_candidates(evaluator: Evaluator, candidates: Sequence[Candidate], *, ex
         made = [[next(measured) for _ in candidate.options] for candidate in by_fold]
         # each query by a bias that its own fold took no part in
         options = [evaluation.assemble(list(same), folds) for same in zip(*made, strict=True)]
-        results.append(MeasuredCandidate(whole, tune_fold_options(made, evaluation, folds), options))
+        results.append(MeasuredCandidate(whole, tune_fold_options(made, evaluation, folds), options, made))
     return results
 
 

@@ -14,8 +14,9 @@ from offsphere.base.arrays import Flags, Index
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.plain import plain
 from offsphere.base.short_repr import short_repr
-from offsphere.comparison.compare_scorers import RESAMPLES, compare
+from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.row import ALPHA
+from offsphere.comparison.row_tests import RESAMPLES
 from offsphere.comparison.table import Comparison
 from offsphere.data.judgments import Judgments
 from offsphere.data.ranking_task import RankingTask

@@ -30,14 +30,12 @@ def max_t_by_signs(
     """Test columns of paired differences (units, comparisons) by flipping signs at random, alone and together.
 
     A sign flip changes no square, so under it Student's t of a column grows with ``|sum| / sqrt(sum of squares)``: one
-    matrix product serves all columns, both kinds of p and every step. Step-down: a comparison is held against the
-    largest statistic of itself and of those that came out smaller. The observed pattern counts as one of the
-    permutations, so p is never zero (Phipson & Smyth 2010).
+    matrix product serves all columns and both kinds of p.
 
     Args:
         differences: a column a comparison; one that holds only zeros, or what is no number, gets a p of 1.
         permutations: how many sign patterns.
-        seed: of the patterns, the same as those of ``randomization_test``.
+        seed: of the patterns.
         together: which columns are corrected for each other; all where nothing is said. The others keep their p.
 
     Returns:
@@ -51,29 +49,13 @@ def max_t_by_signs(
         True
     """
     columns = as_columns(differences)
-    family = np.ones(columns.shape[1], bool) if together is None else np.asarray(together)
-    squares = np.sqrt((columns**2).sum(axis=0))
-    usable = np.isfinite(squares) & (squares > 0)
-    rows = np.flatnonzero(usable)
-    scaled = columns[:, rows] / squares[rows]
-    statistic = np.abs(scaled.sum(axis=0))
-    # the smallest first, so that a running maximum is over a comparison and all that came out smaller; those that are
-    # tested alone stand before all others, where they enter no maximum
-    order = np.lexsort((statistic, family[rows]))
-    scaled, statistic, rows = scaled[:, order], statistic[order], rows[order]
-    first = int((~family[rows]).sum())
-    # equal sums may differ by rounding: count what is equal up to that as equal, which errs on the side of caution
-    reached = statistic * (1 - _ROUNDING) - _ROUNDING * np.sqrt(len(columns))
-    alone, largest = np.zeros(len(rows)), np.zeros(len(rows) - first)
+    scaled = columns / root_of_squares(columns)
+    permuted = np.empty((permutations, columns.shape[1]))
+    done = 0
     for signs in random_signs(len(columns), permutations, seed):
-        permuted = np.abs(signs @ scaled)
-        alone += (permuted >= reached).sum(axis=0)
-        largest += (np.maximum.accumulate(permuted[:, first:], axis=1) >= reached[first:]).sum(axis=0)
-    p = Tests(np.ones(columns.shape[1]), np.ones(columns.shape[1]))
-    p.alone[rows] = (1 + alone) / (1 + permutations)
-    p.corrected[rows[:first]] = p.alone[rows[:first]]
-    p.corrected[rows[first:]] = _monotone((1 + largest) / (1 + permutations))
-    return p
+        np.abs(signs @ scaled, out=permuted[done : done + len(signs)])
+        done += len(signs)
+    return step_down(np.abs(scaled.sum(axis=0)), permuted, len(columns), together)
 
 
 def max_t_by_bootstrap(differences: Array, samples: Array, *, together: Flags | None = None) -> Tests:
@@ -93,21 +75,51 @@ def max_t_by_bootstrap(differences: Array, samples: Array, *, together: Flags | 
         >>> [bool(p < 0.05) for p in max_t_by_bootstrap(np.array([5.0, 0.1]), noise + [5.0, 0.1]).corrected]
         [True, False]
     """
-    family = np.ones(len(differences), bool) if together is None else np.asarray(together)
     alone = bootstrap_p(differences, samples)
-    corrected = alone.copy()
-    error = samples.std(axis=0)
-    with np.errstate(invalid="ignore"):
-        rows = np.flatnonzero(family & np.isfinite(differences) & (error > 0))
-    statistic = np.abs(differences[rows]) / error[rows]
-    order = np.argsort(statistic, kind="stable")
-    rows, statistic = rows[order], statistic[order]
-    centred = np.abs(samples[:, rows] - samples[:, rows].mean(axis=0)) / error[rows]
-    exceeded = (np.maximum.accumulate(centred, axis=1) >= statistic * (1 - _ROUNDING)).sum(axis=0)
-    corrected[rows] = np.maximum(_monotone((1 + exceeded) / (1 + len(samples))), alone[rows])
-    return Tests(alone, corrected)
+    errors = samples.std(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        drawn = np.abs(samples - samples.mean(axis=0)) / errors
+        tests = step_down(np.abs(differences) / np.where(errors > 0, errors, np.nan), drawn, 1, together)
+    family = np.isfinite(errors) & (errors > 0) & (True if together is None else np.asarray(together))
+    return Tests(alone, np.where(family, np.maximum(alone, tests.corrected), alone))
 
 
-def _monotone(p: Array) -> Array:
-    """Make p, of statistics in rising order, no smaller than that of any larger statistic."""
-    return np.maximum.accumulate(p[::-1])[::-1]
+def step_down(observed: Array, permuted: Array, units: int, together: Flags | None = None) -> Tests:
+    """Correct by the largest statistic of each permutation, over a comparison and all that came out smaller.
+
+    The observed pattern counts as one of the permutations, so p is never zero (Phipson & Smyth 2010).
+
+    Args:
+        observed: the statistic of each comparison, large where it differs; one that is no number gets a p of 1.
+        permuted: the same in each permutation: (permutations, comparisons).
+        units: how many were summed up in a statistic, which tells its rounding.
+        together: which comparisons are corrected for each other; all where nothing is said.
+
+    Returns:
+        p of each comparison, alone and corrected.
+
+    Example:
+        >>> import numpy as np
+        >>> permuted = np.array([[0.0, 3.0], [1.0, 0.0], [0.0, 1.0]])
+        >>> step_down(np.array([2.5, 0.5]), permuted, 1).corrected.tolist()
+        [0.5, 0.75]
+    """
+    family = np.ones(len(observed), bool) if together is None else np.asarray(together)
+    # equal sums may differ by rounding: count what is equal up to that as equal, which errs on the side of caution
+    reached = observed * (1 - _ROUNDING) - _ROUNDING * np.sqrt(units)
+    p = Tests(np.ones(len(observed)), np.ones(len(observed)))
+    known = np.isfinite(observed)
+    p.alone[known] = (1 + (permuted[:, known] >= reached[known]).sum(axis=0)) / (1 + len(permuted))
+    p.corrected[:] = p.alone
+    rows = np.flatnonzero(known & family)
+    rows = rows[np.argsort(observed[rows], kind="stable")]
+    largest = np.maximum.accumulate(permuted[:, rows], axis=1)
+    steps = (1 + (largest >= reached[rows]).sum(axis=0)) / (1 + len(permuted))
+    p.corrected[rows] = np.maximum.accumulate(steps[::-1])[::-1]
+    return p
+
+
+def root_of_squares(columns: Array) -> Array:
+    """Take the root of each column's sum of squares; not a number where that is zero, so that p becomes 1."""
+    squares = np.sqrt((columns**2).sum(axis=0))
+    return np.where(squares > 0, squares, np.nan)

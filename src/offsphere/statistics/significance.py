@@ -11,7 +11,7 @@ import numpy as np
 from offsphere.base.arrays import Array
 from offsphere.base.errors import ParameterError
 
-_PERMUTED_AT_ONCE = 256  # sign patterns in memory
+_SIGNS_AT_ONCE, _FEWEST_AT_ONCE = 2_000_000, 16  # signs in memory, and patterns whatever they take
 _RESAMPLED_AT_ONCE = 4_000_000  # weights in memory
 
 
@@ -139,12 +139,13 @@ def win_tie_loss(differences: Array, tolerance: float = 1e-12) -> Tally:
     )
 
 
-def random_signs(units: int, permutations: int, seed: int) -> Iterator[Array]:
-    """Draw random signs, (some permutations, units) at a time."""
+def random_signs(units: int, permutations: int, seed: int, at_once: int | None = None) -> Iterator[Array]:
+    """Draw random signs, (some permutations, units) at a time; as many as memory allows unless said."""
     rng = np.random.default_rng(seed)
     row = -(-units // 8)
-    for start in range(0, permutations, _PERMUTED_AT_ONCE):
-        count = min(_PERMUTED_AT_ONCE, permutations - start)
+    some = at_once or max(_SIGNS_AT_ONCE // units, _FEWEST_AT_ONCE)
+    for start in range(0, permutations, some):
+        count = min(some, permutations - start)
         bits = np.frombuffer(rng.bytes(count * row), np.uint8).reshape(count, row)
         yield np.unpackbits(bits, axis=1, count=units).astype(np.float64) * 2 - 1
 

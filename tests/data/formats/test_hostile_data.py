@@ -1,4 +1,4 @@
-"""Data that is not what it should be, in every format: refused in one line that says where, and never half understood."""
+"""Data that was half understood is refused in one line: grades, ids, columns, names of files, JSON without end."""
 
 from __future__ import annotations
 

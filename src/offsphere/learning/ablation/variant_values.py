@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from offsphere.base.arrays import Array, Index
-from offsphere.comparison.compare_scorers import RESAMPLES
+from offsphere.comparison.row_tests import RESAMPLES
 from offsphere.data.evaluator import Evaluator
 from offsphere.learning.ablation.ablation import VariantResult, VariantRow
 from offsphere.learning.ablation.variant_runs import VariantRun, best_trial

@@ -12,8 +12,9 @@ import numpy as np
 from offsphere.base.arrays import Flags
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
-from offsphere.comparison.compare_scorers import NAMED_BEFORE, RESAMPLES, compare
+from offsphere.comparison.compare_scorers import NAMED_BEFORE, compare
 from offsphere.comparison.row import Row
+from offsphere.comparison.row_tests import RESAMPLES
 from offsphere.comparison.table import Comparison
 from offsphere.data.call_order import check_embedded
 from offsphere.data.task import EmbeddedTask

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Array
-from offsphere.comparison.compare_scorers import RESAMPLES
 from offsphere.comparison.row import ALPHA
+from offsphere.comparison.row_tests import RESAMPLES
 from offsphere.learning.encoders.judging import Judge
 from offsphere.statistics.difference import Difference
 from offsphere.statistics.evaluation import Evaluation

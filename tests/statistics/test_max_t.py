@@ -1,0 +1,147 @@
+"""Step-down max-T against an enumeration of all sign patterns that is written here, and against its laws."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from offsphere.statistics import max_t, tuned_signs
+from offsphere.statistics.cross_validation import assign_folds, tune
+from offsphere.statistics.evaluation import MeanOverQueries
+from offsphere.statistics.max_t import max_t_by_bootstrap, max_t_by_signs
+from offsphere.statistics.significance import holm
+from offsphere.statistics.tuned_signs import max_t_by_tuned_signs
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def every_pattern(units, *_):
+    """All sign patterns but the observed one, which the test counts by itself."""
+    yield np.array(list(product([1.0, -1.0], repeat=units))[1:])
+
+
+def correlated(seed, units=9, columns=6):
+    rng = np.random.default_rng(seed)
+    return rng.normal(0.4, 1, (units, 1)) + rng.normal(0, 0.7, (units, columns)) * rng.lognormal(0, 1, columns)
+
+
+def by_hand(differences):
+    """Westfall & Young's step-down (1993, p. 66-67) on Student's t of every sign pattern, in plain loops."""
+    units, columns = differences.shape
+    patterns = [np.array(signs)[:, None] for signs in product([1.0, -1.0], repeat=units)]
+    t = np.array([np.abs(stats.ttest_1samp(signs * differences, 0).statistic) for signs in patterns])
+    observed = t[0]
+    order = list(np.argsort(-observed))
+    p, corrected = np.zeros(columns), 0.0
+    for place, column in enumerate(order):
+        largest = t[:, order[place:]].max(axis=1)
+        corrected = max(corrected, float((largest >= observed[column] - 1e-9).mean()))
+        p[column] = corrected
+    return (t >= observed - 1e-9).mean(axis=0), p
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_it_is_westfall_and_youngs_on_all_sign_patterns(monkeypatch, seed):
+    differences = correlated(seed)
+    monkeypatch.setattr(max_t, "random_signs", every_pattern)
+    tests = max_t_by_signs(differences, 2**9 - 1)
+    alone, corrected = by_hand(differences)
+    assert np.allclose(tests.alone, alone)
+    assert np.allclose(tests.corrected, corrected)
+    # between the uncorrected and Holm's
+    assert (tests.corrected >= tests.alone).all()
+    assert (tests.corrected <= holm(tests.alone) + 1e-12).all()
+
+
+@given(seed=SEEDS)
+@settings(max_examples=20)
+def test_corrected_p_never_fall_with_the_statistic_and_never_below_the_uncorrected(seed):
+    differences = correlated(seed, 30, 8)
+    alone, corrected = max_t_by_signs(differences, 500, seed)
+    assert (corrected >= alone).all()
+    order = np.argsort(-np.abs(stats.ttest_1samp(differences, 0).statistic))
+    assert (np.diff(corrected[order]) >= 0).all()
+
+
+def test_a_copied_column_costs_nothing_and_one_without_a_value_disturbs_nobody():
+    differences = correlated(1, 40, 5)
+    before = max_t_by_signs(differences, 2_000)
+    more = np.column_stack([differences, differences, np.zeros(40), np.full(40, np.nan)])
+    after = max_t_by_signs(more, 2_000)
+    assert np.array_equal(after.corrected[:5], before.corrected)
+    assert np.array_equal(after.corrected[5:10], before.corrected)
+    assert after.corrected[10:].tolist() == after.alone[10:].tolist() == [1.0, 1.0]
+
+
+def test_planned_columns_keep_their_p_and_dilute_nobody():
+    differences = correlated(2, 40, 5)
+    together = np.array([False, True, True, True, True])
+    tests = max_t_by_signs(differences, 2_000, together=together)
+    assert tests.corrected[0] == tests.alone[0]
+    assert np.array_equal(tests.corrected[1:], max_t_by_signs(differences[:, 1:], 2_000).corrected)
+
+
+def test_uncorrected_p_are_those_of_scipy():
+    differences = correlated(3, 25, 3)
+    for column, p in zip(differences.T, max_t_by_signs(differences, 20_000).alone, strict=True):
+        oracle = stats.permutation_test(
+            (column,), np.mean, permutation_type="samples", n_resamples=20_000, rng=0
+        ).pvalue
+        assert p == pytest.approx(oracle, abs=0.015)
+
+
+def test_the_bootstrap_version_knows_that_rows_move_together():
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=(4_000, 1))
+    observed = np.full(20, 2.2)
+    together = max_t_by_bootstrap(observed, observed + common + rng.normal(0, 1e-6, (4_000, 20)))
+    apart = max_t_by_bootstrap(observed, observed + rng.normal(size=(4_000, 20)))
+    assert np.allclose(together.corrected, stats.norm.sf(2.2) * 2, atol=0.01)
+    # of independent rows the largest of 20 counts
+    assert np.allclose(apart.corrected, 1 - (1 - stats.norm.sf(2.2) * 2) ** 20, atol=0.08)
+    broken = max_t_by_bootstrap(np.array([2.2, np.nan]), np.column_stack([2.2 + common, np.full((4_000, 1), np.nan)]))
+    assert broken.corrected[1] == 1.0
+    assert broken.corrected[0] == pytest.approx(together.corrected[0], abs=0.01)
+
+
+def test_rows_that_are_not_tuned_are_tested_as_plain_columns():
+    differences = correlated(4, 40, 5)
+    rows = [np.full((5, 1), column) for column in range(5)]
+    tuned = max_t_by_tuned_signs(differences, rows, assign_folds(40, 5, 0), 2_000)
+    plain = max_t_by_signs(differences, 2_000)
+    assert np.allclose(tuned.alone, plain.alone, atol=0.05)
+    assert np.allclose(tuned.corrected, plain.corrected, atol=0.06)
+
+
+def test_a_tuned_row_is_tuned_again_under_every_pattern(monkeypatch):
+    """Against the library's own cross-validation, run once for each of all sign patterns."""
+    rng = np.random.default_rng(5)
+    options = rng.normal(0.3, 1, (8, 4))
+    folds = assign_folds(8, 4, 0)
+    monkeypatch.setattr(tuned_signs, "random_signs", every_pattern)
+    rows = [np.zeros((4, 1), int), np.tile([1, 2, 3], (4, 1))]
+    tests = max_t_by_tuned_signs(options, rows, folds, 2**8 - 1)
+
+    def statistic(signs):
+        flipped = options * np.array(signs)[:, None]
+        held_out = tune(list(flipped[:, 1:].T), MeanOverQueries(8), folds).measured
+        return [abs(column.sum()) / np.sqrt((column**2).sum()) for column in (flipped[:, 0], held_out)]
+
+    every = np.array([statistic(signs) for signs in product([1.0, -1.0], repeat=8)])
+    assert np.allclose(tests.alone, (every >= every[0] - 1e-9).mean(axis=0))
+    first = int(every[0].argmax())
+    assert tests.corrected[first] == pytest.approx((every.max(axis=1) >= every[0, first] - 1e-9).mean())
+
+
+def test_options_made_without_a_fold_are_used_for_that_fold_alone():
+    rng = np.random.default_rng(6)
+    folds = np.arange(40) % 2
+    useful = rng.normal(1, 0.1, 40)
+    columns = np.column_stack([np.where(folds == 0, useful, np.nan_to_num(rng.normal(0, 50, 40))), useful])
+    rows = [np.array([[0], [1]])]
+    assert max_t_by_tuned_signs(columns, rows, folds, 999).alone[0] == pytest.approx(0.001)
