@@ -2,7 +2,7 @@
 
 At most 3 % slower than the bare encode of the same texts by the same model; static encoding at least as fast as
 model2vec on the same weights; a million short texts with the static model in under 1 GB above the vectors' own map.
-Comparing a store with its checksums costs at most half more than one SHA-256 of the same bytes, and at most a tenth of
+Comparing a store with its checksums costs at most half more than one SHA-256 of the same bytes, and at most 2 % of
 an `offsphere compare` that reads it; beside one bare search it is noted.
 """
 
@@ -149,7 +149,7 @@ def verifying(rows: int, folder: Path, goals: Goals, rounds: int) -> None:
     goals.note("verifying, CPU seconds a GB", seconds / (vectors.nbytes / 1e9))
     goals.at_most("verifying / SHA-256, CPU", seconds / clock.cpu["SHA-256 of the same bytes"], 1.5)
     goals.note("verifying / one search, CPU", seconds / clock.cpu["300 queries, 3 scorers, top 100"])
-    goals.at_most("verifying / compare, CPU", seconds / clock.cpu["compare, 300 queries"], 0.1)
+    goals.at_most("verifying / compare, CPU", seconds / clock.cpu["compare, 300 queries"], 0.02)
 
 
 if __name__ == "__main__":
