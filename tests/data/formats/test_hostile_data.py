@@ -1,4 +1,4 @@
-"""Data that is not what it should be, in every format: refused in one line that says where, and never half understood."""
+"""Data that is not what it should be, in every format: refused in one line, and never half understood."""
 
 from __future__ import annotations
 

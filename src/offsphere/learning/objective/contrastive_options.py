@@ -63,7 +63,9 @@ class ContrastiveOptions:
         for option in option_fields(type(self)).values():
             value = getattr(self, option.name)
             if not option.fits(value):
-                raise ParameterError(f"{option.name} = {value!r}: expected {option.written}")
+                endless = isinstance(value, float) and not isfinite(value)
+                expected = "a finite number" if endless else option.written
+                raise ParameterError(f"{option.name} = {value!r}: expected {expected}")
         Exponents.of(self.normalize)
         Exponents.of(self.normalize_input)
         for kind, name, known in (("loss", self.loss, LOSSES), ("scale", self.scale, SCALES)):
