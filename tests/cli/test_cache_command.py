@@ -41,7 +41,7 @@ def files_below(folder):
 
 def test_an_empty_cache_is_shown_and_emptied(home):
     assert info()["audits"]["count"] == 0
-    assert "removed 0 audits (0 bytes)" in printed("cache", "clear")
+    assert "audits: removed 0 (0 bytes)" in printed("cache", "clear")
     assert not home.exists()
 
 
@@ -55,11 +55,11 @@ def test_info_counts_the_bytes_that_are_on_disk(audited, home):
     assert told["vectors"] == {"bytes": 5_000, "stores": [{"name": "task--model", "bytes": 5_000, "days_unused": 0}]}
     text = printed("cache", "info")
     assert "of at most 2.0 GB" in text
-    assert "task--model  5.0 kB, used 0 days ago" in text
+    assert "task--model  5.0 kB, used today" in text
 
 
 def test_clear_leaves_the_vectors(audited, home):
-    assert "removed 1 audits" in printed("cache", "clear")
+    assert "audits: removed 1" in printed("cache", "clear")
     assert list((home / "audits").iterdir()) == []
     assert (audited / "vectors.npy").is_file()
 
@@ -68,7 +68,7 @@ def test_vectors_are_removed_only_when_somebody_says_yes(audited, home):
     with pytest.raises(ParameterError, match=r"which must be made again\? Nobody is there to ask: say --yes"):
         run_here("cache", "clear", "--vectors")
     assert info()["audits"]["count"] == 1
-    assert "removed 1 vectors (5.0 kB)" in printed("cache", "clear", "--vectors", "--yes")
+    assert "vectors: removed 1 (5.0 kB)" in printed("cache", "clear", "--vectors", "--yes")
     assert not (home / "task--model").exists()
 
 
@@ -76,7 +76,7 @@ def test_what_is_in_use_is_kept_and_told(audited, home):
     (question,) = (home / "audits").iterdir()
     with in_use(question), locked(audited):
         text = printed("cache", "clear", "--vectors", "--yes")
-    assert "kept 1 audits: they are in use" in text
-    assert "kept 1 vectors: they are in use" in text
+    assert "audits: kept 1, in use" in text
+    assert "vectors: kept 1, in use" in text
     assert question.is_dir()
     assert (audited / "vectors.npy").is_file()

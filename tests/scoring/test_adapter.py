@@ -15,6 +15,7 @@ from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.objective.objective import objective_of
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.similarity import COSINE, DOT, Polar
+from offsphere.scoring.training_record import Run, Training
 from offsphere.vectors.moments import Moments
 
 RECIPES = {
@@ -190,7 +191,7 @@ def test_a_broken_file_is_said(tmp_path):
         ({"batch": 1}, "at least 2"),
         ({"rank": 0}, "at least 1"),
         ({"rate": 0}, "not positive"),
-        ({"rate": float("nan")}, "not positive"),
+        ({"rate": float("nan")}, "expected a finite number"),
         ({"vrns": -1}, "at least 0"),
         ({"normalize_input": "sideways"}, "unknown normalisation"),
     ],
@@ -198,3 +199,39 @@ def test_a_broken_file_is_said(tmp_path):
 def test_a_recipe_that_cannot_be_is_refused(options, message):
     with pytest.raises(OffsphereError, match=message):
         Recipe(**options)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "match"),
+    [
+        ("chosen", 1, "run 1 was kept, and it has 1"),
+        ("chosen", -1, "run -1 was kept"),
+        ("runs", [], "run 0 was kept, and it has 0"),
+        ("runs", [{"seed": 0}], "'start' is missing"),
+        ("runs", 5, "'runs' is 5"),
+        ("counts", {"pairs": 10**400}, "'counts' is"),
+        ("metric", None, "'metric' is None"),
+        ("more", 1, "unknown field 'more'"),
+    ],
+)
+def test_a_record_from_before_there_were_digests_is_checked(field, value, match, tmp_path):
+    run = Run(0, 0.5, 0.6, 4, 6, 1.0, [(0, float("nan"), 0.5)], "done")
+    Training({}, {}, "ndcg@10", {"pairs": 8}, [run], 0, [{"step": 1.0}], learned=np.arange(3)).save(tmp_path)
+    path = tmp_path / "training.json"
+    values = json.loads(path.read_text())
+    old = {name: part for name, part in values.items() if name not in ("format", "files", "digest")}
+    path.write_text(json.dumps(old))
+    record = Training.load(tmp_path)
+    assert record.run.best == 0.6
+    assert np.isnan(record.run.history[0][1])
+    path.write_text(json.dumps({**old, field: value}))
+    with pytest.raises(OffsphereError, match=match):
+        Training.load(tmp_path)
+
+
+def test_a_record_whose_files_were_changed_is_damaged(tmp_path):
+    run = Run(0, 0.5, 0.6, 4, 6, 1.0, [], "done")
+    Training({}, {}, "ndcg@10", {}, [run], 0, learned=np.arange(3)).save(tmp_path)
+    np.save(tmp_path / "learned.npy", np.arange(4))
+    with pytest.raises(OffsphereError, match=r"learned.npy is not the file that .*training.json describes"):
+        Training.load(tmp_path)

@@ -32,7 +32,8 @@ def info_command(as_json: options.AsJson = False) -> None:
     )
     typer.echo(f"vectors  {len(vectors['stores']):,} ({_size(vectors['bytes'])})")
     for store in vectors["stores"]:
-        typer.echo(f"         {store['name']}  {_size(store['bytes'])}, used {store['days_unused']:,} days ago")
+        used = f"used {store['days_unused']:,} days ago" if store["days_unused"] else "used today"
+        typer.echo(f"         {store['name']}  {_size(store['bytes'])}, {used}")
 
 
 @cache_app.command("clear")
@@ -52,9 +53,9 @@ def clear_command(
     for what, folders in (("audits", cached_folders(questions_home())), ("vectors", stores)):
         gone = [folder for folder in folders if remove_folder(folder.path)]
         if what == "audits" or vectors:
-            typer.echo(f"removed {len(gone):,} {what} ({_size(sum(folder.size for folder in gone))})")
+            typer.echo(f"{what}: removed {len(gone):,} ({_size(sum(folder.size for folder in gone))})")
         if len(gone) < len(folders):
-            typer.echo(f"kept {len(folders) - len(gone):,} {what}: they are in use, or may not be removed")
+            typer.echo(f"{what}: kept {len(folders) - len(gone):,}, in use or not allowed to be removed")
     sweep_removed(questions_home())
 
 
@@ -99,7 +100,7 @@ def _stores() -> list[Any]:
 
 def _ask(count: int, size: int) -> None:
     """Let the user say whether vectors are to be removed; where nobody can be asked, it must have been said."""
-    question = f"remove the vectors of {count:,} tasks ({_size(size)}), which must be made again?"
+    question = f"vectors: remove {count:,} ({_size(size)}), which must be made again?"
     if not sys.stdin.isatty():
         raise ParameterError(f"{question} Nobody is there to ask: say --yes")
     if not typer.confirm(question):

@@ -6,7 +6,8 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from offsphere.comparison.table import Comparison, Row
+    from offsphere.comparison.row import Row
+    from offsphere.comparison.table import Comparison
 
 SHOWN = 12  # rows, besides the baseline, dot and the chosen one
 WIDTH = 100

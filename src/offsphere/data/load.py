@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from offsphere.base.errors import DataError, NoSuchSplitError
@@ -72,7 +71,7 @@ def load_task(
 def _kind_of(path: Path) -> tuple[bool, bool]:
     """Whether a path is a file, and whether it is a folder; an error where it can be the name of neither."""
     try:
-        os.stat(path)  # noqa: PTH116  # which says why, where is_file would only say no
+        path.stat()  # which says why, where is_file would only say no
     except FileNotFoundError:
         return False, False
     except (OSError, ValueError) as error:  # ValueError: half a character, or a zero byte

@@ -1,4 +1,4 @@
-"""Data that was half understood is refused in one line: grades, ids, columns, names of files, JSON without end."""
+"""Data that is not what it should be, in every format: refused in one line, and never half understood."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ import errno
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from offsphere.base.errors import DataError, OffsphereError, first_line
 
@@ -41,7 +41,7 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         raise DataError(f"{path} is truncated or not {kind}: {first_line(error)}") from error
 
 
-def open_file(path: Path) -> BinaryIO:
+def open_file(path: Path) -> BufferedReader:
     """Open a regular file to read its bytes; a folder, a device or a pipe is no file of data.
 
     Raises:

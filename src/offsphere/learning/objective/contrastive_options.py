@@ -70,7 +70,9 @@ class ContrastiveOptions:
         for option in option_fields(type(self)).values():
             value = getattr(self, option.name)
             if not option.fits(value):
-                raise ParameterError(f"{option.name} = {value!r}: expected {option.written}")
+                endless = isinstance(value, float) and not isfinite(value)
+                expected = "a finite number" if endless else option.written
+                raise ParameterError(f"{option.name} = {value!r}: expected {expected}")
         for site in ("normalize", "normalize_input"):
             object.__setattr__(self, site, known_normalize(getattr(self, site)))
             Exponents.of(getattr(self, site))
