@@ -43,8 +43,18 @@ def test_chance_is_what_random_lists_give(queries, documents):
     lists = np.stack([rng.choice(documents, 10, replace=False) for _ in range(queries)])
     hubs = hubness("random", lists, documents)
     for name, expected in by_chance(queries, 10, documents).items():
+        if name == "hubs":  # a count of documents, each by itself: no further off than four deviations
+            assert abs(hubs.hub_count - expected) <= 4 * np.sqrt(expected)
+            continue
         allowed = 4 * np.sqrt(6 / documents) if name == "skewness" else 0.01
         assert abs(getattr(hubs, name) - expected) < allowed
+
+
+def test_where_every_list_holds_half_of_the_documents_chance_makes_all_of_them_hubs():
+    """46 documents, ten in each of 1,000 lists: each is in 217 of them on average, where 20 make a hub."""
+    assert np.isclose(by_chance(1_000, 10, 46)["hubs"], 46)
+    assert by_chance(1_000, 4, 4)["hubs"] == 4  # every document is in every list
+    assert by_chance(5, 4, 4)["hubs"] == 0  # and five lists are fewer than a hub needs
 
 
 def test_a_hub_is_in_twice_k_lists_or_more():

@@ -41,7 +41,8 @@ def test_a_known_effect_is_found_over_the_corpus_and_within_queries():
     assert effect.within.d.low < 0.7 < effect.within.d.high
     assert 0.6 < effect.auc.value < 0.78
     assert 0.6 < effect.within.chance_longer.value < 0.78
-    assert "relevant documents are longer" in effect.sentence
+    assert effect.sentence.startswith("relevant documents have longer vectors than others (d = 0.8")
+    assert "beside the rivals that cosine ranks near them relevant ones are longer" in effect.sentence
     assert np.isclose(effect.d.value, cohen_d(lengths[:100], lengths[100:]).value, atol=1e-6)
 
 
@@ -116,11 +117,24 @@ def test_normalised_vectors_are_said_to_be():
     assert [row.scorer for row in shape.hubness] == ["cosine"]
 
 
-@pytest.mark.parametrize(("count", "message"), [(100, "0 non-relevant documents"), (101, "1 non-relevant documents")])
-def test_too_few_documents_of_a_kind_are_said_to_be(count, message):
-    task, vectors = planted(np.random.default_rng(0).uniform(1, 2, count), np.arange(100))
-    with pytest.raises(OffsphereError, match=message):
-        measure(task, vectors, ["relevance"])
+@pytest.mark.parametrize("count", [100, 101])
+def test_where_every_document_is_relevant_to_something_rivals_are_left_to_compare(count):
+    """No corpus to hold relevant documents against, but each query's relevant one has rivals: a plain loop's d."""
+    rng = np.random.default_rng(0)
+    lengths = rng.uniform(1, 2, count)
+    task, vectors = planted(lengths, np.arange(100))
+    effect = measure(task, vectors, ["relevance"]).relevance
+    assert np.isnan(effect.d.value)
+    assert effect.within.queries == 100
+    cosines = vectors.queries @ (vectors.documents / np.linalg.norm(vectors.documents, axis=1, keepdims=True)).T
+    means, squares, freedom = [], 0.0, 0
+    for query in range(100):
+        rivals = [d for d in np.argsort(-cosines[query]) if d != query][:100]
+        means.append(lengths[query] - lengths[rivals].mean())
+        squares += len(rivals) * lengths[rivals].var()
+        freedom += len(rivals) - 1
+    assert np.isclose(effect.within.d.value, np.mean(means) / np.sqrt(squares / freedom), rtol=1e-4)
+    assert effect.sentence.startswith("beside the rivals that cosine ranks near them no difference was found")
 
 
 def test_one_relevant_document_is_too_few():

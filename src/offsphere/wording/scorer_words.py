@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from offsphere.wording.metric_phrases import gain_phrase
-from offsphere.wording.written_numbers import ALPHA, chance, share, signed, with_interval
+from offsphere.wording.written_numbers import ALPHA, chance, share, signed, threshold, with_interval
 
 Numbers = Mapping[str, Any]
 
@@ -44,7 +44,7 @@ def _sure_but_small(n: Numbers) -> str:
     return (
         f"{_stay(n)}: {n['name']} is better, but by too little to matter. On {n['unit']} that took no part "
         f"in the choice {n['metric']} changes by {_change(n)} from {n['baseline_value']:.4f} ({chance(n['p'])}), which "
-        f"is less than {n['worth']:.4g}{_made(n)}."
+        f"is less than {threshold(n['worth'])}{_made(n)}."
     )
 
 
@@ -52,8 +52,8 @@ def _nothing_gains_enough(n: Numbers) -> str:
     best = f"at most {signed(n['most_to_gain'])}" if n["most_to_gain"] > 0 else "nothing"
     best = "less than 0.0001" if 0 < n["most_to_gain"] < 0.00005 else best  # noqa: PLR2004
     return (
-        f"{_stay(n)}: no scorer gains as much as {n['worth']:.4g} on its {n['metric']} of {n['baseline_value']:.4f} "
-        f"(the best gains {best}){_made(n)}."
+        f"{_stay(n)}: no scorer gains as much as {threshold(n['worth'])} on its {n['metric']} of "
+        f"{n['baseline_value']:.4f} (the best gains {best}){_made(n)}."
     )
 
 
@@ -72,7 +72,7 @@ def _row_better_choice_unsure(n: Numbers) -> str:
         f"letting the tool choose changed {n['metric']} by {_change(n)} from {n['baseline_value']:.4f} "
         f"({chance(n['p'])}){', which may be luck' if n['p'] >= ALPHA else _comes_back(n)}"
         if n["gain"] is not None
-        else f"nothing could be chosen that gains {n['worth']:.4g}"
+        else f"nothing could be chosen that gains {threshold(n['worth'])}"
     )
     return (
         f"{_stay(n)}: {followed}. In the table {n['first']} is better by {_first_change(n)} ({_first_chance(n)})"

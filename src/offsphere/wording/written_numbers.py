@@ -32,7 +32,7 @@ def effect(numbers: Mapping[str, Any], name: str) -> str:
 
 def chance(p: float) -> str:
     """Write a p to two digits, or to as many as show on which side of 0.05 it is."""
-    if p < 0.0001:  # noqa: PLR2004
+    if p < 0.000095:  # noqa: PLR2004
         return "p < 0.0001"
     digits = next(d for d in (2, 3, 4, 17) if (float(f"{p:.{d}g}") < ALPHA) == (p < ALPHA))
     return f"p = {p:.{digits}g}"
@@ -43,6 +43,12 @@ def share(part: float) -> str:
     if 0 < abs(part) < 0.0005:  # noqa: PLR2004
         return "less than 0.1 %"
     return f"{part:.1%}".replace("%", " %") if 0 < abs(part) < 0.0995 else f"{part:.0%}".replace("%", " %")  # noqa: PLR2004
+
+
+def threshold(value: float) -> str:
+    """Write the smallest gain that matters, to four digits and never as a power of ten."""
+    text = f"{value:.4g}"
+    return f"{value:.12f}".rstrip("0") if "e-" in text else text
 
 
 def expected_count(count: float) -> str:

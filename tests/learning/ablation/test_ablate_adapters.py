@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -87,6 +87,29 @@ def test_claims_are_corrected_together_and_only_those_that_fit_are_tested():
     assert all(claim.verdict == "not decided" for claim in findings)  # 0.02 times 5
     assert {claim.verdict for claim in findings_of(["cosine", "query"], ["home"], difference, pairs=False)} == {"holds"}
     assert all("symmetric" in claim.claim for claim in findings_of(["cosine", "dot"], ["home"], difference, pairs=True))
+
+
+def test_claims_are_not_judged_by_runs_that_are_too_short():
+    def sure(variant, baseline, task):
+        return Difference(-0.1, -0.15, -0.05, 0.0001)
+
+    def found(too_short):
+        return findings_of(["cosine", "query"], ["home"], sure, pairs=False, too_short=too_short)
+
+    assert {claim.verdict for claim in found("")} == {"does not hold"}
+    (short,) = found("no variant was trained for more than 11 steps: too few to judge claims by")
+    assert short.verdict == "not judged"
+    assert "-0.1000 [-0.1500, -0.0500], p = 0.0001 (no variant was trained for more than 11 steps" in short.evidence
+
+
+@pytest.mark.parametrize(("epochs", "judged"), [(1, False), (40, True)])
+def test_an_ablation_judges_claims_only_where_it_calls_its_runs_long_enough(epochs, judged):
+    recipe = Recipe(batch=64, epochs=epochs, hard_negatives=0)
+    variants = [Variant("cosine", recipe, TRIAL), Variant("dot", replace(recipe, normalize="none"), TRIAL)]
+    ablation = osp.ablate(hidden(seed=0), variants=variants, seeds=1)
+    assert ablation.findings
+    assert any("too few to judge claims by" in note for note in ablation.notes) == (not judged)
+    assert all((claim.verdict == "not judged") == (not judged) for claim in ablation.findings)
 
 
 @pytest.fixture(scope="module")

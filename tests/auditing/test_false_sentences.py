@@ -1,0 +1,230 @@
+"""Sentences that were false once, each with the numbers it was made from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import nan
+
+import numpy as np
+import pytest
+
+import offsphere as osp
+from offsphere.comparison.procedure import Procedure
+from offsphere.comparison.row import Row, label_apart
+from offsphere.comparison.table import Comparison
+from offsphere.geometry.hubness import Hub, Hubness, by_chance, hubness
+from offsphere.geometry.relevance import Relevance, WithinQuery
+from offsphere.geometry.shape import Geometry
+from offsphere.scoring.similarity import Polar
+from offsphere.statistics.estimate import UNDEFINED, Estimate
+from tests.auditing.cases import PlantedCase
+from tests.auditing.checker import complaints_of
+
+
+def row(name="cosine", value=0.5, change=(0.0, 0.0, 0.0), p=None, **more):
+    scorer = more.pop("scorer", None) or osp.parse_scorer(name)
+    difference, low, high = change
+    return Row(
+        name=name,
+        value=value + difference,
+        low=value + difference - 0.05,
+        high=value + difference + 0.05,
+        difference=difference,
+        difference_low=low,
+        difference_high=high,
+        p=p,
+        scorer=scorer,
+        parameters={},
+        planned=more.pop("planned", name == "dot"),
+        **more,
+    )
+
+
+def table_of(*rows, units=300, **more):
+    task = {"name": "t", "kind": "ranking", "queries": units, "documents": 2_000, "judgments_made": None}
+    rows = sorted([row(), *rows], key=lambda each: -each.value)
+    return Comparison("ndcg@10", {**task, **more.pop("task", {})}, label_apart(rows), "cosine", 5, 0, **more)
+
+
+def relevance_of(d, adjusted, within, within_adjusted, drop=None, **more):
+    counts = {"relevant": 200, "others": 1_800, "made": False, **more}
+    return Relevance(
+        d=Estimate(*d),
+        d_adjusted=Estimate(*adjusted),
+        d_drop=Estimate(*(drop or (0.3, 0.2, 0.4))),
+        text_length_explains=0.4,
+        auc=UNDEFINED,
+        within=WithinQuery("all", 300, Estimate(*within), UNDEFINED),
+        within_adjusted=WithinQuery("all", 300, Estimate(*within_adjusted), UNDEFINED),
+        groups=[],
+        document_length_and_cosine=None,
+        log_lengths_and_cosine=None,
+        query_length_and_ndcg=None,
+        **counts,
+    )
+
+
+def chosen(gain, low, high, p, name="dot"):
+    return Procedure(
+        value=0.5 + gain,
+        gain=gain,
+        low=low,
+        high=high,
+        p=p,
+        chosen={name: 1.0},
+        row=name,
+        name=name,
+        scorer=osp.parse_scorer(name),
+        repeats=20,
+        folds=5,
+        values=np.zeros(0),
+    )
+
+
+def told(table, relevance=None, hubs=(), symmetric=False, declared=None):
+    """The advice on a case, which the checker has nothing against."""
+    case = PlantedCase(table, Geometry({}, relevance=relevance, hubness=list(hubs)), symmetric, declared)
+    assert complaints_of(case) == []
+    return case.advice
+
+
+LOST = row("dot", change=(-0.38, -0.42, -0.34), p=0.0001)
+GAINED = row("dot", change=(0.06, 0.03, 0.09), p=0.0001)
+
+
+def test_a_sign_that_turns_when_text_length_is_held_fixed_is_said_to():
+    """Once: shorter, "which cannot be told from chance once text length is controlled for (d = 0.203 [0.158, ..."."""
+    relevance = relevance_of((-0.3, -0.35, -0.25), (0.203, 0.158, 0.247), (nan,), (nan,))
+    length = told(table_of(LOST), relevance).verdict[1]
+    assert "the sign turns: they are longer (d = 0.203 [0.158, 0.247])" in length
+    assert "chance" not in length
+
+
+def test_a_length_that_loses_is_not_recommended_to_be_kept():
+    """Once: "keep document length: the relevant ones are longer (d = 0.146)", the adjusted one; raw it was -0.407."""
+    relevance = relevance_of((-0.3, -0.35, -0.25), (0.1, 0.05, 0.15), (-0.407, -0.45, -0.36), (0.146, 0.10, 0.19))
+    (training,) = told(table_of(LOST), relevance).about("training")
+    assert "keep the document" not in training.sentence
+    assert "as they stand these lengths lose" in training.sentence
+    assert "0.146" not in training.sentence
+    assert "what training could make of length is another matter" in training.sentence
+
+
+def test_made_judgments_that_cover_the_corpus_say_nothing_of_relevance():
+    """Once: "Relevant documents have shorter vectors (d = -2.013)", of 233 against 7 for which there was no query."""
+    relevance = relevance_of(
+        (-2.013, -2.8, -1.2), (-1.9, -2.7, -1.1), (-0.5, -0.6, -0.4), (nan,), relevant=233, others=7, made=True
+    )
+    advice = told(table_of(LOST, task={"judgments_made": "each title asks for its own text"}), relevance)
+    for finding in advice.findings:
+        assert "shorter" not in finding.sentence
+        assert "d = " not in finding.sentence
+    assert "233 of 240 documents are relevant to something" in advice.verdict[1]
+    assert relevance.sentence.startswith("length and relevance say nothing here: the judgments were made")
+
+
+def test_nothing_is_a_disguise_while_relevant_ones_differ_from_their_rivals():
+    """Once: "only as text length in disguise", with an adjusted d of -0.389 [-0.433, -0.345] within queries."""
+    numbers = (0.3, 0.25, 0.35), (0.01, -0.04, 0.06), (-0.2, -0.25, -0.15)
+    assert "disguise" not in told(table_of(LOST), relevance_of(*numbers, (-0.389, -0.433, -0.345))).verdict[1]
+    assert "disguise" in told(table_of(LOST), relevance_of(*numbers, (-0.01, -0.05, 0.03))).verdict[1]
+
+
+def test_nobody_is_told_how_many_queries_would_show_what_does_not_matter():
+    """Once: "Too few queries: 42,336 would show +0.0006"."""
+    small = row("dot", change=(0.0006, -0.004, 0.005), p=0.8)
+    advice = told(table_of(small, procedure=chosen(0.0006, -0.004, 0.005, 0.8), most_to_gain=0.008, worth=0.01))
+    assert not any("would show it" in finding.sentence for finding in advice.findings)
+    assert "no scorer gains as much as 0.01" in advice.verdict[0]
+    assert "(the best gains at most +0.0080)" in advice.verdict[0]
+
+
+def test_a_gain_that_matters_gets_a_number_of_queries():
+    unsure = row("dot", change=(0.02, -0.02, 0.06), p=0.3)
+    table = table_of(unsure, units=100, procedure=chosen(0.02, -0.02, 0.06, 0.3), most_to_gain=0.08, worth=0.01)
+    (more,) = (finding for finding in told(table).about("wrong") if finding.claim == "more units")
+    # a standard error of 0.04 / 1.96 on 100 queries; 2.80 of them must fit into 0.02: 100 (2.80 / 0.98) ^ 2
+    assert "about 818 queries would show it" in more.sentence
+
+
+def test_where_sides_have_roles_a_loss_contradicts_nothing():
+    """Once: "different roles, so length may help if trained ...; it is the other way round"."""
+    assert "the other way round" not in told(table_of(LOST)).verdict[2]
+    assert "the other way round" in told(table_of(GAINED), symmetric=True).verdict[2]
+
+
+def test_hubs_are_told_only_where_chance_makes_fewer():
+    """Once: "45 hubs in 20 lists or more" of 46 documents; in 1,000 lists of ten, chance puts each into 217."""
+    lists = np.array([np.random.default_rng(seed).choice(46, 10, replace=False) for seed in range(1_000)])
+    crowded = hubness("cosine", lists, 46)
+    assert crowded.hub_count == 46
+    assert not any(finding.claim == "hubs" for finding in told(table_of(LOST), hubs=[crowded]).findings)
+    chance = by_chance(300, 10, 2_000)
+    few = {"skewness": 9.0, "robin_hood": 0.5, "gini": 0.5, "antihub_share": 0.5, "hub_count": 30}
+    real = Hubness(scorer="cosine", k=10, queries=300, documents=2_000, worst=[Hub("d7", 140)], chance=chance,
+                   documents_in_lists=np.ones(1, int), **few)  # fmt: skip
+    (hub,) = (finding for finding in told(table_of(LOST), hubs=[real]).findings if finding.claim == "hubs")
+    assert "where chance gives hardly any" in hub.sentence
+
+
+def test_compare_and_audit_say_the_same_of_normalised_vectors():
+    """Once: ``compare`` said cosine and ``audit`` said dot."""
+    table = table_of(row("euclidean", change=(-0.1, -0.2, -0.05), p=0.001))
+    rows = [replace(each, same_ranking_as=("dot",)) if each.p is None else each for each in table.rows]
+    table = replace(table, rows=rows)
+    advice = told(table)
+    assert table.findings[0].sentence == advice.verdict[0]
+    assert advice.name == table.chosen.name == "cosine"
+
+
+def test_a_tuned_row_that_arrives_at_cosine_is_not_a_second_cosine():
+    """Once: a row "cosine *", and by the name of cosine that row was found."""
+    polar = row("polar (tuned)", change=(0.01, -0.01, 0.03), p=0.3, scorer=osp.Scorer(Polar(1, 1)), tuned=True)
+    table = table_of(polar, LOST)
+    labels = [each.label for each in table.rows]
+    assert labels == ["cosine * (of polar)", "cosine", "dot"]
+    assert table["cosine"].name == "cosine"
+    assert [table[label] for label in labels] == list(table.rows)
+    assert "First comes polar (tuned) with +0.0100" in told(table).verdict[0]
+
+
+def test_cosine_is_not_used_instead_of_cosine():
+    polar = row("polar (tuned)", change=(0.05, 0.01, 0.09), p=0.001, scorer=osp.Scorer(Polar(1, 1)), tuned=True)
+    procedure = replace(chosen(0.05, 0.01, 0.09, 0.001, "cosine"), row="polar (tuned)")
+    advice = told(table_of(polar, procedure=procedure))
+    assert advice.verdict[0].startswith("Keep cosine: ")
+    assert "though by all queries it chooses cosine" in advice.verdict[0]
+
+
+def test_a_row_that_is_surely_better_is_not_denied_where_the_choice_is_unsure():
+    euclidean = row("euclidean", change=(0.04, 0.02, 0.06), p=0.01)
+    table = table_of(euclidean, procedure=chosen(0.02, -0.01, 0.05, 0.2, "euclidean"))
+    first = told(table).verdict[0]
+    assert "none is surely better" not in first
+    assert "In the table euclidean is better by +0.0400" in first
+
+
+@pytest.mark.parametrize("units", [3, 9])
+def test_a_handful_of_queries_proves_nothing(units):
+    relevance = relevance_of((0.5, 0.4, 0.6), (0.5, 0.4, 0.6), (0.5, 0.4, 0.6), (0.5, 0.4, 0.6))
+    advice = told(table_of(GAINED, units=units, procedure=chosen(0.06, 0.03, 0.09, 0.004)), relevance)
+    assert advice.name == "cosine"
+    assert advice.verdict[0].startswith(f"Keep cosine: {units} queries are too few to choose by")
+    assert "Whether length helps cannot be told" in advice.verdict[1]
+    assert not any("longer" in finding.sentence for finding in advice.findings)
+
+
+def test_gold_scores_turned_round_say_nothing_of_length():
+    table = table_of(GAINED, task={"kind": "pairs", "pairs": 300})
+    rows = [replace(each, value=-0.4, high=-0.3) if each.p is None else each for each in table.rows]
+    advice = told(replace(table, rows=rows, metric="spearman"), symmetric=True)
+    assert advice.verdict[0].startswith("Do not choose by this task: cosine has a spearman of -0.4000")
+    assert "Length helps" not in advice.verdict[1]
+
+
+def test_a_chance_on_this_side_of_a_twentieth_is_not_rounded_to_the_other():
+    from offsphere.wording.written_numbers import chance
+
+    assert [chance(p) for p in (0.0499, 0.04999, 0.05, 0.0123, 0.00001)] == [
+        "p = 0.0499", "p = 0.04999", "p = 0.05", "p = 0.012", "p < 0.0001",
+    ]  # fmt: skip
