@@ -43,11 +43,14 @@ class ProgressWatch:
         self._phase = (self.started, 0)
 
     def report(self, done: int, total: int, note: str = "", /) -> None:
-        """Take what the work says of itself: ``done`` of ``total``, and what it is doing; a total of 0 is unknown."""
+        """Take what the work says of itself: ``done`` of ``total``, and what it is doing.
+
+        A total of 0 is unknown; without a note the last one holds.
+        """
         now = self.clock()
         if total != self._total or done < self._done:
             self._phase = (now, done)
-        self._done, self._total, self.note = done, total, note
+        self._done, self._total, self.note = done, total, note or self.note
 
     @property
     def description(self) -> str:
