@@ -1,52 +1,88 @@
-"""Simulated comparisons from real measurements: draw queries, flip or centre what they gain, plant a gain, test."""
+"""Simulated comparisons from real measurements: draw queries, flip what they gain at random, plant a gain, test."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from measured_options import MeasuredOptions
 from numpy.typing import NDArray
+from scipy.stats import binomtest
 
-from offsphere.comparison.procedure import Option, Procedure, judge_choice
-from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.cross_validation import assign_folds, tune
 from offsphere.statistics.evaluation import MeanOverQueries
-from offsphere.statistics.max_t import Tests
+from offsphere.statistics.max_t import Tests, max_t_by_signs
+from offsphere.statistics.nested_choice import NestedChoice, nested_choice
 from offsphere.statistics.tuned_signs import max_t_by_tuned_signs
 
 FOLDS = 5
-PERMUTATIONS = 199  # as exact as more: p below 5 % in 5 % of null cases
+REPEATS = 10
+ROW_PERMUTATIONS = 4_999  # fewer would leave Holm, who multiplies p by the number of rows, no chance
+PERMUTATIONS = 199  # of the choice; as exact as more: p is below 5 % in at most 5 % of null cases
+ALPHA = 0.05
 
 
 class Simulated(NamedTuple):
     """The tests of one simulated comparison."""
 
-    rows: Tests  # of the rows besides the baseline
+    rows: Tests  # of the rows besides the baseline, tuned again under each pattern
+    naive: Tests  # of the same rows' held-out differences as if they were independent
     gains: NDArray[np.float64]  # of those rows, held out
-    procedure: Procedure
+    choice: NestedChoice
 
 
-def draw_null(measured: MeasuredOptions, size: int, way: str, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw what the options gain on some queries where none gains anything: by random signs, or by centring."""
-    gained = measured.gained if way == "signs" else measured.gained - measured.gained.mean(axis=0)
-    drawn = gained[rng.choice(len(gained), size, replace=way != "signs" or size > len(gained))]
-    return drawn * rng.choice([-1.0, 1.0], (size, 1)) if way == "signs" else drawn
+def draw_null(measured: MeasuredOptions, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw what the options gain on some real queries, with a random sign a query: none gains anything."""
+    drawn = measured.gained[rng.choice(len(measured.gained), size, replace=size > len(measured.gained))]
+    return np.asarray(drawn * rng.choice([-1.0, 1.0], (size, 1)))
+
+
+def plant(gained: NDArray[np.float64], option: int, errors: float) -> NDArray[np.float64]:
+    """Give one option a gain of some standard errors, and all others as much as they move with it."""
+    spread = gained.std(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        together = np.nan_to_num((gained * gained[:, option : option + 1]).mean(axis=0) / (spread * spread[option]))
+    return np.asarray(gained + errors / np.sqrt(len(gained)) * together * spread)
 
 
 def run_tests(measured: MeasuredOptions, gained: NDArray[np.float64], seed: int) -> Simulated:
     """Tune and test all rows, and test the choice, as ``compare`` does."""
     units = len(gained)
-    evaluation = MeanOverQueries(units)
     folds = assign_folds(units, FOLDS, seed)
-    rows = [np.tile(options, (FOLDS, 1)) for options in measured.rows[1:]]
-    held_out = [tune([gained[:, o] for o in options], evaluation, folds).measured for options in measured.rows[1:]]
+    held_out = [tune(list(gained[:, o].T), MeanOverQueries(units), folds).measured for o in measured.rows[1:]]
     differences = np.stack(held_out, axis=1)
-    options = [
-        Option(str(row), str(number), Scorer(), simple, gained[:, number])
-        for number, (row, simple) in enumerate(zip(measured.row.tolist(), measured.complexity, strict=True))
-    ]
-    procedure = judge_choice(evaluation, options, folds=FOLDS, seed=seed, permutations=PERMUTATIONS)
-    assert procedure is not None
-    tests = max_t_by_tuned_signs(gained, rows, folds, PERMUTATIONS, seed)
-    return Simulated(tests, differences.mean(axis=0), procedure)
+    return Simulated(
+        max_t_by_tuned_signs(
+            gained, [np.tile(options, (FOLDS, 1)) for options in measured.rows[1:]], folds, ROW_PERMUTATIONS, seed
+        ),
+        max_t_by_signs(differences, ROW_PERMUTATIONS, seed),
+        differences.mean(axis=0),
+        nested_choice(gained, measured.complexity, folds=FOLDS, repeats=REPEATS, seed=seed, permutations=PERMUTATIONS),
+    )
+
+
+def resume(target: Path, keys: Iterable[Sequence[Any]], simulate: Callable[..., dict[str, Any]]) -> Iterator[Any]:
+    """Simulate what is not in the file of an earlier run yet, a line a result, and give all results."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    known = {}
+    if target.is_file():
+        lines = [json.loads(line) for line in target.read_text().splitlines() if line.endswith("}")]
+        known = {json.dumps(line["key"]): line for line in lines}
+    with target.open("a") as file:
+        for key in keys:
+            name = json.dumps(list(key))
+            if name not in known:
+                known[name] = {"key": list(key), **simulate(*key)}
+                file.write(json.dumps(known[name]) + "\n")
+                file.flush()
+            yield known[name]
+
+
+def share(flags: Sequence[bool]) -> str:
+    """Write a share and its exact 95 % interval."""
+    count = sum(map(bool, flags))
+    around = binomtest(count, len(flags)).proportion_ci(method="exact")
+    return f"{count / len(flags):.1%} [{around.low:.1%}, {around.high:.1%}]"
