@@ -56,7 +56,7 @@ def alike(gold=None, seed=0, scale=0.8):
 def told(task, vectors, scorers=("dot",), *, declared=None, **more):
     """A case from real vectors, with nothing that the checker objects to."""
     table = osp.compare(task, vectors, list(scorers), declared=declared, permutations=2_000, **more)
-    shape = osp.measure(vectors, task, table=table)
+    shape = osp.measure(task, vectors, table=table)
     case = PlantedCase(table, shape, table.task["kind"] == "pairs", declared)
     assert complaints_of(case) == []
     return case
