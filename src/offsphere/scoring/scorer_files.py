@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +10,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array
 from offsphere.base.errors import DataError, OffsphereError
-from offsphere.base.reading.file_access import open_file, reading
+from offsphere.base.reading.file_access import reading, sha256_of
 from offsphere.base.reading.safetensors_files import read_tensors
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.scoring.value_key import Arrays
@@ -96,6 +95,5 @@ def _check_first_format(description: dict[str, Any], text: Path, numbers: Path) 
     expected = description.pop("numbers", None)
     if expected is None:
         return
-    with reading(numbers, "a file that can be read"), open_file(numbers) as stream:
-        if hashlib.file_digest(stream, "sha256").hexdigest() != expected:
-            raise DataError(f"{numbers} is not the file that {text} describes: save the scorer again")
+    if sha256_of(numbers) != expected:
+        raise DataError(f"{numbers} is not the file that {text} describes: save the scorer again")

@@ -303,7 +303,7 @@ def test_a_loss_says_what_it_is():
     ("options", "message"),
     [
         ({"normalize": "quary"}, "did you mean query"),
-        ({"normalize": (1, float("nan"))}, "finite"),
+        ({"normalize": (1, float("nan"))}, "numbers from -10 to 10"),
         ({"loss": "infonse"}, "did you mean infonce"),
         ({"temperature": 0}, "above zero"),
         ({"scale": "learnt"}, "fixed, learn, calibrated"),

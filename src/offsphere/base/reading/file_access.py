@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from offsphere.base.errors import DataError, OffsphereError, first_line
 
+PIECE = 1 << 20  # bytes that are read at a time
 MOST_BYTES = 1 << 28  # of what is read whole into Python's objects: JSON, TOML, a line of text
 
 
@@ -69,6 +71,19 @@ def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
     if len(content) > most:
         raise DataError(f"{path} is larger than {most:,} bytes: it is no such file")
     return content
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 digest of a file's bytes, which are read piece by piece.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    digest = hashlib.sha256()
+    with reading(path, "a file that can be read"), open_file(path) as stream:
+        while piece := stream.read(PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 def cannot_read(path: Path, error: OSError | ValueError) -> DataError:

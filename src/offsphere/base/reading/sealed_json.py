@@ -13,7 +13,7 @@ from typing import Any
 
 from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
-from offsphere.base.reading.file_access import open_file, reading
+from offsphere.base.reading.file_access import sha256_of
 from offsphere.base.reading.json_files import read_json_object
 
 FORMAT = 2
@@ -63,9 +63,8 @@ def read_sealed(path: Path) -> dict[str, Any]:
         raise _damaged(path)
     for name, expected in values.pop(FILES).items():
         beside = path.parent / name
-        with reading(beside, "a file that can be read"), open_file(beside) as stream:
-            if hashlib.file_digest(stream, "sha256").hexdigest() != expected:
-                raise DataError(f"{beside} is not the file that {path} describes: it is damaged, write both again")
+        if sha256_of(beside) != expected:
+            raise DataError(f"{beside} is not the file that {path} describes: it is damaged, write both again")
     del values["format"]
     return values
 

@@ -20,6 +20,7 @@ from transformers import PrinterCallback, TrainerCallback
 from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
 from offsphere.base.reading.parquet_files import read_rows
+from offsphere.encode.sentence import SentenceEncoder
 from offsphere.learning.adapters.adapter_recipe import BETAS
 from offsphere.learning.data.training_pairs import TextPairs
 from offsphere.learning.encoders.callbacks import (
@@ -195,8 +196,6 @@ def _arguments(
     """What the trainer is told, in its own words."""
     sides = {"anchor": "query", "positive": "document"}
     sides |= {f"negative_{number}": "document" for number in range(1, recipe.hard_negatives + 1)}
-    from offsphere.encode.sentence import SentenceEncoder
-
     prompts = {column: SentenceEncoder.prompt_of(model, side) for column, side in sides.items()}
     schedule: Mapping[str, str] = {"constant": "constant_with_warmup"}
     return SentenceTransformerTrainingArguments(
