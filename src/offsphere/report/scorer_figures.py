@@ -26,7 +26,8 @@ def forest(audit: Audit) -> Figure:
     caption = (
         f"Each point is a scorer's held-out {table.metric}, its line the 95 % interval; the dashed line is "
         f"{table.baseline}. Intervals overlap even where differences are certain, since all scorers are judged on the "
-        "same queries: p in the table is of the difference, corrected for all rows."
+        "same queries. p in the table is of the difference: of the dot product alone, of all others corrected for each "
+        "other."
     )
     return Figure("forest", "Scorers", caption, spec_of(chart, 26 * count + 20), *comparison_cells(table, rows))
 
