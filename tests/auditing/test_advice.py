@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -98,12 +99,32 @@ def test_few_queries_are_enough_for_what_is_large():
     assert not any("too few" in finding.sentence for finding in advice.findings)
 
 
+def test_too_few_queries_are_said_to_be():
+    """A gain that matters and is not proven gets a number of queries for the test that is used; a smaller one none."""
+    task, vectors = planted("noise")
+    few = task.only(np.arange(25))
+    vectors = osp.RankingVectors.of(few, vectors.queries[:25], vectors.documents)
+    table, shape = osp.compare(few, vectors), osp.measure(few, vectors)
+
+    def findings(gain, worth=0.01):
+        unproven = replace(table.procedure, gain=gain, low=gain - 0.05, high=gain + 0.05, p=0.2)
+        advice = osp.advise(replace(table, procedure=unproven, worth=worth), shape)
+        return [finding for finding in advice.about("wrong") if finding.claim == "more units"]
+
+    # two-sided at 5 %, seen in four of five tries: 2.8 standard errors (Lehr 1992: about 8 s^2 / d^2 for one sample)
+    (finding,) = findings(0.03)
+    assert finding.numbers["needed"] == pytest.approx(25 * (2.8 * 0.05 / 1.96 / 0.03) ** 2, rel=0.02)
+    assert not findings(0.009)
+    assert not findings(0.03, worth=0.05)
+
+
 def test_the_simplest_of_equals_is_chosen():
     """Length is relevance: whole families contain the dot product and come as close; the plain one is recommended."""
     task, vectors = planted("relevance")
     table = osp.compare(task, vectors)
     choice = choose(table)
     assert choice.row.name == "dot"
+    assert choice.by == "procedure"
     if choice.best is not choice.row:
         assert choice.p_best >= 0.05
 

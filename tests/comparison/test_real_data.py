@@ -38,6 +38,9 @@ def test_compare_runs_on_every_ranking_set(real_data, name):
     for fold in range(5):
         chosen = each[:, folds != fold].mean(axis=1).argmax()
         assert np.allclose(table["polar (tuned)"].values[folds == fold], each[chosen, folds == fold])
+    # following the choice is never significantly below cosine, and what it names is what its row deploys
+    assert not table.procedure.worse
+    assert table[table.procedure.row].scorer.key == table.procedure.scorer.key
     if name == "cranfield":
         assert list(vectors.empty) == ["document '471'", "document '995'"]
 
@@ -49,3 +52,19 @@ def test_compare_runs_on_pairs(real_data):
     assert table.metric == "spearman"
     assert table["cosine"].value > 0.3
     assert table["query-normalized"] is not table["cosine"]
+    assert not table.procedure.worse
+    assert table[table.procedure.row].scorer.key == table.procedure.scorer.key
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["scifact", "cranfield", "cisi", "xquad", "hotpotqa", "2wiki", "stsb"])
+def test_following_the_choice_is_never_significantly_below_cosine(real_data, name):
+    """With a real static model."""
+    from offsphere.encode.embedded_task import EmbeddedSource
+
+    if not (real_data / name).is_dir():
+        pytest.skip(f"there is no {name}")
+    table = compare(*EmbeddedSource(str(real_data / name), "wordllama").load())
+    assert not table.procedure.worse
+    assert table[table.procedure.row].scorer.key == table.procedure.scorer.key
+    assert table.chosen.value >= table["cosine"].value

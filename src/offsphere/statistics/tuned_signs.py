@@ -56,6 +56,8 @@ def max_t_by_tuned_signs(
     known = np.asarray(np.isfinite(differences).all(axis=0))
     kept = [_known_options(options, known) for options in rows]
     used = np.array([options.shape[1] > 0 for options in kept])
+    if not used.any():
+        return Tests(np.ones(len(rows)), np.ones(len(rows)))
     counts = np.array([options.shape[1] for options in kept])[used]
     numbers = np.stack([np.resize(options.T, (counts.max(), len(options))).T for options in kept if options.shape[1]])
     order = np.argsort(folds, kind="stable")
