@@ -12,7 +12,10 @@ def test_it_says_what_it_found_and_shows_the_numbers(generated):
     result = run("measure", generated)
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
-    assert "relevant documents are longer" in result.stdout
+    assert "relevant documents have longer vectors than others" in " ".join(result.stdout.split())
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    heads = result.stdout.split()
+    assert not {"r^2 - 1", "sd", "CV"} & set(heads)
     assert "our construction, not the papers'" in result.stdout
     assert "frequency: not measured" in result.stdout
 

@@ -72,7 +72,8 @@ def print_layers(layers: Layers, side: str) -> None:
         [str(row.layer), *(f"{value:.3f}" for value in row.dimensions.informativity.values())] for row in layers.layers
     ]
     probes = layers.layers[0].dimensions.informative_rows
-    title = f"dimensions: how closely cosines of {probes:,} tokens follow all cosines (r^2) without so many largest"
+    without = "without so many of the largest dimensions"
+    title = f"dimensions: how closely cosines of {probes:,} tokens follow all cosines (r^2), {without}"
     print_rows(console, title, ["layer", *dropped], rows)
 
 

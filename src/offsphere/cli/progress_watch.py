@@ -38,7 +38,7 @@ class ProgressWatch:
     _phase: tuple[float, int] = field(default=(0.0, 0), init=False)  # when it began, and how much was done then
 
     def __post_init__(self) -> None:
-        """Start the clock."""
+        """Start the clock of the work."""
         self.started = self.clock()
         self._phase = (self.started, 0)
 
@@ -54,7 +54,7 @@ class ProgressWatch:
 
     @property
     def description(self) -> str:
-        """What is being done."""
+        """The label, and what is being done."""
         return f"{self.label}, {self.note}" if self.note else self.label
 
     @property

@@ -7,6 +7,7 @@ import json
 import typer
 
 from offsphere.cli import options
+from offsphere.cli.paragraphs import TABLE_WIDTH, paragraph
 
 SHOWN = {
     "recipe": "recipe",
@@ -43,8 +44,6 @@ def recipes_command(as_json: options.AsJson = False) -> None:
         return
     from rich.console import Console
     from rich.table import Table
-
-    from offsphere.cli.paragraphs import TABLE_WIDTH, paragraph
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for head in SHOWN.values():
