@@ -140,4 +140,5 @@ def check_watch(folder: Path) -> None:
     assert seen.pop().startswith("pickle.find_class")
 
 
-main()
+if __name__ == "__main__":
+    main()
