@@ -21,13 +21,8 @@ def length_histogram(audit: Audit) -> Figure | None:
     if audit.relevant_lengths is not None:
         edges = np.histogram_bin_edges(np.concatenate(audit.relevant_lengths), BINS)
         groups = zip(("relevant", "other"), audit.relevant_lengths, strict=True)
-        counted = {name: (np.histogram(values, edges)[0], edges) for name, values in groups}
-        relevance = audit.shape.relevance
-        note = f" Cohen's d = {relevance.d}." if relevance is not None else ""
-        caption = (
-            "Lengths of documents that are relevant to some query, and of all others, each group as shares of itself. "
-            f"If length carried relevance, the two would stand apart.{note}"
-        )
+        counted = {name: (np.histogram(values, edges)[0], edges) for name, values in groups if len(values)}
+        caption = _caption_of_groups(audit, len(counted))
     elif sides:
         counted = {side.side: (side.histogram_counts, side.histogram_edges) for side in sides}
         caption = "Lengths of the vectors of both sides, as shares of each."
@@ -58,6 +53,20 @@ def length_histogram(audit: Audit) -> Figure | None:
         [name, f"{low:.3g}", f"{high:.3g}", f"{count:,}", f"{share:.1%}"] for name, low, high, count, share in cells
     ]
     return Figure("lengths", "Lengths", caption, spec_of(chart, 240), heads, rows)
+
+
+def _caption_of_groups(audit: Audit, groups: int) -> str:
+    """What lengths of relevant documents and others show; where there are no others, that there are none."""
+    if groups == 1:
+        return "Lengths of the documents. Every one is relevant to some query: there are no others to compare with."
+    relevance = audit.shape.relevance
+    shows = "If length carried relevance, the two would stand apart."
+    if relevance is not None and relevance.made_and_covering:
+        shows = f"They say nothing of relevance: {relevance.made_and_covering}."
+    elif relevance is not None:
+        shows += f" Cohen's d = {relevance.d}."
+    groups_are = "documents that are relevant to some query, and of all others, each group as shares of itself"
+    return f"Lengths of {groups_are}. {shows}"
 
 
 def text_length(audit: Audit) -> Figure | None:
