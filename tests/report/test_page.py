@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -345,3 +347,23 @@ def test_the_page_of_a_sweep_draws_its_tracks_and_asks_nobody(browser, audit, tm
     assert messages == []
     assert page.evaluate("document.querySelector('#verdict b')") is None
     page.close()
+
+
+def test_no_legend_names_other_documents_where_there_are_none(audit):
+    from offsphere.report.shape_figures import length_histogram
+
+    relevant, others = audit.relevant_lengths
+    assert {row[0] for row in length_histogram(audit).rows} == {"relevant", "other"}
+    figure = length_histogram(replace(audit, relevant_lengths=(relevant, others[:0])))
+    assert {row[0] for row in figure.rows} == {"relevant"}
+    assert "other" not in json.dumps(figure.spec)
+    assert "there are no others" in figure.caption
+
+
+def test_the_picture_of_lengths_says_nothing_of_relevance_by_made_judgments(audit):
+    from offsphere.report.shape_figures import length_histogram
+
+    made = replace(audit.shape.relevance, made=True, relevant=233, others=7)
+    caption = length_histogram(replace(audit, shape=replace(audit.shape, relevance=made))).caption
+    assert "say nothing of relevance: the judgments were made, and 233 of 240 documents" in caption
+    assert "Cohen" not in caption

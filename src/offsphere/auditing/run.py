@@ -158,8 +158,8 @@ def audit(
         >>> audit = osp.audit(task, osp.RankingVectors.of(task, queries, documents), cache=False)
         >>> audit.advice.name
         'dot'
-        >>> audit.advice.verdict[1].partition(" (")[0]
-        'Relevant documents have longer vectors'
+        >>> audit.advice.verdict[1].partition(":")[0]
+        'Length helps'
     """
     check_order("audit", task, vectors)
     clock = _Clock()

@@ -28,7 +28,7 @@ class Finding:
 
     Example:
         >>> from offsphere.wording.finding import Finding
-        >>> numbers = {"metric": "ndcg@10", "value": 0.5134, "made": False}
+        >>> numbers = {"metric": "ndcg@10", "baseline_value": 0.5134, "made": False}
         >>> finding = Finding(topic="scorer", claim="one length", numbers=numbers, certainty="equal")
         >>> finding.sentence.partition(":")[0]
         'Keep cosine'
@@ -42,7 +42,7 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """What people read."""
+        """The claim in words, made from its numbers: what people read."""
         return WORDS[self.claim](self.numbers)
 
     def to_json(self) -> dict[str, Any]:

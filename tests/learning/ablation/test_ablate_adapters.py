@@ -102,9 +102,9 @@ def test_claims_are_not_judged_by_runs_that_are_too_short():
     assert "-0.1000 [-0.1500, -0.0500], p = 0.0001 (no variant was trained for more than 11 steps" in short.evidence
 
 
-@pytest.mark.parametrize(("epochs", "judged"), [(1, False), (40, True)])
-def test_an_ablation_judges_claims_only_where_it_calls_its_runs_long_enough(epochs, judged):
-    recipe = Recipe(batch=64, epochs=epochs, hard_negatives=0)
+@pytest.mark.parametrize(("batch", "judged"), [(64, False), (8, True)])
+def test_an_ablation_judges_claims_only_where_it_calls_its_runs_long_enough(batch, judged):
+    recipe = Recipe(batch=batch, epochs=40, hard_negatives=0)
     variants = [Variant("cosine", recipe, TRIAL), Variant("dot", replace(recipe, normalize="none"), TRIAL)]
     ablation = osp.ablate(hidden(seed=0), variants=variants, seeds=1)
     assert ablation.findings
