@@ -23,12 +23,9 @@ def print_study(study: LayerStudy) -> None:
 def print_layers(layers: Layers, side: str) -> None:
     """Print a table for the tokens, two with special ones, and two for the dimensions."""
     console = table_console()
-    console.print(
-        f"{layers.model}: {layers.texts:,} {side} texts, {layers.token_count:,} tokens, "
-        f"{layers.compared:,} distinct ones in two texts or more",
-        style="bold",
-        soft_wrap=True,
-    )
+    read = f"{layers.texts:,} {side} texts, {layers.token_count:,} tokens"
+    title = f"{layers.model}: {read}, {layers.compared:,} distinct ones in two texts or more"
+    console.print(Text(paragraph(title), style="bold"), soft_wrap=True)
     console.print(Text(paragraph(layers.sentence, "- ", "  ")), soft_wrap=True)
     heads = [
         "layer",
