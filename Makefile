@@ -34,7 +34,7 @@ test-slow: $(VENV)/.tested
 	$(BIN)/python -m pytest -m slow
 
 benchmarks: $(VENV)/.benchmarked
-	failed=0; for script in one_pass significance metrics start_up encode geometry adapt train factorize; do \
+	failed=0; for script in one_pass significance choosing metrics start_up encode geometry adapt train factorize; do \
 		$(BIN)/python benchmarks/$$script.py || failed=1; done; exit $$failed
 
 $(VENV)/.made:
