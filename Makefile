@@ -46,11 +46,7 @@ kill: $(VENV)/.tested
 	OFFSPHERE_KILLS=$(KILLS) $(BIN)/python -m pytest tests/kills -n auto --dist worksteal -rP
 
 benchmarks: $(VENV)/.benchmarked
-<<<<<<< HEAD
-	failed=0; for script in one_pass significance metrics start_up encode geometry adapt train factorize memory; do \
-=======
-	failed=0; for script in one_pass significance choosing metrics start_up encode geometry adapt train factorize; do \
->>>>>>> wp-s
+	failed=0; for script in one_pass significance choosing metrics start_up encode geometry adapt train factorize memory; do \
 		$(BIN)/python benchmarks/$$script.py || failed=1; done; exit $$failed
 
 $(VENV)/.made:
