@@ -1,7 +1,7 @@
 """Max-T costs at most 1.2x the plain randomisation test; testing the choice takes 2 s for 300 queries, 10 s for pairs.
 
-Sizes of real comparisons: 55 rows, 200 options of 300 queries, 300 options of 1,379 pairs. The plain test is of the same
-columns with the same number of sign patterns.
+Sizes of real comparisons: 55 rows, 200 options of 300 queries, 300 options of 1,379 pairs. The plain test is of the
+same columns with the same number of sign patterns.
 """
 
 from __future__ import annotations
