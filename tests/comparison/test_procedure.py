@@ -92,11 +92,13 @@ def test_a_better_planned_row_is_recommended_where_the_procedure_shows_nothing()
     silent = replace(table, procedure=replace(table.procedure, p=0.3))
     assert choose(silent).row is table["dot"]
     assert choose(silent).by == "planned"
-    # rows that nobody asked for need the procedure
+    # of rows that nobody asked for, the corrected p decides, and of those that are as good the simplest is taken
     rows = [replace(row, planned=False) if row.planned else row for row in table.rows]
-    assert choose(replace(silent, rows=rows)).by == "baseline"
-    # and where there is none, the corrected p decides
-    assert choose(replace(table, rows=rows, procedure=None)).by == "row"
+    for unplanned in (replace(silent, rows=rows), replace(silent, rows=rows, procedure=None)):
+        assert choose(unplanned).by == "row"
+        assert choose(unplanned).row.name == "dot"
+    nothing = [replace(row, p=0.5) if row.p is not None else row for row in rows]
+    assert choose(replace(silent, rows=nothing)).by == "baseline"
 
 
 def test_pairs_have_a_procedure_and_pools_have_none():

@@ -119,7 +119,7 @@ def test_rows_that_are_not_tuned_are_tested_as_plain_columns():
 
 
 def test_a_tuned_row_is_tuned_again_under_every_pattern(monkeypatch):
-    """Against the library's own cross-validation, run once for each of all sign patterns."""
+    """Against cross-validation run once for each of all sign patterns; a heavy tail is shrunk to the usual 1.96."""
     rng = np.random.default_rng(5)
     options = rng.normal(0.3, 1, (8, 4))
     folds = assign_folds(8, 4, 0)
@@ -130,9 +130,14 @@ def test_a_tuned_row_is_tuned_again_under_every_pattern(monkeypatch):
     def statistic(signs):
         flipped = options * np.array(signs)[:, None]
         held_out = tune(list(flipped[:, 1:].T), MeanOverQueries(8), folds).measured
-        return [abs(column.sum()) / np.sqrt((column**2).sum()) for column in (flipped[:, 0], held_out)]
+        return [column.sum() / np.sqrt((column**2).sum()) for column in (flipped[:, 0], held_out)]
 
     every = np.array([statistic(signs) for signs in product([1.0, -1.0], repeat=8)])
+    low, high = np.quantile(every[:, 1], [0.025, 0.975])
+    assert -low > high  # losses of what was tuned are larger by chance
+    every[every[:, 1] > 0, 1] *= min(1.959964 / high, 1)
+    every[every[:, 1] < 0, 1] *= min(1.959964 / -low, 1)
+    every = np.abs(every)
     assert np.allclose(tests.alone, (every >= every[0] - 1e-9).mean(axis=0))
     first = int(every[0].argmax())
     assert tests.corrected[first] == pytest.approx((every.max(axis=1) >= every[0, first] - 1e-9).mean())

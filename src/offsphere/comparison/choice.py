@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import numpy as np
+
+from offsphere.comparison.complexity import complexity_of
 from offsphere.comparison.row import Row
 from offsphere.scoring.scorer import Scorer
+from offsphere.statistics.nested_choice import choose_option
 from offsphere.statistics.significance import randomization_test
 
 if TYPE_CHECKING:
@@ -34,8 +39,8 @@ def choose(table: Comparison) -> Choice:
     """Choose what to deploy.
 
     What the procedure chooses, where following it gains significantly, and perhaps as much as matters. Else a planned
-    row that is significantly better, and perhaps by as much.
-    Where there is no procedure (pooled metrics), the best row that is better after correction. Else the baseline.
+    row that is significantly better, and perhaps by as much. Else, of the rows that are so after correction, the
+    simplest that is about as good as the best, by the rule of the procedure. Else the baseline.
 
     Args:
         table: of the comparison.
@@ -68,7 +73,16 @@ def chosen_row(table: Comparison) -> tuple[Row, By]:
     planned = [row for row in better if row.planned]
     if planned:
         return planned[0], "planned"
-    return (better[0], "row") if better and procedure is None else (baseline, "baseline")
+    return (_simplest(better), "row") if better else (baseline, "baseline")
+
+
+def _simplest(rows: Sequence[Row]) -> Row:
+    """Take the simplest of those about as good as the best; the best where there are no values to tell by."""
+    values = [row.values for row in rows if row.values is not None]
+    if len(values) < len(rows):
+        return rows[0]
+    gained = np.stack(values, axis=1) - values[0][:, None]
+    return rows[choose_option(gained, [complexity_of(row.scorer, tuned=row.tuned) for row in rows])]
 
 
 def difference_p(first: Row, second: Row, seed: int) -> float | None:

@@ -21,7 +21,7 @@ from offsphere.comparison.row import ALPHA
 from offsphere.comparison.tuning import MeasuredCandidate
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import Evaluation
-from offsphere.statistics.nested_choice import nested_choice
+from offsphere.statistics.nested_choice import NestedChoice, nested_choice
 
 JUDGED = 6_000  # held-out values in all: the fewer units, the more divisions
 FEWEST_REPEATS, MOST_REPEATS = 5, 30
@@ -126,13 +126,14 @@ def judge_choice(
     ]
     each = [part for row in [options[0].measured, *measured] if (part := evaluation.contributions(row)) is not None]
     baseline, values = each[0], np.mean(each[1:], axis=0)
+    gain, low, high = _around(values - baseline, nested)
     overall = options[nested.overall]
     counts = Counter(options[number].name for number in nested.choices.ravel().tolist())
     return Procedure(
         value=float(values.mean()),
-        gain=float((values - baseline).mean()),
-        low=nested.low,
-        high=nested.high,
+        gain=gain,
+        low=low,
+        high=high,
         p=nested.p,
         chosen={name: count / nested.choices.size for name, count in counts.most_common()},
         phrases={options[number].name: options[number].scorer.phrase for number in np.unique(nested.choices).tolist()},
@@ -169,6 +170,18 @@ def _usable(evaluation: Evaluation, options: Sequence[Option]) -> tuple[list[Opt
     if not kept or kept[0][0] is not options[0]:
         return [], np.zeros((evaluation.units, 0))
     return [option for option, _ in kept], np.stack([column - kept[0][1] for _, column in kept], axis=1)
+
+
+def _around(gained: Array, nested: NestedChoice) -> tuple[float, float, float]:
+    """Put the interval of the test around what was gained.
+
+    Queries are tested by what they gain. Pairs are tested by what each adds to a correlation, and what was put together
+    for them is measured anew, by Kendall's on another scale: there the interval has the same width in standard errors.
+    """
+    gain, tested = float(gained.mean()), float(nested.gained.mean())
+    spread = float(nested.gained.std())
+    scale = float(gained.std()) / spread if spread > 0 else 0.0
+    return gain, gain - (tested - nested.low) * scale, gain + (nested.high - tested) * scale
 
 
 def _assemble(evaluation: Evaluation, options: Sequence[Option], choice: Index) -> Array:

@@ -92,30 +92,35 @@ def choose_by_others(values: Any, division: Any, distances: Any, signs: Any, end
 
 @njit(cache=True, nogil=True)
 def tune_rows(sums: Any, squares: Any, options: Any, counts: Any) -> Any:
-    """Tune each row by its other folds and compute ``|sum| / sqrt(sum of squares)`` of what is held out.
+    """Tune each row by its other folds and compute ``sum / sqrt(sum of squares)`` of what is held out.
 
     Args:
-        sums: of each option over each fold, for each sign pattern: (patterns, folds, options).
+        sums: of each option over each fold, for each sign pattern: (folds, patterns, options).
         squares: of each option over each fold: (folds, options).
         options: the numbers of a row's options in each fold: (rows, folds, most options).
         counts: how many options each row has.
+
+    Returns:
+        The statistic of each row under each pattern: (rows, patterns).
     """
-    patterns, folds, width = sums.shape
-    result = np.zeros((patterns, options.shape[0]))
+    folds, patterns, width = sums.shape
+    result = np.zeros((options.shape[0], patterns))
     whole = np.empty(width)
     for pattern in range(patterns):
-        for option in range(width):
-            whole[option] = sums[pattern, :, option].sum()
+        whole[:] = sums[0, pattern]
+        for fold in range(1, folds):
+            whole += sums[fold, pattern]
         for row in range(options.shape[0]):
             total = spread = 0.0
             for fold in range(folds):
+                own = sums[fold, pattern]
                 best = options[row, fold, 0]
                 for number in range(1, counts[row]):
                     option = options[row, fold, number]
-                    if whole[option] - sums[pattern, fold, option] > whole[best] - sums[pattern, fold, best]:
+                    if whole[option] - own[option] > whole[best] - own[best]:
                         best = option
-                total += sums[pattern, fold, best]
+                total += own[best]
                 spread += squares[fold, best]
             # a row without a difference under this pattern differs less than any other
-            result[pattern, row] = abs(total) / np.sqrt(spread) if spread > 0 else 0.0
+            result[row, pattern] = total / np.sqrt(spread) if spread > 0 else 0.0
     return result

@@ -55,8 +55,15 @@ def _fold_count(folds: Index) -> int:
 
 
 def best(options: Sequence[Array], evaluation: Evaluation, weights: Array) -> int:
-    """Find the option with the highest value under these weights; the first where there is nothing to choose by."""
+    """Find the option with the highest value under these weights; the first where there is nothing to choose by.
+
+    Where units have values to choose by, their mean decides, as it does in the test of what was chosen.
+    """
     if not weights.any():
         return 0
-    values = [float(evaluation.evaluate(option, weights)[0]) for option in options]
+    each = [evaluation.to_choose_by(option) for option in options]
+    known = [part for part in each if part is not None]
+    values = [float(weights[0] @ part) for part in known]
+    if not known:
+        values = [float(evaluation.evaluate(option, weights)[0]) for option in options]
     return int(np.argmax(np.nan_to_num(values, nan=-np.inf)))

@@ -49,13 +49,14 @@ def max_t_by_signs(
         True
     """
     columns = as_columns(differences)
-    scaled = columns / root_of_squares(columns)
-    permuted = np.empty((permutations, columns.shape[1]))
+    squares = np.sqrt((columns**2).sum(axis=0))
+    scaled = columns / np.where(squares > 0, squares, np.nan)
+    permuted = np.empty((columns.shape[1], permutations))
     done = 0
     for signs in random_signs(len(columns), permutations, seed):
-        np.abs(signs @ scaled, out=permuted[done : done + len(signs)])
+        np.matmul(scaled.T, signs.T, out=permuted[:, done : done + len(signs)])
         done += len(signs)
-    return step_down(np.abs(scaled.sum(axis=0)), permuted, len(columns), together)
+    return step_down(np.abs(scaled.sum(axis=0)), np.abs(permuted, out=permuted), len(columns), together)
 
 
 def max_t_by_bootstrap(differences: Array, samples: Array, *, together: Flags | None = None) -> Tests:
@@ -78,7 +79,7 @@ def max_t_by_bootstrap(differences: Array, samples: Array, *, together: Flags | 
     alone = bootstrap_p(differences, samples)
     errors = samples.std(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        drawn = np.abs(samples - samples.mean(axis=0)) / errors
+        drawn = (np.abs(samples - samples.mean(axis=0)) / errors).T
         tests = step_down(np.abs(differences) / np.where(errors > 0, errors, np.nan), drawn, 1, together)
     family = np.isfinite(errors) & (errors > 0) & (True if together is None else np.asarray(together))
     return Tests(alone, np.where(family, np.maximum(alone, tests.corrected), alone))
@@ -91,7 +92,7 @@ def step_down(observed: Array, permuted: Array, units: int, together: Flags | No
 
     Args:
         observed: the statistic of each comparison, large where it differs; one that is no number gets a p of 1.
-        permuted: the same in each permutation: (permutations, comparisons).
+        permuted: the same in each permutation: (comparisons, permutations).
         units: how many were summed up in a statistic, which tells its rounding.
         together: which comparisons are corrected for each other; all where nothing is said.
 
@@ -100,26 +101,24 @@ def step_down(observed: Array, permuted: Array, units: int, together: Flags | No
 
     Example:
         >>> import numpy as np
-        >>> permuted = np.array([[0.0, 3.0], [1.0, 0.0], [0.0, 1.0]])
+        >>> permuted = np.array([[0.0, 1.0, 0.0], [3.0, 0.0, 1.0]])
         >>> step_down(np.array([2.5, 0.5]), permuted, 1).corrected.tolist()
         [0.5, 0.75]
     """
     family = np.ones(len(observed), bool) if together is None else np.asarray(together)
     # equal sums may differ by rounding: count what is equal up to that as equal, which errs on the side of caution
     reached = observed * (1 - _ROUNDING) - _ROUNDING * np.sqrt(units)
+    patterns = 1 + permuted.shape[1]
     p = Tests(np.ones(len(observed)), np.ones(len(observed)))
-    known = np.isfinite(observed)
-    p.alone[known] = (1 + (permuted[:, known] >= reached[known]).sum(axis=0)) / (1 + len(permuted))
+    known = np.flatnonzero(np.isfinite(observed))
+    p.alone[known] = [(1 + np.count_nonzero(permuted[row] >= reached[row])) / patterns for row in known]
     p.corrected[:] = p.alone
-    rows = np.flatnonzero(known & family)
+    rows = known[family[known]]
     rows = rows[np.argsort(observed[rows], kind="stable")]
-    largest = np.maximum.accumulate(permuted[:, rows], axis=1)
-    steps = (1 + (largest >= reached[rows]).sum(axis=0)) / (1 + len(permuted))
+    largest = np.zeros(permuted.shape[1])
+    steps = np.empty(len(rows))
+    for step, row in enumerate(rows):
+        np.maximum(largest, permuted[row], out=largest)
+        steps[step] = (1 + np.count_nonzero(largest >= reached[row])) / patterns
     p.corrected[rows] = np.maximum.accumulate(steps[::-1])[::-1]
     return p
-
-
-def root_of_squares(columns: Array) -> Array:
-    """Take the root of each column's sum of squares; not a number where that is zero, so that p becomes 1."""
-    squares = np.sqrt((columns**2).sum(axis=0))
-    return np.where(squares > 0, squares, np.nan)

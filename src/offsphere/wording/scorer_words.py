@@ -32,7 +32,7 @@ def _planned_better(n: Numbers) -> str:
 
 
 def _row_better(n: Numbers) -> str:
-    """Under a pooled metric nothing can be chosen on a part, so the best row is tested among all."""
+    """A row that is better though all rows were tested together."""
     return (
         f"Use {n['name']} instead of {n['baseline']}: {n['phrase']}. {_bought(n)}, and that is hardly luck: "
         f"{n['metric']} {n['value']:.4f} against {n['baseline_value']:.4f}, {_change(n)} ({chance(n['p'])}, "

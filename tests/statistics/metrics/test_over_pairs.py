@@ -23,6 +23,23 @@ def test_correlations_are_scipys_with_ties(name, seed, levels, count):
     assert np.isclose(contributions.mean(), expected)
 
 
+@pytest.mark.parametrize("name", ORACLES)
+def test_the_spread_of_contributions_is_the_error_of_a_difference(name):
+    """Against resampling and scipy: sign flips and standard errors rest on it."""
+    rng = np.random.default_rng(0)
+    gold = rng.normal(size=400)
+    first = gold + rng.normal(0, 0.7, 400)
+    second = first + rng.normal(0, 0.4, 400)
+    each = [getattr(pairs, f"{name}_contributions")(scores, gold) for scores in (first, second)]
+    error = (each[0] - each[1]).std() / np.sqrt(400)
+    drawn = rng.integers(0, 400, (400, 400))
+    resampled = [
+        ORACLES[name](first[rows], gold[rows]).statistic - ORACLES[name](second[rows], gold[rows]).statistic
+        for rows in drawn
+    ]
+    assert error == pytest.approx(np.std(resampled), rel=0.12)
+
+
 @pytest.mark.parametrize("name", ["spearman", "pearson"])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_weights_are_repeated_pairs(name, seed):

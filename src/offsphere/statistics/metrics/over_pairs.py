@@ -34,16 +34,14 @@ def pearson(scores: Array, gold: Array, weights: Array | None = None) -> Array:
 
 
 def kendall(scores: Array, gold: Array, weights: Array | None = None) -> Array:
-    """Compute Kendall's tau-b; over resamples linearised: tau + 2 (mean contribution - tau), its Hájek projection."""
+    """Compute Kendall's tau-b; over resamples linearised: the mean of its contributions."""
     from scipy.stats import kendalltau
 
     drawn = _weights_or_ones(scores, weights)
     if len(drawn) == 1 and set(np.unique(drawn)) <= {0.0, 1.0}:
         chosen = drawn[0] > 0
         return np.array([kendalltau(scores[chosen], gold[chosen]).statistic])
-    each = kendall_contributions(scores, gold)
-    whole = each.mean()
-    return np.asarray(whole + 2 * (drawn @ each / drawn.sum(axis=1) - whole))
+    return np.asarray(drawn @ kendall_contributions(scores, gold) / drawn.sum(axis=1))
 
 
 def spearman_contributions(scores: Array, gold: Array) -> Array:
@@ -53,12 +51,24 @@ def spearman_contributions(scores: Array, gold: Array) -> Array:
 
 
 def pearson_contributions(scores: Array, gold: Array) -> Array:
-    """Compute what each pair adds to the linear correlation: the product of its two standardised values."""
-    return in_spreads(scores) * in_spreads(gold)
+    """Compute what each pair adds to the linear correlation: their mean is the correlation, their spread its error.
+
+    The product of its two standardised values, less what it does to the spreads by which all are standardised: the
+    influence of the pair (Devlin, Gnanadesikan & Kettenring 1975). The product alone has the same mean and too large a
+    spread, by a fifth for scorers that nearly agree.
+    """
+    left, right = in_spreads(scores), in_spreads(gold)
+    together = left * right
+    value = together.mean()
+    return np.asarray(together - value / 2 * (left**2 + right**2 - 2))
 
 
 def kendall_contributions(scores: Array, gold: Array) -> Array:
-    """Compute what each pair adds to tau-b: concordant less discordant with all others, over tau-b's norm."""
+    """Compute what each pair adds to tau-b: their mean is tau-b, their spread its error (its Hájek projection).
+
+    Twice its concordant less its discordant partners over tau-b's norm, since it is in its own comparisons and in those
+    of all others, less tau-b.
+    """
     count = len(scores)
     sums, ties = np.empty(count), np.zeros(2)
     for start in range(0, count, 512):
@@ -67,7 +77,10 @@ def kendall_contributions(scores: Array, gold: Array) -> Array:
         sums[start : start + 512] = (score_signs * gold_signs).sum(axis=1)
         ties += (np.abs(score_signs).sum(), np.abs(gold_signs).sum())
     norm = np.sqrt(ties[0] * ties[1])
-    return np.asarray(sums * count / norm) if norm > 0 else np.full(count, np.nan)
+    if norm == 0:
+        return np.full(count, np.nan)
+    each = sums * count / norm
+    return np.asarray(2 * each - each.mean())
 
 
 def _weights_or_ones(scores: Array, weights: Array | None) -> Array:
