@@ -15,7 +15,7 @@ from offsphere.base.files import regular_target, write_whole
 
 HOME = Path(offsphere.__file__).parent
 # where else files are written: by those who make them whole, and rows of a store that is not finished
-WRITERS = {"base/files.py", "data/store.py"}
+WRITERS = {"base/files.py", "data/store_writer.py"}
 
 
 def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(tmp_path):

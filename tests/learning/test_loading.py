@@ -106,5 +106,5 @@ def test_what_is_typed_goes_before_the_file_and_the_file_before_the_recipe(tmp_p
     assert (recipe.normalize, recipe.batch, recipe.steps, recipe.pooling) == ("query", 16, 2, "cls")
     assert recipe_from("clip", path).batch == 16
     path.write_text("[1, 2")
-    with pytest.raises(ParameterError, match="is no TOML file"):
+    with pytest.raises(DataError, match="is no TOML file"):
         recipe_from(None, path)

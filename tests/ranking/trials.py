@@ -214,7 +214,12 @@ def search_without(corpus: Corpus, scorers, k: int, excluded: np.ndarray):
     judged = Judgments.of(rows, columns, np.ones(len(rows)), *excluded.shape)
     documents = corpus.documents if isinstance(corpus.documents, np.ndarray) else np.concatenate(corpus.documents)
     evaluator = RankingEvaluator(
-        judged, judged, RankingVectors(corpus.queries, documents), parse_metric(f"ndcg@{k}"), np.zeros(len(excluded))
+        judgments=judged,
+        excluded=judged,
+        vectors=RankingVectors(corpus.queries, documents),
+        document_ids=[str(row) for row in range(len(documents))],
+        metric=parse_metric(f"ndcg@{k}"),
+        folds=np.zeros(len(excluded)),
     )
     order, parts = [], [[] for _ in scorers]
     for chosen, tops in evaluator._rankings(scorers):

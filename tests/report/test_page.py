@@ -355,7 +355,7 @@ def test_no_legend_names_other_documents_where_there_are_none(audit):
     relevant, others = audit.relevant_lengths
     assert {row[0] for row in length_histogram(audit).rows} == {"relevant", "other"}
     figure = length_histogram(replace(audit, relevant_lengths=(relevant, others[:0])))
-    assert {row[0] for row in figure.rows} == {"relevant"}
+    assert {row[0] for row in figure.rows} == {"documents"}
     assert "other" not in json.dumps(figure.spec)
     assert "there are no others" in figure.caption
 
@@ -365,5 +365,5 @@ def test_the_picture_of_lengths_says_nothing_of_relevance_by_made_judgments(audi
 
     made = replace(audit.shape.relevance, made=True, relevant=233, others=7)
     caption = length_histogram(replace(audit, shape=replace(audit.shape, relevance=made))).caption
-    assert "say nothing of relevance: the judgments were made, and 233 of 240 documents" in caption
+    assert "not divided by relevance: the judgments were made, and 233 of 240 documents" in caption
     assert "Cohen" not in caption

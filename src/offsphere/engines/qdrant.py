@@ -16,6 +16,7 @@ import numpy as np
 
 from offsphere.base.errors import DataError, MissingExtraError, OffsphereError
 from offsphere.base.files import write_whole
+from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.spilled import gather_rows
 from offsphere.base.unfinished import is_unfinished, marked_unfinished, refuse_unfinished
 from offsphere.data.store import Store
@@ -104,7 +105,7 @@ def _prepare(folder: Path, name: str) -> None:
         write_whole(meta, json.dumps({"collections": {}, "aliases": {}}).encode())
     if is_unfinished(storage):
         if name in configurations:
-            known = json.loads(meta.read_bytes())
+            known = read_json_object(meta)
             del known["collections"][name]
             write_whole(meta, json.dumps(known).encode())
         remove_unfinished(storage.parent, storage)

@@ -108,7 +108,7 @@ def nearest_means(
     blocks = Blocks.of(documents)
     if queries.ndim != 2 or queries.shape[1] != blocks.dimension:  # noqa: PLR2004
         raise VectorError(f"the query bank has shape {queries.shape}, documents have {blocks.dimension} dimensions")
-    bank = _mapped(transform(queries, "query"), "bank query", 0)
+    bank = _mapped(queries, transform(queries, "query"), "bank query", 0)
     chunks = [_Mapped(*(part[start : start + CHUNK] for part in bank)) for start in range(0, len(queries), CHUNK)]
     most, first = max(neighbours), 0
     parts: list[list[Array]] = [[] for _ in neighbours]
@@ -135,11 +135,15 @@ class _Mapped(NamedTuple):
     lengths: Array
 
 
-def _mapped(rows: Rows, kind: str, first: int) -> _Mapped:
+def _mapped(given: Vectors, rows: Rows, kind: str, first: int) -> _Mapped:
+    """Transformed vectors with their lengths; one that is not finite, as it came or transformed, is refused."""
     row_lengths = lengths(rows)
     bad = np.flatnonzero(~np.isfinite(row_lengths))
     if len(bad):
-        raise VectorError(f"{kind} vector in row {first + int(bad[0])} is not finite: remove it or encode it again")
+        after = " in float32 after the transforms" if np.isfinite(given[bad[0]]).all() else ""
+        raise VectorError(
+            f"{kind} vector in row {first + int(bad[0])} is not finite{after}: remove it or encode it again"
+        )
     return _Mapped(rows.astype(np.float64), row_lengths)
 
 
@@ -147,7 +151,7 @@ def _best_values(
     similarity: Polar, transform: TransformFunction, tile: Rows, first: int, bank: Sequence[_Mapped], most: int
 ) -> Array:
     """Find the best values of a tile's documents with bank queries, best first: (documents, at most ``most``)."""
-    documents = _mapped(transform(tile), "document", first)
+    documents = _mapped(tile, transform(tile), "document", first)
     best = np.empty((len(tile), 0))
     for chunk in bank:
         values = similarity((documents.rows @ chunk.rows.T).T, chunk.lengths[:, None], documents.lengths).T

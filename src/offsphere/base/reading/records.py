@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from math import isfinite, nan
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from offsphere.base.errors import DataError
 
@@ -40,7 +41,7 @@ def record_of(kind: type[Made], values: Any, where: str, *, null_is_nan: bool = 
     """
     if not isinstance(values, Mapping):
         raise DataError(f"{where}: expected a JSON object, found {type(values).__name__}")
-    hints, optional = get_type_hints(kind), _optional_fields(kind)
+    hints, optional = _types_of(kind), _optional_fields(kind)
     hints = {name: hint for name, hint in hints.items() if name in optional}
     missing = [name for name in hints if name not in values and not optional[name]]
     if missing:
@@ -50,6 +51,12 @@ def record_of(kind: type[Made], values: Any, where: str, *, null_is_nan: bool = 
         raise DataError(f"{where}: unknown field {unknown[0]!r}: it is of another version")
     given = {name: _value(values[name], hints[name], f"{where}: {name!r}", null_is_nan) for name in values}
     return kind(**given)
+
+
+@cache
+def _types_of(kind: type) -> dict[str, Any]:
+    """The type of each field, from the annotations, which are texts of ours."""
+    return get_type_hints(kind)
 
 
 def _optional_fields(kind: type) -> dict[str, bool]:
