@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from math import isfinite, nan
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from offsphere.base.errors import DataError
 
