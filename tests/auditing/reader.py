@@ -88,7 +88,7 @@ class Reader:
     def dot_state(self):
         """Which of four the dot product is, from its row alone."""
         dot, worth = self.row("dot"), self.table.worth
-        if dot is None or dot.p is None or not self.enough:
+        if dot is None or dot.p is None or not self.enough or not self.readable:
             return "none"
         if dot.difference_low > -worth and dot.difference_high < worth:
             return "equal"
