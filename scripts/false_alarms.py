@@ -2,9 +2,8 @@
 
 ``python scripts/false_alarms.py FOLDER scifact cranfield cisi`` measures every option on real tasks once, then makes
 1,000 data sets of 30 to 300 queries in which no option gains anything: the real differences, each query's with a random
-sign.
-In the last columns what really loses goes on losing, and only what is called better is false. What was simulated is kept
-and not done again. Prints the table of docs/comparing.md.
+sign. In the last columns what really loses goes on losing, and only what is called better is false. What was simulated
+is kept and not done again. Prints the table of docs/comparing.md.
 """
 
 from __future__ import annotations
