@@ -19,7 +19,7 @@ OUTER = 2
 
 
 def recommended(task, vectors):
-    return choose(osp.compare(task, vectors, permutations=2_000)).row.scorer
+    return choose(osp.compare(task, vectors, permutations=2_000)).scorer
 
 
 def held_out_differences(task, vectors):
@@ -30,7 +30,8 @@ def held_out_differences(task, vectors):
         known, unseen = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         part = task.only(known)
         scorer = recommended(part, osp.RankingVectors(vectors.queries[known], vectors.documents))
-        tops = osp.search(vectors.queries[unseen], vectors.documents, [scorer, osp.Scorer()], 10)
+        both = [scorer, osp.Scorer()]
+        tops = osp.search(vectors.queries[unseen], vectors.documents, both, 10, ids=task.document_ids)
         judgments = task.judgments.only(unseen)
         values = [ndcg(judgments.gains(top.documents), judgments.ideal(), 10) for top in tops]
         differences[unseen] = values[0] - values[1]

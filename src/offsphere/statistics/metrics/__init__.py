@@ -104,7 +104,7 @@ def parse_metric(text: str) -> Metric:
         >>> parse_metric("recall").name, parse_metric("spearman").kind
         ('recall@10', 'pairs')
     """
-    match = re.fullmatch(r"([a-z-]+?)(?:-?@-?(\d+))?", plain_name(text))
+    match = re.fullmatch(r"([a-z-]+?)(?:-?@(\d+))?", plain_name(re.sub(r"\s*@\s*", "@", text)))
     label = match.group(1) if match else text
     if label in _PAIRS and match and match.group(2) is None:
         return Metric(label, "pairs")
