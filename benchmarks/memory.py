@@ -134,7 +134,8 @@ def write(folder: Path, kind: str, documents: int) -> None:
     for name, count, letter in (("corpus", documents, "d"), ("queries", QUERIES, "q")):
         with (folder / f"{name}.jsonl").open("w") as stream:
             for row in range(count):
-                stream.write(json.dumps({"_id": f"{letter}{row}", "text": f"word{row % 997} word{row % 31} end"}) + "\n")
+                text = f"word{row % 997} word{row % 31} end"
+                stream.write(json.dumps({"_id": f"{letter}{row}", "text": text}) + "\n")
 
 
 def save(folder: Path, kind: str, name: str, vectors: np.ndarray, ids: list[str]) -> None:
