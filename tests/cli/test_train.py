@@ -107,7 +107,7 @@ def test_bad_options_are_told(data, model, tmp_path):
     path.write_text("temperatur = 1")
     for arguments, match in [
         (["--config", path], "did you mean temperature"),
-        (["--config", tmp_path / "none.toml"], "none.toml does not exist"),
+        (["--config", tmp_path / "none.toml"], "does not exist"),
         (["--recipe", "clop"], "did you mean clip"),
         (["--set", "pooling=middle"], "mean, cls, max"),
         (["--normalize", "sideways"], "unknown normalisation"),
