@@ -99,4 +99,4 @@ def _read(path: Path) -> dict[bytes, str]:
 
 def _checksum(path: Path) -> str:
     with reading(path, "a file that can be read"), open_file(path) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]  # it reads
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -41,7 +41,7 @@ def record_of(kind: type[Made], values: Any, where: str, *, null_is_nan: bool = 
     """
     if not isinstance(values, Mapping):
         raise DataError(f"{where}: expected a JSON object, found {type(values).__name__}")
-    hints, optional = _types_of(kind), _optional_fields(kind)
+    hints, optional = _types_of(kind), _optional_fields(kind)  # type: ignore[arg-type]  # types are hashable
     hints = {name: hint for name, hint in hints.items() if name in optional}
     missing = [name for name in hints if name not in values and not optional[name]]
     if missing:
