@@ -47,7 +47,7 @@ def most_to_gain(differences: Array, samples: Array, level: float = 0.95) -> flo
         >>> import numpy as np
         >>> samples = np.random.default_rng(0).normal(0.01, 0.001, (2_000, 1))
         >>> round(most_to_gain(np.array([0.01]), samples), 4)
-        0.0117
+        0.0116
     """
     if not len(differences):
         return 0.0
