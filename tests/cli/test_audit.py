@@ -58,6 +58,12 @@ def test_other_formats(generated, tmp_path, form):
         assert text.startswith("# ")
 
 
+def test_the_smallest_gain_that_matters_reaches_the_comparison(generated):
+    result = run("audit", generated, "--json", "--worth", "0.123")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["comparison"]["worth"] == 0.123
+
+
 def test_json_is_json_and_nothing_else_and_writes_nothing(generated, tmp_path):
     result = run("audit", generated, "--json", cwd=tmp_path, env=environment_with(Path.cwd()))
     assert json.loads(result.stdout)["advice"]["verdict"]

@@ -58,6 +58,13 @@ def test_json_is_json_and_nothing_else(generated):
     assert all(keys <= set(row) for row in values["scorers"])
 
 
+def test_the_smallest_gain_that_matters_can_be_said(generated):
+    result = run("compare", generated, "--json", "--scorer", "dot", "--worth", "0.9")
+    values = json.loads(result.stdout)
+    assert values["worth"] == 0.9
+    assert values["most_to_gain"] < 0.9
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -70,6 +77,7 @@ def test_json_is_json_and_nothing_else(generated):
         (["--split", "dev"], "has no split 'dev'"),
         (["--vectors", "nowhere"], "nowhere is not a folder of vectors"),
         (["--folds", "1"], "needs at least 2"),
+        (["--worth", "0"], "worth = 0.0: the smallest gain that matters is above 0"),
         (["--scorer", "whiten(0.5, 1.5) + cosine"], "components = 1.5 is not a positive number"),
         (["--scorer", "drop-top"], "drop-top is a transform: write 'drop-top + cosine'"),
         (["--scorer", "polar"], "polar needs its parameters: write polar(query, document) with numbers"),
