@@ -357,7 +357,7 @@ def test_no_legend_names_other_documents_where_there_are_none(audit):
     figure = length_histogram(replace(audit, relevant_lengths=(relevant, others[:0])))
     assert {row[0] for row in figure.rows} == {"documents"}
     assert "other" not in json.dumps(figure.spec)
-    assert "there are no others" in figure.caption
+    assert "nothing to compare them with" in figure.caption
 
 
 def test_the_picture_of_lengths_says_nothing_of_relevance_by_made_judgments(audit):

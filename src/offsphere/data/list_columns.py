@@ -45,7 +45,9 @@ def gather_lists(kind: Any, rows: int, blocks: Callable[[int], Iterable[Any]], w
     """
     if not rows:
         raise VectorError(f"{where} holds no vectors: it has no rows")
-    first = next(iter(blocks(1)))
+    first = next(iter(blocks(1)), None)
+    if first is None or not len(first):
+        raise VectorError(f"{where} is truncated or damaged: it says that it has {rows:,} rows, and has none")
     if not first[0].is_valid:
         raise VectorError(f"{where}: row 0 has no vector")
     width = len(first[0])

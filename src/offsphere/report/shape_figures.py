@@ -31,7 +31,7 @@ def length_histogram(audit: Audit) -> Figure | None:
             groups = {"documents": np.concatenate(audit.relevant_lengths)}
             caption = "Lengths of the vectors of all documents, as shares of them."
             if not len(others):
-                caption += " Every one is relevant to some query: there are no others to compare with."
+                caption += " Every one is relevant to some query, so there is nothing to compare them with."
             if relevance is not None and relevance.made_and_covering:
                 caption += f" They are not divided by relevance: {relevance.made_and_covering}."
         edges = np.histogram_bin_edges(np.concatenate(audit.relevant_lengths), BINS)

@@ -197,7 +197,7 @@ class Ablation:
             DataError: If the folder holds none, or its files are broken.
         """
         path = folder / RESULT
-        if folder.is_dir() and not path.exists():
+        if not path.exists() and not folder.is_file():
             raise DataError(f"{folder} holds no ablation: make one with offsphere ablate DATA --out {folder}")
         saved = record_of(SavedAblation, read_sealed(path), f"{path} is not a saved ablation", null_is_nan=True)
         tasks = len(saved.tasks)

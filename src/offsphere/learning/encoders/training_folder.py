@@ -70,7 +70,7 @@ def _write_plan(folder: Path, checkpoints: Path, setup: EncoderSetup, *, restart
         shutil.rmtree(checkpoints, ignore_errors=True)
         (folder / RECORD).unlink(missing_ok=True)
     elif (folder / RECORD).is_file():
-        raise ParameterError(f"{folder} holds a trained model: choose another --out, or train anew with --restart")
+        raise ParameterError(f"{folder} holds a trained model already: choose another --out, or add --restart")
     digest, plan = setup.digest(), setup.plan()
     path = checkpoints / PLAN
     if path.is_file() and last_checkpoint(checkpoints) is not None:
