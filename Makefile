@@ -43,7 +43,7 @@ fuzz: $(VENV)/.tested
 	$(BIN)/python -m tests.fuzz.coverage_guided $(FUZZ)
 
 kill: $(VENV)/.tested
-	OFFSPHERE_KILLS=$(KILLS) $(BIN)/python -m pytest tests/kills -n auto --dist worksteal -rP
+	OFFSPHERE_KILLS=$(KILLS) $(BIN)/python -m pytest tests/kills -m "slow or not slow" -n auto --dist worksteal -rP
 
 benchmarks: $(VENV)/.benchmarked
 	failed=0; for script in one_pass significance choosing metrics start_up encode geometry adapt train factorize memory; do \

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from offsphere.base.errors import OffsphereError
 from offsphere.base.files import write_whole
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
+from offsphere.data.store_writer import locked
 from offsphere.data.task import Task
 from offsphere.learning.encoders.callbacks import cannot_write, not_written
 from offsphere.learning.encoders.card import add_to_card, length_report
@@ -136,34 +138,40 @@ def train(
         seed=seed,
     )
     setup = EncoderSetup.of(model, data, chosen, seed)
-    checkpoints = open_checkpoints(folder, setup, restart=restart) if folder is not None else None
-    judge = Judge(test, data.metric) if test is not None else None
-    before = measure_before(judge, setup.model, checkpoints) if judge is not None else None
-    setup = setup.with_negatives()
-    fitted = fit(
-        setup.model,
-        chosen,
-        setup.pairs,
-        setup.judge,
-        seed,
-        probe=TextProbe.of(data.held_out.task, seed),
-        layers=layers,
-        folder=checkpoints,
-        progress=progress,
-        seen=seen,
-        before_step=before_step,
-    )
-    settle(setup.model)
-    outcome = None
-    if judge is not None and before is not None:
-        evaluator, after = judge.measure(setup.model)
-        outcome = outcome_of(judge, evaluator.evaluation, [before, *after], seed)
-    trained = TrainedEncoder(setup.model, setup.plan(), _record(setup, fitted, outcome), outcome)
-    if folder is not None and checkpoints is not None and this_process_writes():
-        _save_instead_of(checkpoints, trained, fitted, folder)
-    if push_to_hub is not None and this_process_writes():
-        push(trained.model, push_to_hub, folder)
+    with _alone_in(folder):
+        checkpoints = open_checkpoints(folder, setup, restart=restart) if folder is not None else None
+        judge = Judge(test, data.metric) if test is not None else None
+        before = measure_before(judge, setup.model, checkpoints) if judge is not None else None
+        setup = setup.with_negatives()
+        fitted = fit(
+            setup.model,
+            chosen,
+            setup.pairs,
+            setup.judge,
+            seed,
+            probe=TextProbe.of(data.held_out.task, seed),
+            layers=layers,
+            folder=checkpoints,
+            progress=progress,
+            seen=seen,
+            before_step=before_step,
+        )
+        settle(setup.model)
+        outcome = None
+        if judge is not None and before is not None:
+            evaluator, after = judge.measure(setup.model)
+            outcome = outcome_of(judge, evaluator.evaluation, [before, *after], seed)
+        trained = TrainedEncoder(setup.model, setup.plan(), _record(setup, fitted, outcome), outcome)
+        if folder is not None and checkpoints is not None and this_process_writes():
+            _save_instead_of(checkpoints, trained, fitted, folder)
+        if push_to_hub is not None and this_process_writes():
+            push(trained.model, push_to_hub, folder)
     return trained
+
+
+def _alone_in(folder: Path | None) -> AbstractContextManager[None]:
+    """Keep a second training out of a folder while one is at work there."""
+    return locked(folder) if folder is not None and this_process_writes() else nullcontext()
 
 
 def save(trained: TrainedEncoder, fitted: Fit, folder: Path) -> None:
