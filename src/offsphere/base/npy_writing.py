@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-
-from offsphere.base.files import whole_file
 
 
 class Sink(Protocol):
@@ -18,20 +15,6 @@ class Sink(Protocol):
 
     def write(self, content: Any, /) -> Any:
         """Take all of some bytes."""
-
-
-def write_npy(path: Path, array: NDArray[Any]) -> None:
-    """Write an array as a .npy file that appears whole or not at all.
-
-    Args:
-        path: The file.
-        array: Numbers or texts, no objects.
-
-    Raises:
-        OffsphereError: It cannot be written.
-    """
-    with whole_file(path) as stream:
-        write_blocks(stream, [array], array.shape, array.dtype)
 
 
 def write_blocks(sink: Sink, blocks: Iterable[NDArray[Any]], shape: tuple[int, ...], dtype: DTypeLike) -> None:

@@ -148,6 +148,13 @@ def test_bad_input_is_told(words, transformer, tmp_path):
     osp.train(words, load_static(), tmp_path / "m", restart=True, **options)
 
 
+def test_a_second_training_keeps_out_of_a_folder_where_one_is_at_work(tmp_path, words):
+    from offsphere.data.store_writer import locked
+
+    with locked(tmp_path / "m"), pytest.raises(OffsphereError, match="another process is writing to"):
+        osp.train(words, load_static(), tmp_path / "m", batch=8, steps=2)
+
+
 def test_the_card_says_how_to_score_and_what_lengths_are_like(words, transformer_folder, tmp_path):
     test = words_task(40, 60, seed=5, name="test")
     osp.train(words, load(transformer_folder), tmp_path / "m", test=test, normalize="query", steps=4, batch=16)
