@@ -14,13 +14,7 @@ from tests.processes import PATIENCE, ROOT, environment_with
 KILLS = os.environ.get("OFFSPHERE_KILLS", "4")
 
 
-# of some twenty killed trainings one ended with other dynamics, so it is looked at apart from every run
-LONG = {"train"}
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in COMMANDS]
-)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_killed_command_ends_with_the_same_bytes_when_it_is_run_again(name):
     result = subprocess.run(
         [sys.executable, "-m", "tests.kills", name, KILLS],

@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
 from offsphere.learning.encoders import train_encoder
+from offsphere.learning.encoders.encoder_dynamics import Dynamics
 from tests.learning.encoders.trainings import TRAIN, load, load_static, run_script
 
 
@@ -64,10 +65,13 @@ def test_a_disk_that_is_full_keeps_the_checkpoint_before(whole, dropout_folder, 
     assert_same_training(whole("magnitude"), tmp_path / "full")
 
 
+@pytest.mark.parametrize("moment", [(Dynamics, "on_train_end"), (train_encoder, "settle")])
 @pytest.mark.parametrize("stop", ["worn out", "last step"])
-def test_a_training_that_was_killed_after_its_last_step_is_not_gone_on_with(words, dropout_folder, tmp_path, stop):
-    """It was killed while the test corpus was encoded; the same command finds that all is done."""
-    options = {"steps": 8, "batch": 16, "evaluate_every": 2, "dynamics_every": 0, "seed": 1}
+def test_a_training_that_was_killed_after_its_last_step_is_not_gone_on_with(
+    words, dropout_folder, tmp_path, stop, moment
+):
+    """It was killed after its last checkpoint, or while the test corpus was encoded; the same command knows it is done."""
+    options = {"steps": 8, "batch": 16, "evaluate_every": 2, "dynamics_every": 50, "seed": 1}
     options |= {"patience": 1, "rate": 1e-9} if stop == "worn out" else {"patience": 9, "rate": 1e-3}
     whole = osp.train(words, load(dropout_folder), tmp_path / "whole", **options)
 
@@ -75,12 +79,13 @@ def test_a_training_that_was_killed_after_its_last_step_is_not_gone_on_with(word
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(train_encoder, "settle", killed)
+        patch.setattr(*moment, killed)
         with pytest.raises(KeyboardInterrupt):
             osp.train(words, load(dropout_folder), tmp_path / "killed", **options)
     again = osp.train(words, load(dropout_folder), tmp_path / "killed", **options)
     assert again.record.run.steps == whole.record.run.steps
     assert again.record.run.stopped == whole.record.run.stopped
+    assert str(again.record.dynamics) == str(whole.record.dynamics)
     for name, value in whole.model.state_dict().items():
         assert torch.equal(value, again.model.state_dict()[name]), name
 

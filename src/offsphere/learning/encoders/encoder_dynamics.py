@@ -155,10 +155,19 @@ class Dynamics(TrainerCallback):
         if self.every and state.global_step % self.every == 0:
             self.look(given["model"], state.global_step)
 
+    def on_save(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
+        """Measure the last step before its checkpoint is marked as whole: nothing is measured when it is gone on with."""
+        if control.should_training_stop:
+            self._look_at_end(given["model"], state.global_step)
+
     def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
-        """Measure after the last step."""
-        if self.rows and self.rows[-1]["step"] < state.global_step:
-            self.look(given["model"], state.global_step)
+        """Measure after the last step, where no checkpoint was written."""
+        self._look_at_end(given["model"], state.global_step)
+
+    def _look_at_end(self, model: Any, step: int) -> None:
+        """Measure the last step, once."""
+        if self.rows and self.rows[-1]["step"] < step:
+            self.look(model, step)
 
     def look(self, model: Any, step: int) -> None:
         """Measure the probe now; one of a single pair shows nothing and is not measured.

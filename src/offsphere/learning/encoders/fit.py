@@ -144,7 +144,8 @@ def fit(
         watch.resume(checkpoint)
         if dynamics is not None and folder is not None:
             dynamics.rows = _read_dynamics(folder)
-    callbacks: list[Any] = [watch, *([dynamics] if dynamics is not None else [])]
+    # dynamics first: what it measures is written when the watch marks a checkpoint as whole
+    callbacks: list[Any] = [*([dynamics] if dynamics is not None else []), watch]
     if before_step is not None:
         callbacks.append(_BeforeStep(before_step))
     stopped, broke = "the last step", False
