@@ -1,14 +1,32 @@
-"""Elasticsearch: what to set for each metric."""
+"""Elasticsearch and OpenSearch: what to set, from their documentation; neither was tried.
+
+Scores are made positive there: https://www.elastic.co/docs/reference/elasticsearch/mapping-reference/dense-vector and
+https://docs.opensearch.org/latest/field-types/supported-field-types/knn-spaces/.
+"""
 
 from __future__ import annotations
 
-from offsphere.engines.engine import Engine, MetricWords
+from types import MappingProxyType
+
+from offsphere.engines.engine import Engine
+from offsphere.engines.metric import Metric, MetricFacts
+
+SHIFTED_DOT = "score = 1 + dot where dot >= 0, else 1 / (1 - dot)"
 
 ELASTICSEARCH = Engine(
     name="Elasticsearch",
-    words=MetricWords(
-        cosine='dense_vector with "similarity": "cosine"',
-        inner_product='dense_vector with "similarity": "max_inner_product" ("dot_product" wants unit vectors)',
-        euclidean='dense_vector with "similarity": "l2_norm"',
+    metrics=MappingProxyType(
+        {
+            Metric.COSINE: MetricFacts('dense_vector with "similarity": "cosine"', score="score = (1 + cosine) / 2"),
+            Metric.INNER_PRODUCT: MetricFacts(
+                'dense_vector with "similarity": "max_inner_product" ("dot_product" wants unit vectors)',
+                score=SHIFTED_DOT,
+            ),
+            Metric.EUCLIDEAN: MetricFacts(
+                'dense_vector with "similarity": "l2_norm"', score="score = 1 / (1 + distance^2)"
+            ),
+        }
     ),
+    notes=('From 384 dimensions on it stores one bit a number unless "index_options" say otherwise.',),
+    tested=False,
 )

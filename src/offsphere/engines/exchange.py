@@ -18,10 +18,18 @@ from offsphere.base.reading.file_access import open_file
 from offsphere.data.store import Manifest, Store, is_store, open_store, read_manifest
 from offsphere.data.store_writer import PROGRESS, StoreWriter, locked
 from offsphere.data.vector_files import SUFFIXES, read_vectors
-from offsphere.engines.engine import Exchange, NamedRows
+from offsphere.engines.collection import Layout, NamedRows
+from offsphere.engines.corpus import Corpus
+from offsphere.engines.engine import Engine
+from offsphere.engines.filling import Filling
 from offsphere.engines.import_plan import plan_import, row_blocks
-from offsphere.engines.registry import ENGINES
+from offsphere.engines.metric import Metric
+from offsphere.engines.registry import ENGINES, engine_of
+from offsphere.engines.serving import Serving
+from offsphere.engines.target import Target, hide_password
 from offsphere.engines.vector_writers import WRITERS
+from offsphere.scoring.scorer import Scorer
+from offsphere.scoring.similarity import DOT
 
 
 def export_store(store: Store, target: str) -> None:
@@ -35,15 +43,15 @@ def export_store(store: Store, target: str) -> None:
         OffsphereError: where the target is of no known kind.
         DataError: where a collection of that name is there already.
     """
-    exchange, path, name = _engine_location(target) or (None, Path(target), "")
-    if exchange is None and path.suffix not in WRITERS:
-        raise OffsphereError(f"cannot export to {target!r}: give {_known_locations()}")
-    kept = f"{target} is unfinished" if name else f"nothing was written to {target}"
-    with told_when_interrupted(lambda: f"{kept}: the same command begins it anew"):
-        if exchange is not None:
-            exchange.write(store, path, name)
-        else:
-            WRITERS[path.suffix](store, path)
+    known = _engine_target(target)
+    path = Path(target)
+    if known is None and path.suffix not in WRITERS:
+        raise OffsphereError(f"cannot export to {hide_password(target)!r}: give {_known_locations()}")
+    if known is not None:
+        _fill(store, *known)
+        return
+    with told_when_interrupted(lambda: f"nothing was written to {target}: the same command begins it anew"):
+        WRITERS[path.suffix](store, path)
 
 
 def import_vectors(
@@ -116,38 +124,61 @@ def _write_store(folder: Path, plan: Manifest, vectors: Vectors, names: list[str
         return writer.finish(names, unknown.tolist(), unknown, [False] * len(names))
 
 
+def _fill(store: Store, engine: Engine, where: Target) -> None:
+    """Put the vectors of a store into a new collection as they are, lengths kept."""
+    assert engine.open is not None
+    metric = next(
+        metric for metric in (Metric.INNER_PRODUCT, Metric.EUCLIDEAN, Metric.COSINE) if metric in engine.metrics
+    )
+    serving = Serving(scorer=Scorer(DOT), metric=metric, lowered=False)
+    layout = Layout(store.manifest.dimension, metric, "exact", rows=store.manifest.rows)
+    with engine.open(where) as collection:
+        layout = layout._replace(index=collection.index_kinds[0])
+        Filling(collection, serving, Corpus(store.vectors, store.ids), layout, str(where)).run()
+
+
 def _read_source(source: str) -> NamedRows:
     """Read vectors, and ids where there are some, from a file or a collection."""
-    exchange, path, name = _engine_location(source) or (None, Path(source), "")
-    if not name:
-        open_file(path).close()  # whose errors say more than those of a format
-    if exchange is not None:
-        return exchange.read(path, name)
+    known = _engine_target(source)
+    if known is not None:
+        return read_collection(*known)
+    path = Path(source)
+    open_file(path).close()  # whose errors say more than those of a format
     if path.suffix not in SUFFIXES:
         raise OffsphereError(f"cannot import {source!r}: give {_known_locations()}")
     file = read_vectors(path)
-    return file.vectors, file.ids
+    return NamedRows(file.vectors, file.ids)
 
 
-def _engine_location(text: str) -> tuple[Exchange, Path, str] | None:
-    """Find the engine that a location belongs to, with its file, or its folder and a name; nothing where none does."""
+def read_collection(engine: Engine, where: Target) -> NamedRows:
+    """Read the vectors and ids of a collection, which is left as it is.
+
+    Raises:
+        DataError: There is none, or half of one.
+    """
+    assert engine.open is not None
+    with engine.open(where) as collection:
+        facts = collection.facts()
+        if facts is None:
+            raise DataError(f"{where} does not exist: give a {engine.name} collection as {engine.form}")
+        if facts.unfinished:
+            raise DataError(f"{where} is unfinished: what wrote it was killed, or is still writing: write it again")
+        if not facts.rows:
+            raise DataError(f"{where} has no vectors")
+        return collection.read()
+
+
+def _engine_target(text: str) -> tuple[Engine, Target] | None:
+    """The engine that a location belongs to and where in it; nothing where it is a file of vectors."""
     prefix, _, rest = text.partition(":")
-    suffix = Path(text).suffix
-    for exchange in _exchanges():
-        if rest and exchange.prefix == prefix:
-            folder, colon, name = rest.rpartition(":")
-            if not colon or not folder or not name:
-                raise OffsphereError(f"cannot read {text!r}: write {prefix}:FOLDER:NAME")
-            return exchange, Path(folder), name
-    return next(((exchange, Path(text), "") for exchange in _exchanges() if suffix and exchange.suffix == suffix), None)
+    opened = [engine for engine in ENGINES if engine.open is not None]
+    if rest and any(engine.prefix == prefix for engine in opened):
+        return engine_of(text)
+    return next((engine_of(text) for engine in opened if engine.suffix and text.endswith(engine.suffix)), None)
 
 
 def _known_locations() -> str:
     """List all files and collections that can be written and read."""
-    *first, last = [*WRITERS, *(exchange.location for exchange in _exchanges())]
+    opened = [engine for engine in ENGINES if engine.open is not None]
+    *first, last = [*WRITERS, *(engine.suffix or engine.form for engine in opened)]
     return f"{', '.join(first)} or {last}"
-
-
-def _exchanges() -> list[Exchange]:
-    """List how vectors travel to the engines that take them."""
-    return [engine.exchange for engine in ENGINES if engine.exchange is not None]

@@ -1,80 +1,229 @@
-"""FAISS: what to set for each metric, and a flat index as a file.
+"""FAISS: an index as a file, exact (flat), as a graph (HNSW) or as inverted lists (IVF), its ids beside it.
 
-A flat index is a header and the vectors, so it is written and read here, a block at a time and from the map, without
-the package: that one believes what a header claims, and allocates it. (faiss/impl/index_write.cpp, ``write_index``)
+FAISS has inner product and squared distance and no cosine: whoever wants that normalises, as a lowered scorer does.
 """
 
 from __future__ import annotations
 
-import struct
-from pathlib import Path
+from contextlib import ExitStack, suppress
+from math import ceil, sqrt
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from offsphere.base.errors import DataError
-from offsphere.base.reading.file_access import open_file, reading
-from offsphere.data.store import Store
-from offsphere.data.vector_files import ids_beside
-from offsphere.engines.engine import Engine, Exchange, MetricWords, NamedRows
-from offsphere.engines.store_parts import blocks_of, file_with_ids
+from offsphere.base.arrays import Rows
+from offsphere.base.errors import DataError, MissingExtraError
+from offsphere.base.reading.file_access import reading
+from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows
+from offsphere.engines.engine import Engine
+from offsphere.engines.faiss_files import KIND, flat_header, map_flat, read_header
+from offsphere.engines.index_file import FileCollection, IndexStream, check_rows, file_with_ids
+from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.target import Target
 
-KIND = "a FAISS index"
-FLAT = (b"IxFI", b"IxF2", b"IxFl")  # for inner product, L2, any metric
-INNER_PRODUCT, L2 = 0, 1  # other metrics have an argument in the header
-METRICS = (*range(5), *range(20, 26))
-UNUSED = 1 << 20  # what stands in two fields that have no meaning any more
-TRAINED = 1
-_HEADER = struct.Struct("<4siqqqBi")  # kind, dimensions, vectors, unused, unused, trained, metric
-_COUNT = struct.Struct("<Q")  # numbers that follow
-
-
-def write_index(store: Store, path: Path, name: str = "") -> None:  # noqa: ARG001
-    """Write the vectors as a flat index of inner products, the ids beside it."""
-    rows, width = store.vectors.shape
-    with file_with_ids(store, path) as stream:
-        stream.write(_HEADER.pack(FLAT[0], width, rows, UNUSED, UNUSED, TRAINED, INNER_PRODUCT))
-        stream.write(_COUNT.pack(rows * width))
-        for block in blocks_of(store):
-            stream.write(np.ascontiguousarray(block, "<f4").tobytes())
+NEIGHBOURS = 32  # of a node of the graph
+TRAINING_ROWS = 64  # of each list, that the lists are found with
+METRICS = {Metric.INNER_PRODUCT: 0, Metric.EUCLIDEAN: 1}  # as FAISS numbers them
+KINDS = {
+    "IHNf": "HNSW",
+    "IHNs": "HNSW, scalar quantizer",
+    "IwFl": "IVF",
+    "IwSq": "IVF, scalar quantizer",
+    "IxSQ": "scalar quantizer",
+}
 
 
-def read_index(path: Path, name: str = "") -> NamedRows:  # noqa: ARG001
-    """Map the vectors of a flat index, and read the ids where they lie beside it.
+class _AbandonedError(Exception):
+    """An index that is not finished: what was written of it is thrown away."""
 
-    Raises:
-        DataError: It is no flat index, or does not have the size that it claims.
-    """
-    with reading(path, KIND), open_file(path) as stream:
-        start = stream.read(_HEADER.size)
-        if len(start) < _HEADER.size or not start.startswith(b"I"):
-            raise DataError(f"{path} is no FAISS index")
-        kind, width, rows, _, _, _, metric = _HEADER.unpack(start)
-        if kind not in FLAT:
-            raise DataError(
-                f"{path} is a FAISS index of the kind {kind.decode('ascii', 'replace')!r}: only a flat index holds the "
-                "vectors themselves"
-            )
-        if metric not in METRICS:
-            raise DataError(f"{path} is damaged: it has the metric {metric}, which FAISS does not have")
-        if metric > L2:
-            stream.read(4)  # the argument of the metric
-        (count,) = _COUNT.unpack(stream.read(_COUNT.size))
-        size = path.stat().st_size - stream.tell()
-        if width < 1 or rows < 1 or count != width * rows or size != 4 * count:
-            raise DataError(
-                f"{path} is empty, truncated or damaged: it claims {rows:,} vectors of {width:,} dimensions, and has "
-                f"{size:,} bytes of them"
-            )
-        vectors = np.memmap(stream, "<f4", "r", stream.tell(), (rows, width))
-    return vectors, ids_beside(path, rows)
+
+class FaissCollection(FileCollection):
+    """An index of FAISS. A flat one is streamed to its file; a graph is built in memory first."""
+
+    index_kinds = ("exact", "graph", "lists")
+    stored_forms = ("float32", "float16", "int8")
+
+    def __init__(self, where: Target) -> None:
+        super().__init__(where)
+        self._layout: Layout | None = None
+        self._index: Any = None
+        self._stack = ExitStack()
+        self._stream: IndexStream | None = None  # of a flat index
+
+    def facts(self) -> CollectionFacts | None:
+        """What the header of the file says."""
+        if not self.there():
+            return None
+        header = read_header(self.path)
+        known = {number: metric for metric, number in METRICS.items()}
+        index = "flat" if header.is_flat else KINDS.get(header.kind, header.kind)
+        return CollectionFacts(header.width, known.get(header.metric), header.rows, index)
+
+    def create(self, layout: Layout) -> None:
+        """Begin an index of so many vectors."""
+        check_rows(layout, "FAISS")
+        self._layout, self._added = layout, []
+        if layout.index == "exact" and layout.stored == "float32":
+            self._stream = self._stack.enter_context(file_with_ids(self.path))
+            self._stream.write(flat_header(layout.dimension, layout.rows, METRICS[layout.metric]))
+        else:
+            self._index = _new_index(layout)
+
+    def add_rows(self, rows: Rows) -> None:
+        """Write vectors of a flat index, or add them to the one in memory."""
+        if self._stream is not None:
+            self._stream.write(np.ascontiguousarray(rows, "<f4").data)
+            return
+        if not self._index.is_trained:
+            self._index.train(np.ascontiguousarray(rows, np.float32))
+        self._index.add(np.ascontiguousarray(rows, np.float32))
+
+    def write(self, stream: IndexStream) -> None:
+        """Write the index that is in memory."""
+        faiss = _package()
+        faiss.write_index(self._index, faiss.PyCallbackIOWriter(lambda content: stream.write(content)))
+
+    def finish(self) -> None:
+        """Write the ids, and let the files appear."""
+        if self._stream is not None:
+            self._stream.ids = self._added
+            self._stream = None
+            self._stack.close()
+        else:
+            super().finish()
+        self._index, self._names = None, None
+
+    def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
+        """Search the index of the file."""
+        if self._index is None:
+            faiss = _package()
+            with reading(self.path, KIND):
+                self._index = faiss.read_index(str(self.path), faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY)
+        _set_effort(self._index, effort)
+        names = self.names(self._index.ntotal)
+        scores, rows = self._index.search(np.ascontiguousarray(queries, np.float32), min(k, self._index.ntotal))
+        there = rows >= 0
+        return Hits(
+            [[names[row] for row in answer[kept].tolist()] for answer, kept in zip(rows, there, strict=True)],
+            [answer[kept].astype(np.float64) for answer, kept in zip(scores, there, strict=True)],
+        )
+
+    def read(self) -> NamedRows:
+        """Map the vectors of a flat index; rebuild those of another kind, which holds them if it is not quantised.
+
+        Raises:
+            DataError: It does not hold the vectors themselves.
+        """
+        header = read_header(self.path)
+        if header.is_flat:
+            vectors = map_flat(self.path)
+            return NamedRows(vectors, self._read_names(len(vectors)))
+        faiss = _package()
+        with reading(self.path, KIND):
+            index, numbers = _unwrapped(faiss, faiss.read_index(str(self.path)))
+            if not isinstance(index, faiss.IndexFlat | faiss.IndexHNSWFlat | faiss.IndexIVFFlat):
+                raise DataError(
+                    f"{self.path} is a FAISS index of the kind {type(index).__name__}: it holds codes, not the vectors "
+                    "themselves: import from where they came from"
+                )
+            if isinstance(index, faiss.IndexIVF):
+                index.make_direct_map()
+            vectors = index.reconstruct_n(0, index.ntotal)
+        names = self._read_names(len(vectors))
+        return NamedRows(
+            vectors, names if names is not None or numbers is None else [str(number) for number in numbers]
+        )
+
+    def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
+        """Read the index once, and search it."""
+        lines = ["import faiss", f'index = faiss.read_index("{self.path.as_posix()}")']
+        if effort is not None and layout.index == "graph":
+            lines.append(f"index.hnsw.efSearch = {effort}")
+        if effort is not None and layout.index == "lists":
+            lines.append(f"index.nprobe = {effort}")
+        lines += [
+            f'ids = open("{self.path.with_suffix(".ids").as_posix()}").read().splitlines()',
+            f"scores, rows = index.search(query[None], {k})",
+            "hits = [(ids[row], score) for row, score in zip(rows[0], scores[0]) if row >= 0]",
+        ]
+        return "\n".join(lines)
+
+    def close(self) -> None:
+        """Throw away what was not finished."""
+        self._index = None
+        if self._stream is not None:
+            self._stream = None
+            error = _AbandonedError()
+            with suppress(_AbandonedError):
+                self._stack.__exit__(_AbandonedError, error, None)
+
+    def _read_names(self, rows: int) -> list[str] | None:
+        from offsphere.data.vector_files import ids_beside
+
+        return ids_beside(self.path, rows)
+
+
+def _new_index(layout: Layout) -> Any:
+    """An empty index in memory."""
+    faiss = _package()
+    metric = METRICS[layout.metric]
+    if layout.stored == "float32":
+        if layout.index == "graph":
+            return faiss.IndexHNSWFlat(layout.dimension, NEIGHBOURS, metric)
+        lists = max(1, min(ceil(4 * sqrt(layout.rows)), layout.rows // TRAINING_ROWS))
+        quantizer = faiss.IndexFlat(layout.dimension, metric)
+        index = faiss.IndexIVFFlat(quantizer, layout.dimension, lists, metric)
+        quantizer.this.disown()
+        index.own_fields = True
+        return index
+    form = faiss.ScalarQuantizer.QT_fp16 if layout.stored == "float16" else faiss.ScalarQuantizer.QT_8bit
+    if layout.index == "graph":
+        return faiss.IndexHNSWSQ(layout.dimension, form, NEIGHBOURS, metric)
+    return faiss.IndexScalarQuantizer(layout.dimension, form, metric)
+
+
+def _set_effort(index: Any, effort: int | None) -> None:
+    """Say how many candidates a graph looks at, or how many lists."""
+    if effort is None:
+        return
+    if hasattr(index, "hnsw"):
+        index.hnsw.efSearch = effort
+    elif hasattr(index, "nprobe"):
+        index.nprobe = effort
+
+
+def _unwrapped(faiss: Any, index: Any) -> tuple[Any, list[int] | None]:
+    """An index behind a map of ids, and the ids."""
+    index = faiss.downcast_index(index)
+    if isinstance(index, faiss.IndexIDMap | faiss.IndexIDMap2):
+        return faiss.downcast_index(index.index), faiss.vector_to_array(index.id_map).tolist()
+    return index, None
+
+
+def _package() -> Any:
+    try:
+        import faiss
+    except ImportError as error:
+        raise MissingExtraError("faiss-cpu", "faiss") from error
+    return faiss
 
 
 FAISS = Engine(
     name="FAISS",
-    words=MetricWords(
-        cosine="faiss.normalize_L2(vectors) on both sides, then IndexFlatIP (METRIC_INNER_PRODUCT)",
-        inner_product="IndexFlatIP (METRIC_INNER_PRODUCT), vectors as they are",
-        euclidean="IndexFlatL2 (METRIC_L2)",
+    metrics=MappingProxyType(
+        {
+            Metric.INNER_PRODUCT: MetricFacts("IndexFlatIP (METRIC_INNER_PRODUCT), vectors as they are", Returned()),
+            Metric.EUCLIDEAN: MetricFacts("IndexFlatL2 (METRIC_L2)", Returned(squared=True)),
+        }
     ),
-    exchange=Exchange(location=".faiss", write=write_index, read=read_index),
+    prefix="faiss",
+    location="FILE",
+    named=False,
+    suffix=".faiss",
+    open=FaissCollection,
+    notes=(
+        "It has no cosine: vectors are normalised before they are stored and asked with.",
+        "Inverted lists look into one list unless nprobe is set.",
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from offsphere.base.errors import DataError, MissingExtraError
@@ -11,8 +12,10 @@ from offsphere.data.list_columns import BLOCK, gather_lists, is_float_list
 from offsphere.data.store import Store
 from offsphere.data.store_writer import locked
 from offsphere.data.vector_files import id_texts
+from offsphere.engines.collection import NamedRows
 from offsphere.engines.databases import database_folder, remove_unfinished, working_with
-from offsphere.engines.engine import Engine, Exchange, MetricWords, NamedRows
+from offsphere.engines.engine import Engine
+from offsphere.engines.metric import Metric, MetricFacts, Returned
 from offsphere.engines.store_parts import arrow_batches
 
 
@@ -81,10 +84,11 @@ def _open(folder: Path) -> Any:
 
 LANCEDB = Engine(
     name="LanceDB",
-    words=MetricWords(
-        cosine='table.search(query).distance_type("cosine")',
-        inner_product='table.search(query).distance_type("dot")',
-        euclidean='table.search(query).distance_type("l2")',
+    metrics=MappingProxyType(
+        {
+            Metric.COSINE: MetricFacts('table.search(query).distance_type("cosine")', Returned(-1, 1.0)),
+            Metric.INNER_PRODUCT: MetricFacts('table.search(query).distance_type("dot")', Returned(-1, 1.0)),
+            Metric.EUCLIDEAN: MetricFacts('table.search(query).distance_type("l2")', Returned(squared=True)),
+        }
     ),
-    exchange=Exchange(location="lancedb:FOLDER:TABLE", write=write_table, read=read_table),
 )

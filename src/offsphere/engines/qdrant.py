@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,10 @@ from offsphere.base.unfinished import is_unfinished, marked_unfinished, refuse_u
 from offsphere.data.store import Store
 from offsphere.data.store_writer import locked
 from offsphere.data.vector_files import id_texts
+from offsphere.engines.collection import NamedRows
 from offsphere.engines.databases import database_folder, remove_unfinished, working_with
-from offsphere.engines.engine import Engine, Exchange, MetricWords, NamedRows
+from offsphere.engines.engine import Engine
+from offsphere.engines.metric import Metric, MetricFacts, Returned
 from offsphere.engines.qdrant_points import check_points, point_places, point_vectors, read_configurations, storage_of
 from offsphere.engines.store_parts import blocks_of
 
@@ -130,10 +133,13 @@ def _opened(folder: Path) -> Iterator[tuple[Any, Any]]:
 
 QDRANT = Engine(
     name="Qdrant",
-    words=MetricWords(
-        cosine="VectorParams(distance=Distance.COSINE): it stores normalised copies",
-        inner_product="VectorParams(distance=Distance.DOT)",
-        euclidean="VectorParams(distance=Distance.EUCLID)",
+    metrics=MappingProxyType(
+        {
+            Metric.COSINE: MetricFacts(
+                "VectorParams(distance=Distance.COSINE): it stores normalised copies", Returned(), keeps_length=False
+            ),
+            Metric.INNER_PRODUCT: MetricFacts("VectorParams(distance=Distance.DOT)"),
+            Metric.EUCLIDEAN: MetricFacts("VectorParams(distance=Distance.EUCLID)"),
+        }
     ),
-    exchange=Exchange(location="qdrant:FOLDER:COLLECTION", write=write_collection, read=read_collection),
 )

@@ -7,16 +7,35 @@ The imports between the two marks are the registry: to add an engine, write its 
 
 from __future__ import annotations
 
+from offsphere.base.errors import UnknownNameError
 from offsphere.engines.engine import Engine
+from offsphere.engines.target import Target
 
 # in the order in which a user is told of them
 # isort: off
 from offsphere.engines.faiss import FAISS as FAISS
 from offsphere.engines.qdrant import QDRANT as QDRANT
-from offsphere.engines.pgvector import PGVECTOR as PGVECTOR
+from offsphere.engines.postgres import POSTGRES as POSTGRES
 from offsphere.engines.lancedb import LANCEDB as LANCEDB
 from offsphere.engines.usearch import USEARCH as USEARCH
 from offsphere.engines.elasticsearch import ELASTICSEARCH as ELASTICSEARCH
 # isort: on
 
 ENGINES: tuple[Engine, ...] = tuple(engine for engine in tuple(vars().values()) if isinstance(engine, Engine))
+
+
+def engine_of(text: str) -> tuple[Engine, Target]:
+    """Read a target: its engine, and where in it.
+
+    Raises:
+        UnknownNameError: No engine has that prefix, or it is one that we only know the settings of.
+        OffsphereError: A part of the target is missing.
+    """
+    by_prefix = {engine.prefix: engine for engine in ENGINES if engine.open is not None}
+    prefix = text.partition(":")[0]
+    for engine in by_prefix.values():
+        if engine.suffix and text.endswith(engine.suffix) and prefix not in by_prefix:
+            return engine, Target(engine.prefix, text, "")
+    if prefix not in by_prefix:
+        raise UnknownNameError("engine", prefix, list(by_prefix))
+    return by_prefix[prefix], Target.of(text, named=by_prefix[prefix].named)

@@ -1,19 +1,23 @@
 """What to set in each search engine so that it ranks as a scorer does, in the engine's own words.
 
-An engine serves cosine, inner product or Euclidean distance. Any other scorer that lowers is served as inner product of
-the vectors that ``scorer.lower()`` makes; one that does not can only re-rank what cosine finds.
+The words come from the engine's own file, and what they are chosen by is what ``export`` goes by. A scorer that does not
+lower can only re-rank what cosine finds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from offsphere.base.errors import UnknownNameError
+from offsphere.engines.engine import Engine
+from offsphere.engines.metric import Metric
 from offsphere.engines.registry import ENGINES
+from offsphere.engines.serving import servings
 from offsphere.scoring.scorer import Scorer
-from offsphere.scoring.similarity import COSINE, DOT, Agreement, Euclidean
+from offsphere.scoring.similarity import Agreement
 
+AS_DISTANCE = "one more coordinate makes it a distance: offsphere export does it"
 RERANK = "no engine serves it: fetch a few hundred by cosine, then re-rank with scorer.score_pairs"
 
 
@@ -43,14 +47,9 @@ def engine_settings(scorer: Scorer, level: Agreement = "query") -> list[Setting]
         >>> engine_settings(osp.parse_scorer("dot"))[1].setting
         'VectorParams(distance=Distance.DOT)'
     """
-    metric = _served_metric(scorer, level)
-    if metric is None:
+    if not scorer.similarity.lowers:
         return [Setting(engine.name, "vectors as they are", "as it is", RERANK) for engine in ENGINES]
-    plain = not scorer.transforms and scorer.is_plain and _is_served(scorer, level)
-    documents = "scorer.lower().documents(vectors)" if scorer.bias is None else "scorer.lower().documents(vectors, ids)"
-    store = "vectors as they are" if plain else documents
-    query = "as it is" if plain else "scorer.lower().queries(vectors)"
-    return [Setting(engine.name, store, query, getattr(engine.words, metric)) for engine in ENGINES]
+    return [_setting(scorer, engine, level) for engine in ENGINES]
 
 
 def setting_for(settings: Sequence[Setting], engine: str) -> Setting:
@@ -72,18 +71,10 @@ def setting_for(settings: Sequence[Setting], engine: str) -> Setting:
     raise UnknownNameError("engine", engine, [setting.engine for setting in settings])
 
 
-def _served_metric(scorer: Scorer, level: Agreement) -> Literal["cosine", "inner_product", "euclidean"] | None:
-    """Find the metric to serve a scorer by: its own where engines have it, inner product for all else that lowers."""
-    if not scorer.transforms and scorer.is_plain:
-        if scorer.similarity.agreement_key(level) == COSINE.agreement_key(level):
-            return "cosine"
-        if isinstance(scorer.similarity, Euclidean):
-            return "euclidean"
-    return "inner_product" if scorer.similarity.lowers else None
-
-
-def _is_served(scorer: Scorer, level: Agreement) -> bool:
-    """Tell whether engines serve a scorer on the vectors as they are."""
-    similarity = scorer.similarity
-    served = (COSINE.agreement_key(level), DOT.agreement_key(level))
-    return isinstance(similarity, Euclidean) or similarity.agreement_key(level) in served
+def _setting(scorer: Scorer, engine: Engine, level: Agreement) -> Setting:
+    """The plainest way in which an engine serves a scorer, in its own words."""
+    ways = servings(scorer, engine, level)
+    if not ways:  # it has distances only
+        facts = engine.metrics[Metric.EUCLIDEAN]
+        return Setting(engine.name, AS_DISTANCE, AS_DISTANCE, facts.setting)
+    return Setting(engine.name, *ways[0].words, engine.metrics[ways[0].metric].setting)

@@ -1,14 +1,19 @@
-"""usearch, a library for indices in memory: what to set for each metric."""
+"""usearch: a graph as a file, its ids beside it."""
 
 from __future__ import annotations
 
-from offsphere.engines.engine import Engine, MetricWords
+from types import MappingProxyType
+
+from offsphere.engines.engine import Engine
+from offsphere.engines.metric import Metric, MetricFacts, Returned
 
 USEARCH = Engine(
     name="usearch",
-    words=MetricWords(
-        cosine='Index(ndim=d, metric="cos")',
-        inner_product='Index(ndim=d, metric="ip")',
-        euclidean='Index(ndim=d, metric="l2sq")',
+    metrics=MappingProxyType(
+        {
+            Metric.COSINE: MetricFacts('Index(ndim=..., metric="cos")', Returned(-1, 1.0)),
+            Metric.INNER_PRODUCT: MetricFacts('Index(ndim=..., metric="ip")', Returned(-1, 1.0)),
+            Metric.EUCLIDEAN: MetricFacts('Index(ndim=..., metric="l2sq")', Returned(squared=True)),
+        }
     ),
 )

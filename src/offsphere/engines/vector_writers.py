@@ -21,7 +21,8 @@ from offsphere.base.files import whole_file
 from offsphere.base.npy_writing import write_blocks
 from offsphere.data.store import Store
 from offsphere.engines.engine import BATCH
-from offsphere.engines.store_parts import arrow_batches, blocks_of, file_with_ids
+from offsphere.engines.index_file import file_with_ids
+from offsphere.engines.store_parts import arrow_batches, blocks_of
 
 MOST_ID_BYTES = 1 << 31  # of all ids in an .npz archive, where each takes as much room as the longest
 _SAFETENSORS = {"float16": "F16", "float32": "F32"}
@@ -29,7 +30,8 @@ _SAFETENSORS = {"float16": "F16", "float32": "F32"}
 
 def write_npy_file(store: Store, path: Path) -> None:
     """Write the vectors as a .npy file, the ids beside it."""
-    with file_with_ids(store, path) as stream:
+    with file_with_ids(path) as stream:
+        stream.ids = store.ids
         write_blocks(stream, blocks_of(store), store.vectors.shape, store.manifest.dtype)
 
 
@@ -64,7 +66,8 @@ def write_safetensors_file(store: Store, path: Path) -> None:
     entry = {"dtype": _SAFETENSORS[store.manifest.dtype], "shape": [rows, width], "data_offsets": [0, size]}
     header = json.dumps({"vectors": entry}, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)  # so that the numbers are aligned
-    with file_with_ids(store, path) as stream:
+    with file_with_ids(path) as stream:
+        stream.ids = store.ids
         stream.write(len(header).to_bytes(8, "little") + header)
         for block in blocks_of(store):
             stream.write(np.ascontiguousarray(block).tobytes())

@@ -127,6 +127,35 @@ class Lowering:
             rows = _append_column(rows, np.ones(len(rows)))
         return self._stored(rows, "document")
 
+    def values(self, vectors: Vectors, inner_products: Array) -> Array:
+        """Turn inner products of lowered vectors back into the scorer's own values.
+
+        Args:
+            vectors: query vectors as the model gave them, a row each.
+            inner_products: (queries, documents), as an engine computes them from what this lowering made.
+
+        Returns:
+            What ``offsphere.search`` gives for the same queries and documents.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> query, document = np.array([[3.0, 0.0]], np.float32), np.array([[0.0, 4.0]], np.float32)
+            >>> lowering = osp.parse_scorer("euclidean").lower()
+            >>> inner = lowering.queries(query) @ lowering.documents(document).T
+            >>> lowering.values(query, inner).tolist()
+            [[-5.0]]
+        """
+        if self.standardization is not None:  # which takes out what is the same for all documents of a query
+            return np.asarray(inner_products, np.float64)
+        similarity = self.similarity
+        query_lengths = lengths(self.transform(vectors, "query").astype(np.float64))
+        if similarity.divides_by_query:
+            query_lengths = np.where(query_lengths > 0, query_lengths, 1.0)
+        factor = similarity.query_factor(query_lengths) if similarity.linear else np.ones_like(query_lengths)
+        keys = np.asarray(inner_products, np.float64) * factor[:, None]
+        return similarity.value_of_key(keys, query_lengths[:, None])
+
     def query_rows(self, vectors: Vectors) -> Array:
         """Make the vectors to query with in float64, before any standardisation."""
         similarity = self.similarity

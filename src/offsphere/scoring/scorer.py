@@ -263,6 +263,26 @@ class Scorer:
             standardization=self.standardization,
         )
 
+    def query(self, vectors: Vectors) -> Rows:
+        """Make the vectors to ask a search engine with: ``lower().queries(vectors)``, for whoever serves the scorer.
+
+        Args:
+            vectors: query vectors as the model gave them, a row each.
+
+        Returns:
+            As many rows, whose inner product with ``lower().documents(...)`` ranks as the scorer does.
+
+        Raises:
+            NotLowerableError: where no engine can serve the scorer.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> osp.parse_scorer("norm-mix(0.5)").query(np.array([[3.0, 4.0]], np.float32)).round(2).tolist()
+            [[0.6, 0.8, 1.0]]
+        """
+        return self.lower().queries(vectors)
+
     def save(self, folder: str | Path) -> None:
         """Write the scorer as JSON and safetensors.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from offsphere.base.arrays import Array
 from offsphere.scoring.similarity.formula import Similarity, Terms, angle, undefined_last
 from offsphere.scoring.similarity.polar import COSINE
@@ -40,3 +42,7 @@ class Angular(Similarity):
     def query_factor(self, lengths: Array) -> Array:
         """Give the length, as cosine does."""
         return lengths
+
+    def value_of_key(self, keys: Array, query_lengths: Array) -> Array:
+        """Divide by the query's length, which gives the cosine."""
+        return -np.arccos(np.clip(keys / query_lengths, -1, 1))

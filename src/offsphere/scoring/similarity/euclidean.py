@@ -37,3 +37,7 @@ class Euclidean(Similarity):
     def query_factor(self, lengths: Array) -> Array:
         """Give one: the query adds nothing that moves a document."""
         return np.ones_like(lengths)
+
+    def value_of_key(self, keys: Array, query_lengths: Array) -> Array:
+        """Complete the square with the query's length."""
+        return -np.sqrt(np.maximum(query_lengths**2 - 2 * keys, 0))

@@ -132,6 +132,15 @@ class Similarity(Part):
         """Compute what queries of these lengths give to the ranking key."""
         raise NotImplementedError
 
+    def value_of_key(self, keys: Array, query_lengths: Array) -> Array:
+        """Compute the value from a ranking key of the affine form, which is what an engine's score comes from.
+
+        Args:
+            keys: ``dot * weight + factor * offset`` of queries and documents.
+            query_lengths: of the queries, of a shape that fits the keys.
+        """
+        raise NotImplementedError
+
 
 def power(lengths: Array, exponent: float) -> Array:
     """Compute ``lengths ** exponent`` with ``0 ** 0 = 1`` and no warning for ``0 ** -1 = inf``."""

@@ -54,3 +54,7 @@ class NormMix(Similarity):
     def query_factor(self, lengths: Array) -> Array:
         """Give the length, since the value is ``key / |q| + (1 - alpha) |q|``."""
         return lengths
+
+    def value_of_key(self, keys: Array, query_lengths: Array) -> Array:
+        """Divide by the query's length, and add its share."""
+        return keys / query_lengths + (1 - self.alpha) * query_lengths

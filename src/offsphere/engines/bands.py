@@ -1,0 +1,119 @@
+"""Bands of length: documents of about one length have an index each, and their answers are merged.
+
+Within a band all lengths are about the same, so that a graph on inner product is nearly one on directions, which graphs
+are good at; it costs as many searches as there are bands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from offsphere.base.arrays import Array, Rows
+from offsphere.base.errors import OffsphereError
+from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layout
+from offsphere.engines.engine import Engine
+from offsphere.engines.target import Target
+from offsphere.vectors.lengths import lengths
+
+
+def length_edges(document_lengths: Array, bands: int) -> tuple[float, ...]:
+    """The lengths between bands that hold about as many documents each; fewer where many are of one length."""
+    edges = np.quantile(document_lengths, np.arange(1, bands) / bands)
+    return tuple(float(edge) for edge in np.unique(edges.astype(np.float32)))
+
+
+def band_target(where: Target, number: int) -> Target:
+    """Where the collection of a band is: beside the others, by its name or that of its file."""
+    if where.name:
+        return where._replace(name=f"{where.name}_band{number:02d}")
+    stem, dot, ending = where.location.rpartition(".")
+    return where._replace(location=f"{stem}.band{number:02d}.{ending}" if dot else f"{where.location}.band{number:02d}")
+
+
+class BandedCollection(Collection):
+    """Several collections of one engine, each for documents between two lengths."""
+
+    def __init__(self, engine: Engine, where: Target, edges: Sequence[float]) -> None:
+        assert engine.open is not None
+        self.engine, self.where, self.edges = engine, where, np.asarray(edges)
+        self.bands = [engine.open(band_target(where, number)) for number in range(len(edges) + 1)]
+        self.index_kinds, self.stored_forms = self.bands[0].index_kinds, self.bands[0].stored_forms
+        self.resumable = self.bands[0].resumable
+        self.sign = 1
+
+    def facts(self) -> CollectionFacts | None:
+        """Those of all bands together; nothing where none is there."""
+        all_facts = [band.facts() for band in self.bands]
+        there = [facts for facts in all_facts if facts is not None]
+        if not there:
+            return None
+        whole = len(there) == len(self.bands) and not any(facts.unfinished for facts in there)
+        return there[0]._replace(rows=sum(facts.rows for facts in there), unfinished=not whole)
+
+    def create(self, layout: Layout) -> None:
+        """Make every band."""
+        self._know(layout)
+        for band in self.bands:
+            band.create(layout._replace(rows=layout.rows // len(self.bands)))
+
+    def add(self, ids: Sequence[str], rows: Rows) -> None:
+        """Add each vector to the band of its length."""
+        numbers = np.searchsorted(self.edges, lengths(rows), side="right")
+        for number in np.unique(numbers).tolist():
+            chosen = np.flatnonzero(numbers == number)
+            self.bands[number].add([ids[row] for row in chosen.tolist()], np.ascontiguousarray(rows[chosen]))
+
+    def discard(self, ids: Sequence[str]) -> None:
+        """Remove these from whichever band they are in."""
+        for band in self.bands:
+            band.discard(ids)
+
+    def finish(self) -> None:
+        """Finish every band."""
+        for band in self.bands:
+            band.finish()
+
+    def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
+        """Ask every band, and keep the best of all answers."""
+        answers = [band.search(queries, k, effort) for band in self.bands]
+        ids, scores = [], []
+        for query in range(len(queries)):
+            names = [name for answer in answers for name in answer.ids[query]]
+            values = np.concatenate([np.asarray(answer.scores[query], np.float64) for answer in answers])
+            best = np.argsort(-self.sign * values, kind="stable")[:k]
+            ids.append([names[number] for number in best.tolist()])
+            scores.append(values[best])
+        return Hits(ids, scores)
+
+    def remove(self) -> None:
+        """Remove every band."""
+        for band in self.bands:
+            band.remove()
+
+    def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
+        """Ask every band, and sort what they answer."""
+        self._know(layout)
+        parts = []
+        for band in self.bands:
+            parts += [band.snippet(layout, k, effort).strip(), "merged = [*merged, *hits]"]
+        order = "-hit[1]" if self.sign > 0 else "hit[1]"
+        return "\n".join(["merged = []", *parts, f"hits = sorted(merged, key=lambda hit: {order})[:{k}]"])
+
+    def close(self) -> None:
+        """Close every band."""
+        for band in self.bands:
+            band.close()
+
+    def _know(self, layout: Layout) -> None:
+        """Remember whether greater scores are better."""
+        facts = self.engine.metrics.get(layout.metric)
+        if facts is None:
+            raise OffsphereError(f"{self.engine.name} has no {layout.metric}")
+        distance = layout.metric.is_distance
+        self.sign = -facts.returned.sign if distance else facts.returned.sign
+
+    def __repr__(self) -> str:
+        """Where it is, and how many bands there are."""
+        return f"{self.where} in {len(self.bands)} bands"

@@ -1,0 +1,113 @@
+"""One collection of vectors in an engine, whatever the engine: made, filled, asked and read back by the same words."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Literal, NamedTuple, Self
+
+from offsphere.base.arrays import Array, Rows, Vectors
+from offsphere.base.errors import OffsphereError
+from offsphere.engines.metric import Metric
+
+IndexKind = Literal["exact", "graph", "lists"]  # every vector compared; HNSW; inverted lists
+StoredForm = Literal["float32", "float16", "int8", "binary"]
+
+
+class Layout(NamedTuple):
+    """What a collection is made for."""
+
+    dimension: int
+    metric: Metric
+    index: IndexKind = "exact"
+    stored: StoredForm = "float32"
+    rows: int = 0  # that will come, for engines that want to know
+
+
+class CollectionFacts(NamedTuple):
+    """What an engine says of a collection that is there."""
+
+    dimension: int
+    metric: Metric | None  # none where it is chosen with each query, or is one that we do not have
+    rows: int
+    index: str  # in the engine's words
+    stored: str = "float32"  # in the engine's words
+    normalized: bool = False  # whether the engine threw lengths away when it stored the vectors
+    unfinished: bool = False  # whether an export of ours was killed, or is still writing, and its mark tells so
+
+
+class Hits(NamedTuple):
+    """What an engine answered: for each query ids, best first, and scores as it returned them; fewer than k is told."""
+
+    ids: list[list[str]]
+    scores: list[Array]
+
+
+class NamedRows(NamedTuple):
+    """Vectors that were read, and their ids where they have some."""
+
+    vectors: Vectors
+    ids: Sequence[str] | None
+
+
+class Collection(AbstractContextManager["Collection"], ABC):
+    """A collection, there or to be made. Open it with ``with``; it is closed then.
+
+    An engine's file has one class of this kind. Methods raise an OffsphereError, one line, whatever the engine's package
+    raises; no password is ever part of it.
+    """
+
+    index_kinds: tuple[IndexKind, ...] = ("exact",)  # the first is what an export takes where nobody says
+    stored_forms: tuple[StoredForm, ...] = ("float32",)
+    resumable: bool = True  # whether vectors are kept as they are added; a file appears as a whole, in ``finish``
+
+    @abstractmethod
+    def facts(self) -> CollectionFacts | None:
+        """What the engine says of the collection; nothing where there is none. Reading never writes."""
+
+    @abstractmethod
+    def create(self, layout: Layout) -> None:
+        """Make the collection, which is not there yet."""
+
+    @abstractmethod
+    def add(self, ids: Sequence[str], rows: Rows) -> None:
+        """Add vectors whose ids are not there yet."""
+
+    def discard(self, ids: Sequence[str]) -> None:
+        """Remove the vectors of these ids, where they are there: a batch that was being added when a kill came."""
+        raise OffsphereError(f"{self!r} cannot take up an export that was interrupted: run it again with --replace")
+
+    def finish(self) -> None:
+        """Build the index, and see to it that everything is kept; called once after the last batch."""
+        return
+
+    @abstractmethod
+    def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
+        """Find the k best of each query; ``effort`` is how many candidates a graph looks at (ef), or lists (nprobe)."""
+
+    def read(self) -> NamedRows:
+        """Read all vectors and ids back. Reading never writes."""
+        raise OffsphereError(f"the vectors of {self!r} cannot be read back")
+
+    @abstractmethod
+    def remove(self) -> None:
+        """Remove the collection and all that is in it; nothing happens where there is none."""
+
+    @abstractmethod
+    def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
+        """The Python that asks the collection, for whoever deploys it.
+
+        It is run with ``query``, a float32 array of one lowered query vector, and leaves ``hits``: a list of pairs of
+        an id and the score as the engine returns it.
+        """
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,34 @@
+"""What to change where an engine returns too little of what was measured."""
+
+from __future__ import annotations
+
+from offsphere.engines.collection import Collection
+from offsphere.engines.strategy import Asked, Strategy
+from offsphere.engines.verification import Verification
+
+SCORES_AGREE = 1e-3  # of the largest score; more than float32 rounds away
+
+
+def advice_for(
+    strategy: Strategy, collection: Collection, seen: Verification, asked: Asked, *, raced: bool
+) -> list[str]:
+    """Say what to change, the cheapest first; nothing where the goal was met."""
+    advice = []
+    if seen.score_error is not None and seen.score_error > SCORES_AGREE and strategy.stored == "float32":
+        advice.append(
+            f"scores differ from ours by up to {seen.score_error:.1%}: the engine stores or computes with fewer digits"
+        )
+    if seen.recall >= asked.goal:
+        return advice
+    if seen.short:
+        advice.append(f"{seen.short} queries got fewer than {seen.k} documents: raise the effort above k")
+    if strategy.stored != "float32":
+        advice.append(f"store the vectors as float32: they are stored as {strategy.stored}")
+    if strategy.index != "exact":
+        if not raced:
+            advice.append("let the export race other ways to serve it: add --tune")
+        if asked.effort is not None:
+            advice.append(f"look at more candidates than {asked.effort}: raise --effort, or leave it to the export")
+        if "exact" in collection.index_kinds:
+            advice.append("take an exact index: --index exact")
+    return advice or ["an exact index should return everything: look at it with offsphere probe"]

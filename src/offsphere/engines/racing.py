@@ -1,0 +1,114 @@
+"""Racing strategies: each is built from the user's own vectors in a scratch collection, and tried with real queries.
+
+Textbooks say that graphs are bad at inner products and that one more coordinate cures it. Often neither is true of the
+vectors at hand (Morozov & Babenko 2018 search by inner product directly; lengths decide), so nothing is assumed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from offsphere.base.progress import Progress, in_phase
+from offsphere.engines.bands import length_edges
+from offsphere.engines.corpus import Corpus
+from offsphere.engines.engine import Engine
+from offsphere.engines.filling import Filling
+from offsphere.engines.metric import Metric
+from offsphere.engines.serving import Serving, as_distance, servings, stored_blocks
+from offsphere.engines.strategy import Asked, Strategy, plain_strategy
+from offsphere.engines.target import Target
+from offsphere.engines.verification import Trial, Verification, make_trial, verify
+from offsphere.scoring.scorer import Scorer
+from offsphere.vectors.lengths import lengths
+
+MOST_DOCUMENTS = 50_000  # of which indexes are built for a race; a random part of a larger corpus
+EFFORTS = (None, 64, 128, 256, 512)
+BANDS = 8
+
+Raced = Sequence[tuple[Strategy, Verification]]
+
+
+def race(
+    engine: Engine,
+    where: Target,
+    scorer: Scorer,
+    corpus: Corpus,
+    asked: Asked,
+    trial: Trial,
+    progress: Progress | None = None,
+) -> list[tuple[Strategy, Verification]]:
+    """Build each strategy beside the target, ask it with rising effort until it meets the goal, and remove it again.
+
+    Returns:
+        Every strategy that was tried and what came of it, the quickest query first.
+    """
+    part = _part(corpus, asked.seed)
+    if part is not corpus:
+        trial = make_trial(part, scorer, asked.k, asked.seed)
+    results = []
+    for number, strategy in enumerate(strategies(engine, where, scorer, part, asked)):
+        scratch = _scratch(where, number)
+        returned = engine.metrics[strategy.serving.metric].returned
+        with strategy.open(engine, scratch) as collection:
+            try:
+                filling = Filling(collection, strategy.serving, part, strategy.layout(part), str(scratch))
+                filling.run(replace=True, progress=in_phase(progress, strategy.name))
+                for effort in EFFORTS if strategy.index != "exact" else (None,):
+                    tried = replace(strategy, effort=effort)
+                    seen = verify(collection, tried.serving, returned, part, trial, effort=effort)
+                    results.append((tried, seen))
+                    if seen.recall >= asked.goal:
+                        break
+            finally:
+                collection.remove()
+    return sorted(results, key=lambda result: result[1].milliseconds)
+
+
+def strategies(engine: Engine, where: Target, scorer: Scorer, corpus: Corpus, asked: Asked) -> Iterator[Strategy]:
+    """The strategies that an engine can be raced with, each to be built once."""
+    plain = plain_strategy(engine, where, scorer, corpus, asked)
+    assert engine.open is not None
+    with engine.open(where) as collection:
+        kinds = [asked.index] if asked.index is not None else collection.index_kinds
+    ways = servings(scorer, engine) or [plain.serving]
+    for kind in kinds:
+        for way in ways:
+            yield replace(plain, serving=way, index=kind)
+        if kind == "exact":
+            continue
+        if Metric.EUCLIDEAN in engine.metrics and not ways[0].augmented and ways[0].metric is not Metric.EUCLIDEAN:
+            yield replace(plain, serving=as_distance(scorer, corpus), index=kind)
+        edges = _edges(corpus, ways[-1]) if ways[-1].metric is Metric.INNER_PRODUCT else ()
+        if edges:
+            yield replace(plain, serving=ways[-1], index=kind, edges=edges)
+
+
+def cheapest(raced: Raced, goal: float) -> Strategy:
+    """The strategy whose queries are quickest among those that meet the goal; the one that finds most where none does."""
+    good = [strategy for strategy, seen in raced if seen.recall >= goal]
+    return good[0] if good else max(raced, key=lambda result: result[1].recall)[0]
+
+
+def _edges(corpus: Corpus, way: Serving) -> tuple[float, ...]:
+    """The lengths between bands; none where all documents are about as long."""
+    stored = np.concatenate([lengths(block.rows) for block in stored_blocks(corpus, way)])
+    return length_edges(stored, BANDS) if np.ptp(stored) > 1e-3 * stored.max(initial=0.0) else ()
+
+
+def _part(corpus: Corpus, seed: int) -> Corpus:
+    """The corpus, or a random part of a large one."""
+    if len(corpus.ids) <= MOST_DOCUMENTS:
+        return corpus
+    rows = np.sort(np.random.default_rng(seed).permutation(len(corpus.ids))[:MOST_DOCUMENTS])
+    vectors = np.ascontiguousarray(corpus.vectors[rows], np.float32)
+    return Corpus(vectors, [corpus.ids[row] for row in rows.tolist()], corpus.queries)
+
+
+def _scratch(where: Target, number: int) -> Target:
+    """A target beside the user's own, for an index that is thrown away."""
+    if where.name:
+        return where._replace(name=f"{where.name}_offsphere_race_{number}")
+    return where._replace(location=f"{where.location}.race{number}")

@@ -1,0 +1,64 @@
+"""Where a collection is, as a user writes it: the engine, a file, folder or address, and a name."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from offsphere.base.errors import OffsphereError
+
+_PASSWORD = re.compile(r"(?<=://)([^/@:\s]*):([^@\s]*)@")
+_PASSWORD_WORD = re.compile(r"(?i)\b(password|api_?key|token)=[^&\s]+")
+
+
+class Target(NamedTuple):
+    """The engine's prefix, the file, folder or address, and the name of the collection there, if it has one.
+
+    Example:
+        >>> from offsphere.engines.target import Target
+        >>> Target.of("qdrant:http://localhost:6333:docs", named=True)
+        Target(engine='qdrant', location='http://localhost:6333', name='docs')
+        >>> str(Target.of("postgres:postgresql://me:secret@host/db:docs", named=True))
+        'postgres:postgresql://me:***@host/db:docs'
+    """
+
+    engine: str
+    location: str
+    name: str
+
+    @classmethod
+    def of(cls, text: str, *, named: bool) -> Target:
+        """Read a target; ``named`` says whether the engine's collections have names.
+
+        Raises:
+            OffsphereError: A part is missing.
+        """
+        engine, _, rest = text.partition(":")
+        location, colon, name = rest.rpartition(":") if named else (rest, ":", "")
+        if not location or not colon or (named and (not name or "/" in name)):
+            form = "FILE" if not named else "FOLDER-OR-ADDRESS:NAME"
+            raise OffsphereError(f"cannot read the target {hide_password(text)!r}: write {engine}:{form}")
+        return cls(engine, location, name)
+
+    @property
+    def is_address(self) -> bool:
+        """Whether the location is an address in the network, and no file or folder."""
+        return "://" in self.location
+
+    def __str__(self) -> str:
+        """The target as it was written, without its password."""
+        parts = [self.engine, self.location, self.name] if self.name else [self.engine, self.location]
+        return hide_password(":".join(parts))
+
+    __repr__ = __str__
+
+
+def hide_password(text: str) -> str:
+    """Replace what may be a password in an address by stars; no message, log or file has it.
+
+    Example:
+        >>> from offsphere.engines.target import hide_password
+        >>> hide_password("cannot reach postgresql://me:p@ss@host/db?password=x&a=1")
+        'cannot reach postgresql://me:***@host/db?password=***&a=1'
+    """
+    return _PASSWORD_WORD.sub(r"\1=***", _PASSWORD.sub(r"\1:***@", text))
