@@ -20,6 +20,8 @@ PACKAGES = {
     "faiss": ("faiss-cpu", "faiss"),
     "qdrant_client": ("qdrant-client", "qdrant"),
     "lancedb": ("lancedb", "lancedb"),
+    "usearch": ("usearch", "usearch"),
+    "hnswlib": ("hnswlib", "hnswlib"),
 }
 
 

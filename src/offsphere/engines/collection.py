@@ -54,8 +54,8 @@ class NamedRows(NamedTuple):
 class Collection(AbstractContextManager["Collection"], ABC):
     """A collection, there or to be made. Open it with ``with``; it is closed then.
 
-    An engine's file has one class of this kind. Methods raise an OffsphereError, one line, whatever the engine's package
-    raises; no password is ever part of it.
+    An engine's file has one class of this kind. Whatever its package raises becomes an OffsphereError, one line,
+    without a password.
     """
 
     index_kinds: tuple[IndexKind, ...] = ("exact",)  # the first is what an export takes where nobody says
@@ -74,7 +74,7 @@ class Collection(AbstractContextManager["Collection"], ABC):
     def add(self, ids: Sequence[str], rows: Rows) -> None:
         """Add vectors whose ids are not there yet."""
 
-    def discard(self, ids: Sequence[str]) -> None:
+    def discard(self, ids: Sequence[str]) -> None:  # noqa: ARG002  # for those that can
         """Remove the vectors of these ids, where they are there: a batch that was being added when a kill came."""
         raise OffsphereError(f"{self!r} cannot take up an export that was interrupted: run it again with --replace")
 

@@ -82,7 +82,7 @@ class FaissCollection(FileCollection):
     def write(self, stream: IndexStream) -> None:
         """Write the index that is in memory."""
         faiss = _package()
-        faiss.write_index(self._index, faiss.PyCallbackIOWriter(lambda content: stream.write(content)))
+        faiss.write_index(self._index, faiss.PyCallbackIOWriter(stream.write))
 
     def finish(self) -> None:
         """Write the ids, and let the files appear."""

@@ -100,8 +100,8 @@ class Filling:
             if not (replace or facts.unfinished or self._is_ours(record, fresh)):
                 metric = f" for {facts.metric}" if facts.metric is not None else ""
                 raise DataError(
-                    f"{self.target} holds {facts.rows:,} vectors of {facts.dimension} dimensions{metric} already: choose "
-                    "another name, or replace them with --replace"
+                    f"{self.target} holds {facts.rows:,} vectors of {facts.dimension} dimensions{metric} already: "
+                    "choose another name, or replace them with --replace"
                 )
             if self.collection.resumable:  # a file is replaced as a whole, when the new one is there
                 self.collection.remove()

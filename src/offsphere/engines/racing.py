@@ -87,7 +87,7 @@ def strategies(engine: Engine, where: Target, scorer: Scorer, corpus: Corpus, as
 
 
 def cheapest(raced: Raced, goal: float) -> Strategy:
-    """The strategy whose queries are quickest among those that meet the goal; the one that finds most where none does."""
+    """The strategy with the quickest queries of those that meet the goal; where none does, the one that finds most."""
     good = [strategy for strategy, seen in raced if seen.recall >= goal]
     return good[0] if good else max(raced, key=lambda result: result[1].recall)[0]
 

@@ -18,6 +18,7 @@ from offsphere.engines.qdrant import QDRANT as QDRANT
 from offsphere.engines.postgres import POSTGRES as POSTGRES
 from offsphere.engines.lancedb import LANCEDB as LANCEDB
 from offsphere.engines.usearch import USEARCH as USEARCH
+from offsphere.engines.hnswlib import HNSWLIB as HNSWLIB
 from offsphere.engines.elasticsearch import ELASTICSEARCH as ELASTICSEARCH
 # isort: on
 

@@ -1,9 +1,9 @@
 """How an engine serves a scorer: what to store, what to ask with, by which metric, and how its scores become ours.
 
 Engines have cosine, inner product and distance. A scorer that is one of these after its transforms is served by the
-engine's own metric. Any other that lowers is served as an inner product of lowered vectors. Where an engine has no inner
-product, or a graph finds less by it, one more coordinate makes an inner product the order of distances (Bachrach et al.
-2014): ``|q - d|^2 = |q|^2 + M^2 - 2 dot`` where documents are ``[d, sqrt(M^2 - |d|^2)]`` and queries ``[q, 0]``.
+engine's own metric. Any other that lowers is served as an inner product of lowered vectors. Where an engine has no
+inner product, or a graph finds less by it, one more coordinate makes an inner product the order of distances
+(Bachrach et al. 2014): ``|q - d|^2 = |q|^2 + M^2 - 2 dot`` where documents are ``[d, sqrt(M^2 - |d|^2)]`` and queries ``[q, 0]``.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class StoredBlock(NamedTuple):
 
 
 def stored_blocks(corpus: Corpus, serving: Serving, start: int = 0, rows: int = BLOCK) -> Iterator[StoredBlock]:
-    """The documents of a corpus as they are stored, so many at a time; those without a place in the ranking are left out.
+    """The documents of a corpus as they are stored, so many at a time, without those that have no place in the ranking.
 
     Args:
         corpus: Document vectors as the model gave them.

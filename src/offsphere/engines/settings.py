@@ -1,7 +1,7 @@
 """What to set in each search engine so that it ranks as a scorer does, in the engine's own words.
 
-The words come from the engine's own file, and what they are chosen by is what ``export`` goes by. A scorer that does not
-lower can only re-rank what cosine finds.
+The words come from the engine's own file, and what they are chosen by is what ``export`` goes by. A scorer that does
+not lower can only re-rank what cosine finds.
 """
 
 from __future__ import annotations

@@ -1,19 +1,150 @@
-"""usearch: a graph as a file, its ids beside it."""
+"""usearch: a graph as a file, its ids beside it.
+
+usearch stores bfloat16 unless it is told otherwise; an export says how numbers are stored, float32 where nobody asks.
+"""
 
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import Any
 
+import numpy as np
+
+from offsphere.base.arrays import Rows
+from offsphere.base.checksums import refuse_other_bytes
+from offsphere.base.errors import MissingExtraError
+from offsphere.base.reading.file_access import reading
+from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows, StoredForm
 from offsphere.engines.engine import Engine
+from offsphere.engines.index_file import FileCollection, IndexStream, check_rows
 from offsphere.engines.metric import Metric, MetricFacts, Returned
+
+KIND = "a usearch index"
+METRICS = {Metric.COSINE: "cos", Metric.INNER_PRODUCT: "ip", Metric.EUCLIDEAN: "l2sq"}
+FORMS: dict[StoredForm, str] = {"float32": "f32", "float16": "f16", "int8": "i8"}
+
+
+class UsearchCollection(FileCollection):
+    """An index of usearch, built in memory; the same file is searched as a graph, or exactly."""
+
+    index_kinds = ("graph", "exact")
+    stored_forms = tuple(FORMS)
+
+    def __init__(self, where: Any) -> None:
+        super().__init__(where)
+        self._index: Any = None
+        self._exact = False
+
+    def facts(self) -> CollectionFacts | None:
+        """What the header of the file says."""
+        if not self.there():
+            return None
+        with reading(self.path, KIND):
+            header = _package().Index.metadata(str(self.path))
+            if header is None:
+                raise ValueError("it has no header")
+        known = {"Cos": Metric.COSINE, "IP": Metric.INNER_PRODUCT, "L2sq": Metric.EUCLIDEAN}
+        rows = header["count_present"] - header["count_deleted"]
+        stored = header["kind_scalar"].name.lower()
+        return CollectionFacts(header["dimensions"], known.get(header["kind_metric"].name), rows, "HNSW", stored)
+
+    def create(self, layout: Layout) -> None:
+        """Begin an index in memory."""
+        check_rows(layout, "usearch")
+        self._exact, self._added = layout.index == "exact", []
+        self._index = _package().Index(
+            ndim=layout.dimension, metric=METRICS[layout.metric], dtype=FORMS[layout.stored], expansion_add=128
+        )
+
+    def add_rows(self, rows: Rows) -> None:
+        """Add vectors by their numbers."""
+        start = len(self._added)
+        self._index.add(np.arange(start, start + len(rows)), np.ascontiguousarray(rows))
+
+    def write(self, stream: IndexStream) -> None:
+        """Write the index that is in memory."""
+        stream.write(bytes(self._index.save()))
+
+    def finish(self) -> None:
+        """Write the index; the one in memory is thrown away, so that what is tried is the file."""
+        super().finish()
+        self._index = None
+
+    def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
+        """Search the index of the file."""
+        index = self._load()
+        if effort is not None:
+            index.expansion_search = effort
+        names = self.names(len(index))
+        found = index.search(np.ascontiguousarray(queries), min(k, len(index)), exact=self._exact)
+        if len(queries) == 1:
+            keys, distances, counts = found.keys[None], found.distances[None], [len(found.keys)]
+        else:
+            keys, distances, counts = found.keys, found.distances, found.counts
+        return Hits(
+            [[names[key] for key in row[:count].tolist()] for row, count in zip(keys, counts, strict=True)],
+            [row[:count].astype(np.float64) for row, count in zip(distances, counts, strict=True)],
+        )
+
+    def read(self) -> NamedRows:
+        """Read the vectors back, in the order of their numbers."""
+        index = self._load()
+        with reading(self.path, KIND):
+            keys = np.sort(np.asarray(index.keys))
+            vectors = np.asarray(index.get(keys), np.float32)
+        names = (
+            self.names(len(keys)) if len(keys) and keys[-1] == len(keys) - 1 else [str(key) for key in keys.tolist()]
+        )
+        return NamedRows(vectors, names)
+
+    def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
+        """Map the file, and search it."""
+        lines = ["from usearch.index import Index", f'index = Index.restore("{self.path.as_posix()}", view=True)']
+        lines += [f"index.expansion_search = {effort}"] if effort is not None else []
+        exact = ", exact=True" if layout.index == "exact" else ""
+        return "\n".join(
+            [
+                *lines,
+                f'ids = open("{self.path.with_suffix(".ids").as_posix()}").read().splitlines()',
+                f"found = index.search(query, {k}{exact})",
+                "hits = [(ids[key], distance) for key, distance in zip(found.keys, found.distances)]",
+            ]
+        )
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._index = None
+
+    def _load(self) -> Any:
+        """The index of the file, mapped."""
+        if self._index is None:
+            refuse_other_bytes(self.path, self.path.with_suffix(".ids"))
+            with reading(self.path, KIND):
+                self._index = _package().Index.restore(str(self.path), view=True)
+        return self._index
+
+
+def _package() -> Any:
+    try:
+        import usearch.index
+    except ImportError as error:
+        raise MissingExtraError("usearch", "usearch") from error
+    return usearch.index
+
 
 USEARCH = Engine(
     name="usearch",
     metrics=MappingProxyType(
         {
-            Metric.COSINE: MetricFacts('Index(ndim=..., metric="cos")', Returned(-1, 1.0)),
-            Metric.INNER_PRODUCT: MetricFacts('Index(ndim=..., metric="ip")', Returned(-1, 1.0)),
-            Metric.EUCLIDEAN: MetricFacts('Index(ndim=..., metric="l2sq")', Returned(squared=True)),
+            Metric.COSINE: MetricFacts('Index(ndim=d, metric="cos")', Returned(-1, 1.0)),
+            Metric.INNER_PRODUCT: MetricFacts('Index(ndim=d, metric="ip")', Returned(-1, 1.0)),
+            Metric.EUCLIDEAN: MetricFacts('Index(ndim=d, metric="l2sq")', Returned(squared=True)),
         }
     ),
+    prefix="usearch",
+    location="FILE",
+    named=False,
+    suffix=".usearch",
+    open=UsearchCollection,
+    notes=('It stores bfloat16 unless dtype="f32" is said.',),
 )

@@ -156,7 +156,7 @@ class Dynamics(TrainerCallback):
             self.look(given["model"], state.global_step)
 
     def on_save(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
-        """Measure the last step before its checkpoint is marked as whole: nothing is measured when it is gone on with."""
+        """Measure the last step before its checkpoint is marked as whole: whoever goes on from it measures no more."""
         if control.should_training_stop:
             self._look_at_end(given["model"], state.global_step)
 

@@ -1,0 +1,169 @@
+"""hnswlib: a graph as a file, its ids beside it, and a small file that says its metric, which hnswlib does not keep.
+
+For cosine hnswlib stores normalised copies: lengths are lost.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from offsphere.base.arrays import Rows
+from offsphere.base.checksums import refuse_other_bytes
+from offsphere.base.errors import DataError, MissingExtraError
+from offsphere.base.reading.file_access import PIECE, open_file, reading
+from offsphere.base.reading.records import record_of
+from offsphere.base.reading.sealed_json import read_sealed, write_sealed
+from offsphere.engines.collection import CollectionFacts, Hits, Layout
+from offsphere.engines.engine import Engine
+from offsphere.engines.index_file import FileCollection, IndexStream, check_rows
+from offsphere.engines.metric import Metric, MetricFacts, Returned
+
+KIND = "an hnswlib index"
+METRICS = {Metric.COSINE: "cosine", Metric.INNER_PRODUCT: "ip", Metric.EUCLIDEAN: "l2"}
+NEIGHBOURS, CONSTRUCTION = 32, 200
+LEAST_EFFORT = 10  # what hnswlib takes where nobody says
+
+
+class HnswHeader(NamedTuple):
+    """What hnswlib's file does not say of itself."""
+
+    space: str
+    dimension: int
+    rows: int
+
+
+class HnswlibCollection(FileCollection):
+    """An index of hnswlib, built in memory."""
+
+    index_kinds = ("graph",)
+
+    def __init__(self, where: Any) -> None:
+        super().__init__(where)
+        self._index: Any = None
+        self._layout: Layout | None = None
+        self._beside = self.path.with_name(self.path.name + ".json")
+
+    def facts(self) -> CollectionFacts | None:
+        """What the file beside the index says."""
+        if not self.there():
+            return None
+        header = self._header()
+        metric = {space: metric for metric, space in METRICS.items()}.get(header.space)
+        normalized = metric is Metric.COSINE
+        return CollectionFacts(header.dimension, metric, header.rows, "HNSW", normalized=normalized)
+
+    def create(self, layout: Layout) -> None:
+        """Begin an index in memory."""
+        check_rows(layout, "hnswlib")
+        self._layout, self._added = layout, []
+        self._index = _package().Index(METRICS[layout.metric], layout.dimension)
+        self._index.init_index(layout.rows, M=NEIGHBOURS, ef_construction=CONSTRUCTION, random_seed=0)
+
+    def add_rows(self, rows: Rows) -> None:
+        """Add vectors by their numbers."""
+        start = len(self._added)
+        self._index.add_items(np.ascontiguousarray(rows), np.arange(start, start + len(rows)))
+
+    def write(self, stream: IndexStream) -> None:
+        """Write the index that is in memory; hnswlib writes to a path only, so it goes through a file."""
+        assert self._layout is not None
+        header = HnswHeader(METRICS[self._layout.metric], self._layout.dimension, len(self._added))
+        write_sealed(self._beside, header._asdict(), {})
+        descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        os.close(descriptor)
+        try:
+            self._index.save_index(name)
+            with Path(name).open("rb") as written:
+                while piece := written.read(PIECE):
+                    stream.write(piece)
+        finally:
+            Path(name).unlink()
+
+    def finish(self) -> None:
+        """Write the index; the one in memory is thrown away, so that what is tried is the file."""
+        super().finish()
+        self._index = None
+
+    def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
+        """Search the index of the file."""
+        index = self._load()
+        count = index.get_current_count()
+        k = min(k, count)
+        index.set_ef(max(effort or LEAST_EFFORT, k))
+        names = self.names(count)
+        with reading(self.path, KIND):
+            keys, distances = index.knn_query(np.ascontiguousarray(queries), k)
+        return Hits([[names[key] for key in row.tolist()] for row in keys], list(distances.astype(np.float64)))
+
+    def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
+        """Read the index once, and search it."""
+        return "\n".join(
+            [
+                "import hnswlib",
+                f'index = hnswlib.Index("{METRICS[layout.metric]}", {layout.dimension})',
+                f'index.load_index("{self.path.as_posix()}")',
+                f"index.set_ef({max(effort or LEAST_EFFORT, k)})",
+                f'ids = open("{self.path.with_suffix(".ids").as_posix()}").read().splitlines()',
+                f"keys, distances = index.knn_query(query[None], {k})",
+                "hits = [(ids[key], distance) for key, distance in zip(keys[0], distances[0])]",
+            ]
+        )
+
+    def remove(self) -> None:
+        """Remove the file and those beside it."""
+        super().remove()
+        self._beside.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._index = None
+
+    def _header(self) -> HnswHeader:
+        if not self._beside.is_file():
+            raise DataError(f"{self.path} has no {self._beside.name} beside it: hnswlib does not say its own metric")
+        return record_of(HnswHeader, read_sealed(self._beside), str(self._beside))
+
+    def _load(self) -> Any:
+        """The index of the file, which must have the bytes that were written: hnswlib believes whatever is there."""
+        if self._index is None:
+            open_file(self.path).close()
+            refuse_other_bytes(self.path, self.path.with_suffix(".ids"))
+            header = self._header()
+            with reading(self.path, KIND):
+                self._index = _package().Index(header.space, header.dimension)
+                self._index.load_index(str(self.path))
+        return self._index
+
+
+def _package() -> Any:
+    try:
+        import hnswlib
+    except ImportError as error:
+        raise MissingExtraError("hnswlib", "hnswlib") from error
+    return hnswlib
+
+
+HNSWLIB = Engine(
+    name="hnswlib",
+    metrics=MappingProxyType(
+        {
+            Metric.COSINE: MetricFacts(
+                'Index(space="cosine", dim=d): normalised copies', Returned(-1, 1.0), keeps_length=False
+            ),
+            Metric.INNER_PRODUCT: MetricFacts('Index(space="ip", dim=d)', Returned(-1, 1.0)),
+            Metric.EUCLIDEAN: MetricFacts('Index(space="l2", dim=d)', Returned(squared=True)),
+        }
+    ),
+    prefix="hnswlib",
+    location="FILE",
+    named=False,
+    suffix=".hnsw",
+    open=HnswlibCollection,
+    notes=("Its file does not say which metric it is for.", "set_ef(10) is the default, and k above ef is refused."),
+)
