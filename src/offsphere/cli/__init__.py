@@ -16,6 +16,7 @@ from offsphere.cli.data import data_app
 from offsphere.cli.demo import demo_command
 from offsphere.cli.embed import embed_command
 from offsphere.cli.endings import Commands, one_line_endings
+from offsphere.cli.export import export_command
 from offsphere.cli.factorize import factorize_app
 from offsphere.cli.measure import measure_command
 from offsphere.cli.recipes import recipes_command
@@ -39,6 +40,7 @@ app.command("ablate")(ablate_command)
 app.command("train")(train_command)
 app.command("recipes")(recipes_command)
 app.command("sweep")(sweep_command)
+app.command("export")(export_command)
 app.add_typer(factorize_app, name="factorize")
 app.add_typer(data_app, name="data")
 app.add_typer(cache_app, name="cache")

@@ -12,6 +12,11 @@ MODEL_HELP = (
     "installed Python package), or callable:module:function (texts -> array)."
 )
 
+TARGET_HELP = (
+    "faiss:FILE, usearch:FILE, hnswlib:FILE, qdrant:FOLDER-OR-URL:NAME, postgres:DSN:TABLE, lancedb:FOLDER:TABLE, "
+    "duckdb:FILE:TABLE, sqlite:FILE:TABLE, chroma:FOLDER-OR-URL:NAME, milvus:FILE-OR-URL:NAME"
+)
+
 Data = Annotated[
     str,
     typer.Argument(

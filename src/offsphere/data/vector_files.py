@@ -82,14 +82,19 @@ def read_vectors(path: Path, *, verify: bool = True) -> VectorFile:
     return VectorFile(path, vectors, ids)
 
 
-def ids_beside(path: Path, rows: int) -> list[str] | None:
+def ids_beside(path: Path, rows: int, beside: Path | None = None) -> list[str] | None:
     """The ids beside a file of vectors; nothing where there are none.
+
+    Args:
+        path: The file of the vectors.
+        rows: How many it has.
+        beside: The file of the ids; one that ends in ``.ids`` instead of the other's ending unless said.
 
     Raises:
         DataError: The vectors, or their ids, are other bytes than the checksums beside them say.
         VectorError: There are not as many as rows.
     """
-    beside = path.with_suffix(".ids")
+    beside = beside or path.with_suffix(".ids")
     refuse_other_bytes(path, beside)
     ids = read_ids(beside)
     return ids if ids is None else _as_many(ids, path, rows)

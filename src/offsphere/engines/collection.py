@@ -5,14 +5,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self, get_args
 
 from offsphere.base.arrays import Array, Rows, Vectors
 from offsphere.base.errors import OffsphereError
+from offsphere.base.known_names import known_name
 from offsphere.engines.metric import Metric
 
 IndexKind = Literal["exact", "graph", "lists"]  # every vector compared; HNSW; inverted lists
 StoredForm = Literal["float32", "float16", "int8", "binary"]
+
+
+def index_kind(name: str) -> str:
+    """An index kind that somebody typed."""
+    return known_name("index", name, get_args(IndexKind))
+
+
+def stored_form(name: str) -> str:
+    """A stored form that somebody typed."""
+    return known_name("stored form", name, get_args(StoredForm))
 
 
 class Layout(NamedTuple):

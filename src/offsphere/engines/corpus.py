@@ -50,6 +50,8 @@ class Corpus(NamedTuple):
             >>> Corpus.of(np.eye(2, dtype=np.float32)).ids
             ['0', '1']
         """
+        if isinstance(vectors, Corpus):
+            return vectors
         documents: Vectors
         known = None
         if isinstance(vectors, str | Path):

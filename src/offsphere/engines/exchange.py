@@ -174,7 +174,8 @@ def _engine_target(text: str) -> tuple[Engine, Target] | None:
     opened = [engine for engine in ENGINES if engine.open is not None]
     if rest and any(engine.prefix == prefix for engine in opened):
         return engine_of(text)
-    return next((engine_of(text) for engine in opened if engine.suffix and text.endswith(engine.suffix)), None)
+    of_suffix = (engine for engine in opened if engine.suffix and text.endswith(engine.suffix))
+    return next(((engine, Target(engine.prefix, text, "")) for engine in of_suffix), None)
 
 
 def _known_locations() -> str:

@@ -46,6 +46,7 @@ class FaissCollection(FileCollection):
 
     def __init__(self, where: Target) -> None:
         super().__init__(where)
+        self.ids_path = self.path.with_suffix(".ids")  # as beside every other file of vectors
         self._layout: Layout | None = None
         self._index: Any = None
         self._stack = ExitStack()
@@ -65,7 +66,7 @@ class FaissCollection(FileCollection):
         check_rows(layout, "FAISS")
         self._layout, self._added = layout, []
         if layout.index == "exact" and layout.stored == "float32":
-            self._stream = self._stack.enter_context(file_with_ids(self.path))
+            self._stream = self._stack.enter_context(file_with_ids(self.path, self.ids_path))
             self._stream.write(flat_header(layout.dimension, layout.rows, METRICS[layout.metric]))
         else:
             self._index = _new_index(layout)
@@ -118,7 +119,7 @@ class FaissCollection(FileCollection):
         header = read_header(self.path)
         if header.is_flat:
             vectors = map_flat(self.path)
-            return NamedRows(vectors, self._read_names(len(vectors)))
+            return NamedRows(vectors, self.known_names(len(vectors)))
         faiss = _package()
         with reading(self.path, KIND):
             index, numbers = _unwrapped(faiss, faiss.read_index(str(self.path)))
@@ -130,7 +131,7 @@ class FaissCollection(FileCollection):
             if isinstance(index, faiss.IndexIVF):
                 index.make_direct_map()
             vectors = index.reconstruct_n(0, index.ntotal)
-        names = self._read_names(len(vectors))
+        names = self.known_names(len(vectors))
         return NamedRows(
             vectors, names if names is not None or numbers is None else [str(number) for number in numbers]
         )
@@ -143,7 +144,7 @@ class FaissCollection(FileCollection):
         if effort is not None and layout.index == "lists":
             lines.append(f"index.nprobe = {effort}")
         lines += [
-            f'ids = open("{self.path.with_suffix(".ids").as_posix()}").read().splitlines()',
+            f'ids = open("{self.ids_path.as_posix()}").read().splitlines()',
             f"scores, rows = index.search(query[None], {k})",
             "hits = [(ids[row], score) for row, score in zip(rows[0], scores[0]) if row >= 0]",
         ]
@@ -157,11 +158,6 @@ class FaissCollection(FileCollection):
             error = _AbandonedError()
             with suppress(_AbandonedError):
                 self._stack.__exit__(_AbandonedError, error, None)
-
-    def _read_names(self, rows: int) -> list[str] | None:
-        from offsphere.data.vector_files import ids_beside
-
-        return ids_beside(self.path, rows)
 
 
 def _new_index(layout: Layout) -> Any:

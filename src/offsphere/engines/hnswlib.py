@@ -109,7 +109,7 @@ class HnswlibCollection(FileCollection):
                 f'index = hnswlib.Index("{METRICS[layout.metric]}", {layout.dimension})',
                 f'index.load_index("{self.path.as_posix()}")',
                 f"index.set_ef({max(effort or LEAST_EFFORT, k)})",
-                f'ids = open("{self.path.with_suffix(".ids").as_posix()}").read().splitlines()',
+                f'ids = open("{self.ids_path.as_posix()}").read().splitlines()',
                 f"keys, distances = index.knn_query(query[None], {k})",
                 "hits = [(ids[key], distance) for key, distance in zip(keys[0], distances[0])]",
             ]
@@ -133,7 +133,7 @@ class HnswlibCollection(FileCollection):
         """The index of the file, which must have the bytes that were written: hnswlib believes whatever is there."""
         if self._index is None:
             open_file(self.path).close()
-            refuse_other_bytes(self.path, self.path.with_suffix(".ids"))
+            refuse_other_bytes(self.path, self.ids_path)
             header = self._header()
             with reading(self.path, KIND):
                 self._index = _package().Index(header.space, header.dimension)

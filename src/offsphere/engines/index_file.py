@@ -25,7 +25,7 @@ class IndexStream(HashedStream):
 
 
 @contextmanager
-def file_with_ids(path: Path) -> Iterator[IndexStream]:
+def file_with_ids(path: Path, beside: Path | None = None) -> Iterator[IndexStream]:
     """Open a file for what has no room for ids: these stand beside it, a line each, and checksums of both.
 
     All three are written to their end before the first of them appears. The checksums appear first and the vectors
@@ -34,6 +34,7 @@ def file_with_ids(path: Path) -> Iterator[IndexStream]:
 
     Args:
         path: The file of the index or the vectors.
+        beside: The file of the ids; one that ends in ``.ids`` instead of the other's ending unless said.
 
     Yields:
         The stream to write to; its ``ids`` are to be set before the end.
@@ -41,7 +42,7 @@ def file_with_ids(path: Path) -> Iterator[IndexStream]:
     Raises:
         OffsphereError: A file cannot be written, or an id cannot stand in a line. Nothing was changed.
     """
-    beside = path.with_suffix(".ids")
+    beside = beside or path.with_suffix(".ids")
     with whole_file(path) as vectors, whole_file(beside) as ids, whole_file(checksums_beside(path)) as checksums:
         hashed = IndexStream(vectors)
         yield hashed
@@ -70,12 +71,13 @@ class FileCollection(Collection):
 
     def __init__(self, where: Target) -> None:
         self.path = Path(where.location)
+        self.ids_path = self.path.with_name(f"{self.path.name}.ids")
         self._added: list[str] = []
         self._names: list[str] | None = None
 
     def add(self, ids: Sequence[str], rows: Rows) -> None:
         """Add vectors, which the index knows by their numbers."""
-        id_lines(ids, self.path.with_suffix(".ids"))
+        id_lines(ids, self.ids_path)
         self.add_rows(rows)
         self._added += ids
 
@@ -89,7 +91,7 @@ class FileCollection(Collection):
 
     def finish(self) -> None:
         """Write the index and the ids beside it."""
-        with file_with_ids(self.path) as stream:
+        with file_with_ids(self.path, self.ids_path) as stream:
             self.write(stream)
             stream.ids = self._added
         self._names = None
@@ -97,13 +99,16 @@ class FileCollection(Collection):
     def names(self, rows: int) -> list[str]:
         """The ids of the rows of the index, from the file beside it; their numbers where there is none."""
         if self._names is None:
-            read = ids_beside(self.path, rows)
-            self._names = read if read is not None else [str(row) for row in range(rows)]
+            self._names = self.known_names(rows) or [str(row) for row in range(rows)]
         return self._names
+
+    def known_names(self, rows: int) -> list[str] | None:
+        """The ids in the file beside the index; nothing where there is none."""
+        return ids_beside(self.path, rows, self.ids_path)
 
     def remove(self) -> None:
         """Remove the file and those beside it."""
-        for path in (self.path, self.path.with_suffix(".ids"), checksums_beside(self.path)):
+        for path in (self.path, self.ids_path, checksums_beside(self.path)):
             with suppress(FileNotFoundError):
                 path.unlink()
 

@@ -3,7 +3,8 @@
 Engines have cosine, inner product and distance. A scorer that is one of these after its transforms is served by the
 engine's own metric. Any other that lowers is served as an inner product of lowered vectors. Where an engine has no
 inner product, or a graph finds less by it, one more coordinate makes an inner product the order of distances
-(Bachrach et al. 2014): ``|q - d|^2 = |q|^2 + M^2 - 2 dot`` where documents are ``[d, sqrt(M^2 - |d|^2)]`` and queries ``[q, 0]``.
+(Bachrach et al. 2014): ``|q - d|^2 = |q|^2 + M^2 - 2 dot`` where documents are ``[d, sqrt(M^2 - |d|^2)]`` and
+queries ``[q, 0]``.
 """
 
 from __future__ import annotations

@@ -52,9 +52,7 @@ class Strategy:
     @property
     def name(self) -> str:
         """What it is, in a few words."""
-        metric = (
-            "inner product as distance, one more coordinate" if self.serving.augmented else str(self.serving.metric)
-        )
+        metric = "inner product as distance" if self.serving.augmented else str(self.serving.metric)
         parts = [metric, {"exact": "exact", "graph": "graph", "lists": "inverted lists"}[self.index]]
         parts += [f"effort {self.effort}"] if self.effort is not None else []
         parts += [f"{len(self.edges) + 1} bands of length"] if self.edges else []

@@ -105,7 +105,7 @@ class UsearchCollection(FileCollection):
         return "\n".join(
             [
                 *lines,
-                f'ids = open("{self.path.with_suffix(".ids").as_posix()}").read().splitlines()',
+                f'ids = open("{self.ids_path.as_posix()}").read().splitlines()',
                 f"found = index.search(query, {k}{exact})",
                 "hits = [(ids[key], distance) for key, distance in zip(found.keys, found.distances)]",
             ]
@@ -118,7 +118,7 @@ class UsearchCollection(FileCollection):
     def _load(self) -> Any:
         """The index of the file, mapped."""
         if self._index is None:
-            refuse_other_bytes(self.path, self.path.with_suffix(".ids"))
+            refuse_other_bytes(self.path, self.ids_path)
             with reading(self.path, KIND):
                 self._index = _package().Index.restore(str(self.path), view=True)
         return self._index

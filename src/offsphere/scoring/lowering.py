@@ -57,7 +57,8 @@ class Lowering:
         if not self.similarity.lowers:
             raise NotLowerableError(
                 f"{self.name} is no inner product of one vector a side, so no engine can serve it by inner product: "
-                f"{self.similarity.formula} ties the two lengths together"
+                f"{self.similarity.formula} ties the two lengths together; {self.similarity.nearest} comes nearest, "
+                "and what it finds can be re-ranked with score_pairs"
             )
 
     @property

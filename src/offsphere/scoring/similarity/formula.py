@@ -50,6 +50,7 @@ class Similarity(Part):
     formula: ClassVar[str]
     ranges: ClassVar[Mapping[str, Range]] = MappingProxyType({})
     form: ClassVar[Form] = Form.AFFINE
+    nearest: ClassVar[str] = "cosine"  # what an engine can serve in place of one that does not lower
     has_offset: ClassVar[bool] = False  # the document adds something to its scaled inner product
     linear: ClassVar[bool] = False  # value = key / factor + a constant of the query, so a document bias adds to it
 

@@ -33,6 +33,7 @@ class NormGap(Similarity):
     formula = "-(| |q| - |d| | + weight arccos(cosine))"
     ranges = MappingProxyType({"weight": POSITIVE})
     form = Form.GAP
+    nearest = "euclidean"
 
     @property
     def gap_weight(self) -> float:

@@ -28,6 +28,7 @@ class Overlap(Similarity):
     phrase = "want a direction and a length like the query's"
     formula = "dot / (|q|^2 + |d|^2 - |dot|)"
     form = Form.RATIO
+    nearest = "euclidean"
 
     def __call__(self, dot: Array, query_lengths: Array, document_lengths: Array) -> Array:
         """Divide what the two share by what they span."""
