@@ -49,6 +49,7 @@ _HOME = {
     "factors.simulation": "simulate",
     "factors.stability": "stability",
     "engines.export": "Export export",
+    "engines.probe": "Probe probe",
     "auditing.advice": "Advice advise",
     "auditing.run": "Audit audit",
 }
@@ -78,6 +79,8 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.encode.embedded_task import load_embedded as load_embedded
     from offsphere.engines.export import Export as Export
     from offsphere.engines.export import export as export
+    from offsphere.engines.probe import Probe as Probe
+    from offsphere.engines.probe import probe as probe
     from offsphere.factors.closed_form import Factors as Factors
     from offsphere.factors.closed_form import factorize as factorize
     from offsphere.factors.closed_form import original_space as original_space

@@ -133,8 +133,10 @@ def test_a_store_of_an_older_version_is_read_as_before(tmp_path):
 def test_ids_are_read_once(tmp_path):
     store = write(tmp_path / "store", 3)
     assert store.ids is store.ids
+    assert store.tokens.tolist() == [1, 2, 3, 4, -1]
     (tmp_path / "store" / "ids.parquet").unlink()
     assert store.tokens.tolist() == [1, 2, 3, 4, -1]
+    assert len(store.ids) == 5
 
 
 def flip(path, byte=-1):

@@ -45,7 +45,7 @@ def write(folder, blocks):
     if writer.done < len(BLOCKS):
         return writer.done
     tokens = np.array([1, 2, 3, 4, -1], np.int32)
-    return writer.finish(list("abcde"), [5, 4, 3, 2, 0], tokens, [False] * 4 + [True])
+    return writer.finish(list("abcde"), np.array([5, 4, 3, 2, 0]), tokens, np.array([False] * 4 + [True]))
 
 
 def test_a_store_goes_on_from_the_blocks_that_are_safe(tmp_path):

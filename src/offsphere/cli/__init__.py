@@ -19,6 +19,7 @@ from offsphere.cli.endings import Commands, one_line_endings
 from offsphere.cli.export import export_command
 from offsphere.cli.factorize import factorize_app
 from offsphere.cli.measure import measure_command
+from offsphere.cli.probe import probe_command
 from offsphere.cli.recipes import recipes_command
 from offsphere.cli.sweep import sweep_command
 from offsphere.cli.train import train_command
@@ -41,6 +42,7 @@ app.command("train")(train_command)
 app.command("recipes")(recipes_command)
 app.command("sweep")(sweep_command)
 app.command("export")(export_command)
+app.command("probe")(probe_command)
 app.add_typer(factorize_app, name="factorize")
 app.add_typer(data_app, name="data")
 app.add_typer(cache_app, name="cache")

@@ -7,7 +7,7 @@ has a checksum: what is read is what was written, or an error. ``store_writer`` 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,20 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.base.arrays import Counts, Flags, Vectors
-from offsphere.base.digests import digest_of, digest_of_files
+from offsphere.base.digests import digest_of, digest_of_files, digest_of_texts
 from offsphere.base.errors import DataError
+from offsphere.base.reading.file_access import open_file
 from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.reading.npy_files import map_npy
-from offsphere.base.reading.parquet_files import read_columns
+from offsphere.base.reading.parquet_files import read_arrays, read_columns
 from offsphere.base.reading.records import record_of
 from offsphere.data.items import ItemSide
 from offsphere.data.row_checksums import first_damaged
 
 MANIFEST, VECTORS, CHECKSUMS, ITEMS = "manifest.json", "vectors.npy", "checksums.npy", "ids.parquet"
 DIGESTS = "digests"  # the key of the manifest under which the digests of the store stand
-COLUMNS: Mapping[str, type] = MappingProxyType(
-    {"id": str, "characters": int, "tokens": int, "empty": bool}
-)  # of the items
+ID = "id"  # the column of the ids in the file of the items; the others are of these kinds, as numpy calls them
+COUNTS: Mapping[str, str] = MappingProxyType({"characters": "i", "tokens": "i", "empty": "b"})
+KINDS: Mapping[str, str] = MappingProxyType({"i": "whole numbers", "b": "flags"})
 DTYPES = ("float32", "float16")
 
 
@@ -64,10 +65,9 @@ class Digests:
     manifest: str
 
 
-class StoredItems(NamedTuple):
-    """What a store knows of its items besides their vectors, in the order of the rows."""
+class StoredCounts(NamedTuple):
+    """What a store counted of its items, in the order of the rows."""
 
-    ids: list[str]
     characters: Counts
     tokens: Counts
     empty: Flags
@@ -108,30 +108,35 @@ class Store:
         rows, dimension = self.vectors.shape
         return f"Store({self.folder}: {rows:,} x {dimension} of {self.manifest.model})"
 
-    @property
+    @cached_property
     def ids(self) -> list[str]:
-        """The ids in the order of the rows."""
-        return self.items.ids
+        """The ids in the order of the rows, read once."""
+        return _read_ids(self.folder, self.manifest.rows, self.digests)
 
     @property
     def characters(self) -> Counts:
         """How many characters each item has."""
-        return self.items.characters
+        return self.counts.characters
 
     @property
     def tokens(self) -> Counts:
         """How many tokens the model saw of each item; -1 where it did not say."""
-        return self.items.tokens
+        return self.counts.tokens
 
     @property
     def empty(self) -> Flags:
         """Which items have no word in them."""
-        return self.items.empty
+        return self.counts.empty
 
     @cached_property
-    def items(self) -> StoredItems:
-        """What is known of the items, read once."""
-        return _read_items(self.folder, self.manifest.rows, self.digests)
+    def counts(self) -> StoredCounts:
+        """What was counted of the items, read once."""
+        return _read_counts(self.folder, self.manifest.rows, self.digests)
+
+    def has_ids(self, ids: Sequence[str]) -> bool:
+        """Whether its rows are of these ids in this order, which its manifest tells: they need not be read for that."""
+        sealed = self.digests is not None  # or nobody knows whether manifest and ids belong together
+        return sealed and len(ids) == self.manifest.rows and digest_of_texts(ids) == self.manifest.ids
 
     def verify(self) -> None:
         """Read all of the store and compare it with the digests it was written with; one without digests passes.
@@ -158,9 +163,11 @@ class Store:
             ...     print(str(error).replace(str(folder), "FOLDER"))  # doctest: +ELLIPSIS
             FOLDER/left/vectors.npy is damaged: the vector of '2' (row 2) is not the one that was stored: delete ...
         """
-        ids = self.items.ids
         if self.digests is None:
+            _read_ids(self.folder, self.manifest.rows, None)
+            _read_counts(self.folder, self.manifest.rows, None)
             return
+        _check_items(self.folder, self.digests)
         path = self.folder / CHECKSUMS
         checksums = _map(self.folder, CHECKSUMS, (self.manifest.rows, 1), "uint32")
         if digest_of_files([path]) != self.digests.checksums:
@@ -168,8 +175,8 @@ class Store:
         row = first_damaged(self.vectors, np.asarray(checksums)[:, 0])
         if row is not None:
             raise DataError(
-                f"{self.folder / VECTORS} is damaged: the vector of {ids[row]!r} (row {row}) is not the one that was "
-                f"stored: {_again(self.folder)}"
+                f"{self.folder / VECTORS} is damaged: the vector of {self.ids[row]!r} (row {row}) is not the one that "
+                f"was stored: {_again(self.folder)}"
             )
 
 
@@ -264,22 +271,44 @@ def _digest_of_values(values: Mapping[str, Any]) -> str:
     return digest_of([json.dumps(values, sort_keys=True).encode()])
 
 
-def _read_items(folder: Path, rows: int, digests: Digests | None) -> StoredItems:
-    """Read what a store knows of its items, checked against what the manifest says."""
+def _check_items(folder: Path, digests: Digests | None) -> None:
+    """Refuse another file of ids and counts than the one that was written; one without a digest is read as it is."""
     path = folder / ITEMS
     if digests is not None and path.is_file() and digest_of_files([path]) != digests.items:
         raise DataError(f"{path} is damaged: it is not what was written: {_again(folder)}")
-    columns = read_columns(path, list(COLUMNS))
-    for name, kind in COLUMNS.items():
-        if len(columns[name]) != rows:
-            raise DataError(f"{path} has {len(columns[name])} rows, its manifest says {rows}: {_again(folder)}")
-        if digests is None and not all(type(value) is kind for value in columns[name]):
-            raise DataError(f"{path}: column {name!r} holds something else than {kind.__name__}: {_again(folder)}")
-    try:
-        characters, tokens = np.array(columns["characters"], np.int32), np.array(columns["tokens"], np.int32)
-    except OverflowError as error:
-        raise DataError(f"{path} counts more than a text can have: {_again(folder)}") from error
-    return StoredItems(columns["id"], characters, tokens, np.array(columns["empty"], np.bool_))
+    open_file(path).close()
+
+
+def _read_ids(folder: Path, rows: int, digests: Digests | None) -> list[str]:
+    """Read the ids of a store, checked against what the manifest says."""
+    _check_items(folder, digests)
+    path = folder / ITEMS
+    ids = read_columns(path, [ID])[ID]
+    _check_rows(path, len(ids), rows)
+    if digests is None and not all(type(name) is str for name in ids):
+        raise DataError(f"{path}: column {ID!r} holds something else than texts: {_again(folder)}")
+    return ids
+
+
+def _read_counts(folder: Path, rows: int, digests: Digests | None) -> StoredCounts:
+    """Read what a store counted, checked against what the manifest says."""
+    _check_items(folder, digests)
+    path = folder / ITEMS
+    columns = read_arrays(path, list(COUNTS))
+    for name, kind in COUNTS.items():
+        _check_rows(path, len(columns[name]), rows)
+        if columns[name].dtype.kind != kind:
+            raise DataError(f"{path}: column {name!r} holds something else than {KINDS[kind]}: {_again(folder)}")
+    characters, tokens = columns["characters"], columns["tokens"]
+    most = np.iinfo(np.int32).max
+    if max(characters.max(initial=0), tokens.max(initial=0)) > most:
+        raise DataError(f"{path} counts more than a text can have: {_again(folder)}")
+    return StoredCounts(characters.astype(np.int32), tokens.astype(np.int32), columns["empty"])
+
+
+def _check_rows(path: Path, got: int, rows: int) -> None:
+    if got != rows:
+        raise DataError(f"{path} has {got} rows, its manifest says {rows}: {_again(path.parent)}")
 
 
 def _again(folder: Path) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.base.arrays import Counts, Index, Vectors
+from offsphere.base.arrays import Counts, Flags, Index, Vectors
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import DataError, OffsphereError, VectorError, first_line
 from offsphere.base.files import write_whole
@@ -105,7 +105,7 @@ class StoreWriter:
             _write_rows(self.folder / PARTIAL_CHECKSUMS, rows, row_checksums(rows, stored)[:, None])
             self._remember(self.done + 1)
 
-    def finish(self, ids: Sequence[str], characters: Sequence[int], tokens: Counts, empty: Sequence[bool]) -> Store:
+    def finish(self, ids: Sequence[str], characters: Counts, tokens: Counts, empty: Flags) -> Store:
         """Let the files appear, the manifest last.
 
         Args:
@@ -248,19 +248,19 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _items_table(ids: Sequence[str], characters: Sequence[int], tokens: Counts, empty: Sequence[bool]) -> bytes:
+def _items_table(ids: Sequence[str], characters: Counts, tokens: Counts, empty: Flags) -> bytes:
     """What is known of the items, as a parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     columns = {
-        "id": pa.array(list(ids), pa.string()),
-        "characters": pa.array(list(characters), pa.int32()),
-        "tokens": pa.array(tokens.tolist(), pa.int32()),
-        "empty": pa.array(list(empty), pa.bool_()),
+        "id": pa.array(ids, pa.string()),
+        "characters": pa.array(characters, pa.int32()),
+        "tokens": pa.array(tokens, pa.int32()),
+        "empty": pa.array(empty, pa.bool_()),
     }
     sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns), sink)
+    pq.write_table(pa.table(columns), sink, use_dictionary=["characters", "tokens"])  # ids do not repeat
     content: bytes = sink.getvalue().to_pybytes()
     return content
 

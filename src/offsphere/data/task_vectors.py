@@ -289,7 +289,7 @@ def _read_side(folder: Path, side: TaskSide, *, verify: bool) -> VectorFile:
             f"{folder} has no {name} vectors (a store, {name}.npy, .npz, .parquet or .safetensors): make some with "
             "offsphere embed DATA --out DIR, and say where they are with --vectors DIR"
         )
-    return read_vectors(path, verify=verify)
+    return read_vectors(path, verify=verify, expected=side.ids)
 
 
 def _cure(file: VectorFile, task: Task, folder: Path, data: str) -> str:
@@ -313,7 +313,7 @@ def _in_order(file: VectorFile, side: TaskSide, cure: str) -> VectorFile:
                 f"add {file.path.with_suffix('.ids').name} with one id a line"
             )
         ids = listed
-    if list(ids) == list(wanted):
+    if ids is wanted or list(ids) == list(wanted):
         return file  # stays on disk where it is a map
     rows = {name: row for row, name in enumerate(ids)}
     if len(rows) < len(ids):

@@ -55,12 +55,13 @@ def is_vectors(path: Path) -> bool:
     return is_store(path) or (path.is_file() and path.suffix in SUFFIXES)
 
 
-def read_vectors(path: Path, *, verify: bool = True) -> VectorFile:
+def read_vectors(path: Path, *, verify: bool = True, expected: Sequence[str] | None = None) -> VectorFile:
     """Read a file, and the ids beside it (``documents.ids``, one a line) where it carries none; or open a store.
 
     Args:
         path: The file, or the folder of a store.
         verify: Whether a store is compared with its digests; files of others have none.
+        expected: The ids that it should have; a store that says it has these does not read them again.
 
     Returns:
         The vectors, with ids and token counts where they are known.
@@ -72,7 +73,8 @@ def read_vectors(path: Path, *, verify: bool = True) -> VectorFile:
     if path.is_dir():
         store = open_store(path, verify=verify)
         tokens = store.tokens
-        return VectorFile(path, store.vectors, store.ids, tokens if (tokens >= 0).all() else None)
+        ids = expected if expected is not None and store.has_ids(expected) else store.ids
+        return VectorFile(path, store.vectors, ids, tokens if (tokens >= 0).all() else None)
     vectors, ids = _READERS[path.suffix](path)
     if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating):  # noqa: PLR2004
         raise VectorError(

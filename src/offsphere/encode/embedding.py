@@ -158,8 +158,8 @@ def _write_store(
                 writer.write(rows, encoder.encode([side.items[row] for row in rows], side.side))
             if progress is not None:
                 progress(min((number + 1) * size, len(order)), len(order))
-        characters = [len(item) for item in side.items]
-        empty = [_is_empty(item) for item in side.items]
+        characters = np.fromiter((len(item) for item in side.items), np.int32, len(side.items))
+        empty = np.fromiter((_is_empty(item) for item in side.items), np.bool_, len(side.items))
         return writer.finish(side.ids, characters, _count_tokens(side.items, encoder), empty)
 
 

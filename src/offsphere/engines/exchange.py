@@ -121,7 +121,7 @@ def _write_store(folder: Path, plan: Manifest, vectors: Vectors, names: list[str
         for rows in blocks[writer.done :]:
             writer.write(rows, np.asarray(vectors[rows[0] : rows[-1] + 1]))
         unknown = np.full(len(vectors), -1, np.int32)
-        return writer.finish(names, unknown.tolist(), unknown, [False] * len(names))
+        return writer.finish(names, unknown, unknown, np.zeros(len(names), np.bool_))
 
 
 def _fill(store: Store, engine: Engine, where: Target) -> None:

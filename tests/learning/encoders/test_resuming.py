@@ -70,7 +70,7 @@ def test_a_disk_that_is_full_keeps_the_checkpoint_before(whole, dropout_folder, 
 def test_a_training_that_was_killed_after_its_last_step_is_not_gone_on_with(
     words, dropout_folder, tmp_path, stop, moment
 ):
-    """It was killed after its last checkpoint, or while the test corpus was encoded; the same command knows it is done."""
+    """It was killed after its last checkpoint, or while the test corpus was encoded; run again, it knows it is done."""
     options = {"steps": 8, "batch": 16, "evaluate_every": 2, "dynamics_every": 50, "seed": 1}
     options |= {"patience": 1, "rate": 1e-9} if stop == "worn out" else {"patience": 9, "rate": 1e-3}
     whole = osp.train(words, load(dropout_folder), tmp_path / "whole", **options)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import open_file, reading
 
@@ -30,14 +32,41 @@ def read_columns(path: Path, columns: Sequence[str]) -> dict[str, list[Any]]:
     Raises:
         DataError: It cannot be read, or lacks a column.
     """
-    with reading(path, KIND), _opened(path) as file:
+    with reading(path, KIND):
+        table = _read_table(path, columns)
+        return {name: table[name].to_pylist() for name in columns}
+
+
+def read_arrays(path: Path, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Read some columns of numbers or flags as arrays; no value of them becomes an object of Python.
+
+    Args:
+        path: The file.
+        columns: Their names; all must be there.
+
+    Returns:
+        An array for each column, in the order of the rows.
+
+    Raises:
+        DataError: It cannot be read, lacks a column, or a value is missing.
+    """
+    with reading(path, KIND):
+        table = _read_table(path, columns)
+        for name in columns:
+            if table[name].null_count:
+                raise DataError(f"{path}: column {name!r} lacks a value")
+        return {name: table[name].to_numpy() for name in columns}
+
+
+def _read_table(path: Path, columns: Sequence[str]) -> pa.Table:
+    """Read some columns, all of which must be there."""
+    with _opened(path) as file:
         lacking = [name for name in columns if name not in file.schema_arrow.names]
         if lacking:
             raise DataError(
                 f"{path} has no column {lacking[0]!r}: it has {', '.join(file.schema_arrow.names) or 'none'}"
             )
-        table = file.read(columns=list(columns))
-        return {name: table[name].to_pylist() for name in columns}
+        return file.read(columns=list(columns))
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
