@@ -73,8 +73,8 @@ def read_vectors(path: Path, *, verify: bool = True, expected: Sequence[str] | N
     if path.is_dir():
         store = open_store(path, verify=verify)
         tokens = store.tokens
-        ids = expected if expected is not None and store.has_ids(expected) else store.ids
-        return VectorFile(path, store.vectors, ids, tokens if (tokens >= 0).all() else None)
+        known = expected if expected is not None and store.has_ids(expected) else store.ids
+        return VectorFile(path, store.vectors, known, tokens if (tokens >= 0).all() else None)
     vectors, ids = _READERS[path.suffix](path)
     if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating):  # noqa: PLR2004
         raise VectorError(

@@ -7,6 +7,7 @@ are good at; it costs as many searches as there are bands.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -50,13 +51,13 @@ class BandedCollection(Collection):
         if not there:
             return None
         whole = len(there) == len(self.bands) and not any(facts.unfinished for facts in there)
-        return there[0]._replace(rows=sum(facts.rows for facts in there), unfinished=not whole)
+        return replace(there[0], rows=sum(facts.rows for facts in there), unfinished=not whole)
 
     def create(self, layout: Layout) -> None:
         """Make every band."""
         self._know(layout)
         for band in self.bands:
-            band.create(layout._replace(rows=layout.rows // len(self.bands)))
+            band.create(replace(layout, rows=layout.rows // len(self.bands)))
 
     def add(self, ids: Sequence[str], rows: Rows) -> None:
         """Add each vector to the band of its length."""

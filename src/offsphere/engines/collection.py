@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self, get_args
 
 from offsphere.base.arrays import Array, Rows, Vectors
@@ -26,7 +27,8 @@ def stored_form(name: str) -> str:
     return known_name("stored form", name, get_args(StoredForm))
 
 
-class Layout(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Layout:
     """What a collection is made for."""
 
     dimension: int
@@ -36,7 +38,8 @@ class Layout(NamedTuple):
     rows: int = 0  # that will come, for engines that want to know
 
 
-class CollectionFacts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CollectionFacts:
     """What an engine says of a collection that is there."""
 
     dimension: int

@@ -131,9 +131,8 @@ def _fill(store: Store, engine: Engine, where: Target) -> None:
         metric for metric in (Metric.INNER_PRODUCT, Metric.EUCLIDEAN, Metric.COSINE) if metric in engine.metrics
     )
     serving = Serving(scorer=Scorer(DOT), metric=metric, lowered=False)
-    layout = Layout(store.manifest.dimension, metric, "exact", rows=store.manifest.rows)
     with engine.open(where) as collection:
-        layout = layout._replace(index=collection.index_kinds[0])
+        layout = Layout(store.manifest.dimension, metric, collection.index_kinds[0], rows=store.manifest.rows)
         Filling(collection, serving, Corpus(store.vectors, store.ids), layout, str(where)).run()
 
 

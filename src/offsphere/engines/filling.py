@@ -117,7 +117,7 @@ class Filling:
     def _asked(self) -> str:
         corpus = self.corpus
         parts = [self.serving.scorer.key, self.serving.metric, str(self.serving.lowered), str(self.serving.radius)]
-        parts += [str(tuple(self.layout)), self.target, str(corpus.vectors.shape), digest_of_texts(corpus.ids)]
+        parts += [repr(self.layout), self.target, str(corpus.vectors.shape), digest_of_texts(corpus.ids)]
         return digest_of_texts(parts)
 
     def _holds(self, record: FillRecord) -> bool:

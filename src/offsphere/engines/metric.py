@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offsphere.base.arrays import Array
+from offsphere.base.arrays import Array, Vectors
+from offsphere.vectors.lengths import lengths
 
 
 class Metric(StrEnum):
@@ -22,7 +23,7 @@ class Metric(StrEnum):
         """Whether smaller is better."""
         return self is Metric.EUCLIDEAN
 
-    def value(self, queries: Array, documents: Array) -> Array:
+    def compute(self, queries: Vectors, documents: Vectors) -> Array:
         """Compute the metric between each query and its documents, exactly.
 
         Args:
@@ -32,14 +33,14 @@ class Metric(StrEnum):
         Returns:
             (queries, documents): the cosine, the inner product, or the distance itself.
         """
-        queries, documents = queries.astype(np.float64), documents.astype(np.float64)
+        left, right = np.asarray(queries, np.float64), np.asarray(documents, np.float64)
         if self is Metric.EUCLIDEAN:
-            return np.asarray(np.linalg.norm(documents - queries[:, None], axis=2))
-        dot = np.einsum("qd,qkd->qk", queries, documents)
+            return lengths(right - left[:, None])
+        dot: Array = np.einsum("qd,qkd->qk", left, right)
         if self is Metric.INNER_PRODUCT:
-            return np.asarray(dot)
+            return dot
         with np.errstate(divide="ignore", invalid="ignore"):
-            return dot / np.linalg.norm(queries, axis=1)[:, None] / np.linalg.norm(documents, axis=2)
+            return dot / lengths(left)[:, None] / lengths(right)
 
 
 class Returned(NamedTuple):

@@ -6,12 +6,13 @@ user's is touched; with ``read_only`` only an existing collection is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Rows
+from offsphere.base.arrays import Rows, Vectors
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
@@ -30,7 +31,8 @@ UNIT = 1e-4
 TWINS = ("twin b", "twin a")  # in the order in which they are stored
 
 
-class MetricProbe(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricProbe:
     """What an engine does under one of its metrics."""
 
     metric: str  # as it was set
@@ -63,7 +65,7 @@ class MetricProbe(NamedTuple):
         form = self.form
         more = {"as_set": self.as_set, "keeps_length": self.keeps_length, "quantised": self.quantised}
         formula = form.inverse if form is not None else None
-        values: dict[str, Any] = plain(self._asdict())
+        values: dict[str, Any] = plain(asdict(self))
         return values | more | {"formula": formula}
 
 
@@ -77,7 +79,7 @@ class Probe(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Give it as plain values, for JSON."""
-        facts = plain(self.facts._asdict()) if self.facts is not None else None
+        facts = plain(asdict(self.facts)) if self.facts is not None else None
         return {
             "target": self.target,
             "engine": self.engine,
@@ -205,7 +207,7 @@ def _look(engine: Engine, where: Target) -> Probe:
         return Probe(str(where), engine.name, [probed], facts)
 
 
-def _form(hits: Hits, queries: Rows, rows: dict[str, Array]) -> ScoreForm | None:
+def _form(hits: Hits, queries: Rows, rows: Mapping[str, Vectors]) -> ScoreForm | None:
     """The formula that all scores of all answers follow."""
     pairs = [(query, rows[name]) for query, answer in zip(queries, hits.ids, strict=True) for name in answer]
     if not pairs:
@@ -219,7 +221,7 @@ def _recall(hits: Hits, metric: Metric, queries: Rows, rows: Rows, ids: Sequence
     row_of = {name: row for row, name in enumerate(ids)}
     shares = []
     for query, answer in zip(queries, hits.ids, strict=True):
-        values = metric.value(query[None], rows[None])[0] * (-1 if metric.is_distance else 1)
+        values = metric.compute(query[None], rows[None])[0] * (-1 if metric.is_distance else 1)
         last = np.sort(values)[-min(k, len(values))]
         good = sum(values[row_of[name]] >= last - 1e-5 * np.abs(values).max() for name in answer[:k])
         shares.append(good / min(k, len(values)))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offsphere.base.arrays import Array
+from offsphere.base.arrays import Array, Vectors
 
 EXACT = 1e-4  # of the spread of the scores: what float32 rounds away, and no more
 ROUGH = 0.05  # what quantised vectors may add
@@ -23,7 +23,7 @@ class Values(NamedTuple):
     distance: Array
 
     @classmethod
-    def of(cls, queries: Array, documents: Array) -> Values:
+    def of(cls, queries: Vectors, documents: Vectors) -> Values:
         """Compute it for rows of queries and as many rows of documents."""
         queries, documents = queries.astype(np.float64), documents.astype(np.float64)
         dot = np.einsum("nd,nd->n", queries, documents)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.engines.bands import BandedCollection
@@ -20,7 +20,8 @@ DOUBLINGS = 5  # of a graph's effort, until the goal is met
 FIRST_EFFORT = 64
 
 
-class Asked(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
     """What a user wants of an export; what is none is chosen."""
 
     k: int

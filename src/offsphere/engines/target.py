@@ -16,8 +16,9 @@ class Target(NamedTuple):
 
     Example:
         >>> from offsphere.engines.target import Target
-        >>> Target.of("qdrant:http://localhost:6333:docs", named=True)
-        Target(engine='qdrant', location='http://localhost:6333', name='docs')
+        >>> target = Target.of("qdrant:http://localhost:6333:docs", named=True)
+        >>> target.location, target.name
+        ('http://localhost:6333', 'docs')
         >>> str(Target.of("postgres:postgresql://me:secret@host/db:docs", named=True))
         'postgres:postgresql://me:***@host/db:docs'
     """
@@ -50,7 +51,9 @@ class Target(NamedTuple):
         parts = [self.engine, self.location, self.name] if self.name else [self.engine, self.location]
         return hide_password(":".join(parts))
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        """The same, since a representation ends in messages."""
+        return str(self)
 
 
 def hide_password(text: str) -> str:

@@ -147,7 +147,7 @@ def _values(serving: Serving, corpus: Corpus, query: Vectors, asked: Vectors, ro
         biases = found.of_block(vectors) if found is not None else None
     stored = serving.documents(vectors, biases)
     values = np.empty(len(rows))
-    values[order] = serving.values(query, serving.metric.value(asked, stored[None]))[0]
+    values[order] = serving.values(query, serving.metric.compute(asked, stored[None]))[0]
     return values
 
 
