@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
-from offsphere.vectors.lengths import lengths
 
 
 class Metric(StrEnum):
@@ -35,12 +34,17 @@ class Metric(StrEnum):
         """
         left, right = np.asarray(queries, np.float64), np.asarray(documents, np.float64)
         if self is Metric.EUCLIDEAN:
-            return lengths(right - left[:, None])
+            return _lengths(right - left[:, None])
         dot: Array = np.einsum("qd,qkd->qk", left, right)
         if self is Metric.INNER_PRODUCT:
             return dot
         with np.errstate(divide="ignore", invalid="ignore"):
-            return dot / lengths(left)[:, None] / lengths(right)
+            return dot / _lengths(left)[:, None] / _lengths(right)
+
+
+def _lengths(vectors: Array) -> Array:
+    """The length of each vector, whatever the axes before the last."""
+    return np.asarray(np.linalg.norm(vectors, axis=-1), np.float64)
 
 
 class Returned(NamedTuple):
