@@ -1,0 +1,111 @@
+"""Servings: what an engine computes from what is stored is, turned back, the scorer's own value; in plain numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import offsphere as osp
+from offsphere.engines.corpus import Corpus
+from offsphere.engines.metric import Metric
+from offsphere.engines.registry import ENGINES
+from offsphere.engines.serving import as_distance, own_metric, placed_rows, servings, stored_blocks
+
+SIMILARITIES = (
+    "cosine",
+    "dot",
+    "query-normalized",
+    "document-normalized",
+    "half",
+    "polar(1, 1.25)",
+    "polar(0, -0.5)",
+    "euclidean",
+    "angular",
+    "norm-mix(0.9)",
+    "radial-confidence(2)",
+)
+TRANSFORMS = ("", "center + ", "whiten(0.5) + ", "drop-top(1) + ", "standardize + ")
+
+rng = np.random.default_rng(3)
+DOCUMENTS = (rng.normal(0.3, 1, (300, 12)) * rng.lognormal(0, 1, (300, 1))).astype(np.float32)
+QUERIES = (rng.normal(0.3, 1, (20, 12)) * rng.lognormal(0, 1, (20, 1))).astype(np.float32)
+IDS = [f"d{row}" for row in range(300)]
+CORPUS = Corpus.of(DOCUMENTS, IDS)
+
+
+def in_numpy(metric, queries, documents):
+    """The metric by its definition, which no engine and none of our kernels had a part in."""
+    left, right = queries.astype(np.float64)[:, None], documents.astype(np.float64)[None]
+    if metric is Metric.EUCLIDEAN:
+        return np.sqrt(((left - right) ** 2).sum(axis=2))
+    dot = (left * right).sum(axis=2)
+    if metric is Metric.INNER_PRODUCT:
+        return dot
+    return dot / np.sqrt((left**2).sum(axis=2) * (right**2).sum(axis=2))
+
+
+def fitted(name):
+    scorer = osp.parse_scorer(name)
+    return scorer.fit(osp.Moments.of(DOCUMENTS)) if scorer.transforms else scorer
+
+
+def check(serving):
+    stored = np.concatenate([block.rows for block in stored_blocks(CORPUS, serving, rows=128)])
+    computed = in_numpy(serving.metric, serving.queries(QUERIES), stored)
+    values = serving.values(QUERIES, computed)
+    order = np.argsort(-values, axis=1, kind="stable")[:, :10]
+    top = osp.search(QUERIES, DOCUMENTS, [serving.scorer], 10, ids=IDS)[0]
+    got = np.take_along_axis(values, order, axis=1)
+    assert np.abs(got - top.scores).max() < 2e-4 * np.abs(top.scores).max()
+    best_first = computed if serving.metric is not Metric.EUCLIDEAN else -computed
+    assert (np.argsort(-best_first, axis=1)[:, 0] == order[:, 0]).mean() > 0.9  # ties of rounding apart
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+def test_every_way_to_serve_a_scorer_ranks_and_scores_as_it_does(similarity, transform):
+    scorer = fitted(transform + similarity)
+    every_metric = next(engine for engine in ENGINES if len(engine.metrics) == 3)
+    ways = servings(scorer, every_metric)
+    assert ways
+    if similarity != "euclidean":  # distances as inner products as distances lose what float32 has
+        ways.append(as_distance(scorer, CORPUS))
+    for serving in ways:
+        check(serving)
+
+
+@pytest.mark.parametrize("made", ["csls", "nnn", "z-score", "csls and z-score"])
+def test_biases_and_standardised_queries_are_served_by_lowered_vectors(made):
+    scorer = osp.parse_scorer("cosine")
+    if "csls" in made:
+        scorer = osp.csls(scorer, DOCUMENTS, QUERIES, k=5, ids=IDS)
+    if "nnn" in made:
+        scorer = osp.nnn(scorer, DOCUMENTS, QUERIES, ids=IDS)
+    if "z-score" in made:
+        scorer = osp.standardize_queries(scorer, DOCUMENTS, ids=IDS)
+    assert own_metric(scorer) is None
+    every_metric = next(engine for engine in ENGINES if len(engine.metrics) == 3)
+    for serving in [*servings(scorer, every_metric), as_distance(scorer, CORPUS)]:
+        check(serving)
+
+
+def test_the_engines_own_metric_is_taken_where_it_has_one():
+    taken = {name: own_metric(fitted(name)) for name in ("angular", "center + euclidean", "half", "query-normalized")}
+    assert taken == {
+        "angular": Metric.COSINE,
+        "center + euclidean": Metric.EUCLIDEAN,
+        "half": None,
+        "query-normalized": Metric.INNER_PRODUCT,
+    }
+
+
+def test_documents_without_a_place_in_the_ranking_are_left_out():
+    holes = DOCUMENTS.copy()
+    holes[[3, 77]] = 0
+    corpus = Corpus.of(holes, IDS)
+    faiss = ENGINES[0]
+    cosine, dot = (servings(fitted(name), faiss)[0] for name in ("cosine", "dot"))
+    assert placed_rows(corpus, cosine) == 298
+    assert placed_rows(corpus, dot) == 300
+    stored = [name for block in stored_blocks(corpus, cosine, rows=64) for name in block.ids]
+    assert stored == [name for name in IDS if name not in ("d3", "d77")]
