@@ -163,3 +163,23 @@ def test_what_is_kept_is_told_by_every_command_that_keeps_something(command, tmp
     assert result.returncode == 130
     assert words in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["compare"], "Missing argument"),
+        (["compare", "x", "--fold", "3"], "--folds"),
+        (["compare", "x", "--folds", "three"], "--folds"),
+        (["audi", "x"], "No such command 'audi'"),
+        (["--nothing"], "No such option: --nothing"),
+        (["data", "nothing"], "No such command 'nothing'"),
+    ],
+)
+def test_what_was_typed_wrong_is_told_in_one_line_with_where_to_look(typed, said):
+    result = run_command(*typed)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert said in result.stderr
+    assert "--help" in result.stderr

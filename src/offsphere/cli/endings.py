@@ -26,14 +26,35 @@ class Interrupted(Exception):  # noqa: N818  # it is no error
 
 
 class Commands(TyperGroup):
-    """The commands, of which an interrupted one says so to whoever ends the program."""
+    """The commands. One that was interrupted, or typed wrong, says so to whoever ends the program."""
+
+    def make_context(self, *given: Any, **options: Any) -> Any:
+        """Read what was typed before the command."""
+        with _told_in_one_line():
+            return super().make_context(*given, **options)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was typed."""
         try:
-            return super().invoke(ctx)
+            with _told_in_one_line():
+                return super().invoke(ctx)
         except KeyboardInterrupt as interruption:
             raise Interrupted(*getattr(interruption, "__notes__", [])) from interruption
+
+
+@contextmanager
+def _told_in_one_line() -> Iterator[None]:
+    """Turn what typer draws a box around into an error of ours; a group without a command still shows its help."""
+    wrong_use = typer.BadParameter.__mro__[1]  # UsageError, of click or of typer's own copy of it
+    try:
+        yield
+    except wrong_use as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        context: Any = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "offsphere"
+        said = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+        raise OffsphereError(f"{said}: {command} --help lists what there is") from error
 
 
 @contextmanager

