@@ -140,7 +140,9 @@ class Similarity(Part):
             keys: ``dot * weight + factor * offset`` of queries and documents.
             query_lengths: of the queries, of a shape that fits the keys.
         """
-        raise NotImplementedError
+        if not self.linear:
+            raise NotImplementedError
+        return keys / self.query_factor(query_lengths)
 
 
 def power(lengths: Array, exponent: float) -> Array:

@@ -93,10 +93,6 @@ class Polar(Similarity):
         """Give ``|q| ** query``, since the value is the key divided by it."""
         return power(lengths, self.query)
 
-    def value_of_key(self, keys: Array, query_lengths: Array) -> Array:
-        """Divide by the power of the query's length."""
-        return keys / power(query_lengths, self.query)
-
 
 COSINE = Polar(1.0, 1.0)
 DOT = Polar(0.0, 0.0)

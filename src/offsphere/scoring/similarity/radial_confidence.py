@@ -57,7 +57,3 @@ class RadialConfidence(Similarity):
     def query_factor(self, lengths: Array) -> Array:
         """Give the length, as cosine does."""
         return lengths
-
-    def value_of_key(self, keys: Array, query_lengths: Array) -> Array:
-        """Divide by the query's length."""
-        return keys / query_lengths
