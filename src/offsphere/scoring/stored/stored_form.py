@@ -159,9 +159,8 @@ def _parse_form(text: str) -> list[StoredForm]:
         word, number = _part(typed.strip())
         kind = "code" if word in CODES else word
         if kind in words:
-            raise ParameterError(
-                f"stored form {text.strip()!r} has {'two codes' if kind == 'code' else f'{word} twice'}"
-            )
+            twice = "two codes" if kind == "code" else f"{word} twice"
+            raise ParameterError(f"stored form {text.strip()!r} has {twice}: name it once")
         words.add(kind)
         form = _with_part(form, word, number)
     _check_parts(text.strip(), form, words)
@@ -174,18 +173,12 @@ def _part(typed: str) -> tuple[str, int]:
     """Read one part: its word, and its number where it has one."""
     numbered = _NUMBERED.fullmatch(plain_name(typed))
     if numbered is None:
-        word = known_name("stored form", typed, PARTS, ELSEWHERE)
-        if word in ("dim=N", "rerank=C"):
-            raise ParameterError(
-                f"stored form {typed!r}: write a number, such as {word[:-1]}{4 if word[0] == 'r' else 128}"
-            )
-        return word, OVERSAMPLING
+        return known_name("stored form", typed, PARTS, ELSEWHERE), OVERSAMPLING
     word, text = numbered.groups()
     most = MOST_OVERSAMPLING if word == "rerank" else 2**31
     if not re.fullmatch(r"[0-9]{1,10}", text) or not 1 <= int(text) <= most:
-        raise ParameterError(
-            f"stored form {typed!r}: {word} is a whole number from 1 on{' to 1,000' * (word == 'rerank')}"
-        )
+        end = f" to {most:,}" if word == "rerank" else ""
+        raise ParameterError(f"stored form {typed!r}: {word} is a whole number from 1 on{end}")
     return word, int(text)
 
 
