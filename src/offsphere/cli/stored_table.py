@@ -60,5 +60,4 @@ def _footnotes(result: Comparison) -> list[str]:
     lines.append(f"a whole vector takes {' or '.join(f'{size:,}' for size in whole)} bytes")
     if any(row.form.oversampling is not None for row in rows):
         lines.append("re-ranking reads whole vectors too, which must be kept somewhere")
-    alike = [f"{' and '.join(row.same_ranking_as)} ranks as {row.name}" for row in rows if row.same_ranking_as]
-    return [*lines, *alike]
+    return lines

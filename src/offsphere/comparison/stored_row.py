@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from offsphere.base.arrays import Array
@@ -37,7 +36,6 @@ class StoredRow:
         difference_high: its upper end.
         p: of the difference, corrected for all other stored rows; nothing where the scorer was only stored because it
             came out best, for then its place in the table is no accident.
-        same_ranking_as: names of stored rows that must rank the same.
         values: per query, where the metric has such values.
     """
 
@@ -59,7 +57,6 @@ class StoredRow:
     difference_low: float
     difference_high: float
     p: float | None
-    same_ranking_as: Sequence[str] = field(default=())
     values: Array | None = None
 
     def __repr__(self) -> str:
@@ -89,7 +86,6 @@ class StoredRow:
             "row": self.of.name,
             "stored_as": self.form.name,
             "phrase": self.form.phrase,
-            "same_ranking_as": list(self.same_ranking_as),
             "vector_bytes": self.vector_bytes,
             "whole_bytes": self.whole_bytes,
             "reranked": self.form.oversampling,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -34,15 +34,13 @@ class Source(NamedTuple):
     asked: bool
 
 
-@dataclass(slots=True)
-class _Plan:
+class _Plan(NamedTuple):
     """A stored row that is to be measured: its searches, one for each option that a fold of a tuned row chose."""
 
     name: str
     source: int
     form: StoredForm
-    searches: dict[int, Scorer]  # by the number of the option
-    same: list[str] = field(default_factory=list)
+    searches: Mapping[int, Scorer]  # by the number of the option
 
 
 def with_stored_rows(
@@ -105,19 +103,14 @@ def _sources(table: Comparison, results: Sequence[MeasuredCandidate], *, named: 
 def _plans(
     sources: Sequence[Source], forms: Sequence[StoredForm], vectors: TaskVectors, moments: Moments, *, by_query: bool
 ) -> tuple[list[_Plan], list[str]]:
-    """Make the searches of every scorer on every form; what must rank as an earlier one is named there."""
-    plans: dict[Hashable, _Plan] = {}
+    """Make the searches of every scorer on every form, and tell which scorer has no such form, and why."""
+    plans: list[_Plan] = []
     refused: dict[str, list[str]] = {}
     for number, (row, candidate, _) in enumerate(sources):
         used = sorted({*candidate.tuned.by_fold, candidate.tuned.overall})
         options = {option: candidate.candidate.options[option] for option in used}
         for form in forms:
             if form.sliced and _cuts_alike(row.scorer, by_query=by_query):
-                continue
-            name = f"{row.deployed}, stored as {form.name}"
-            key = _ranking_key(row, form, vectors, by_query=by_query)
-            if key in plans:
-                plans[key].same.append(name)
                 continue
             try:
                 searches = {
@@ -127,8 +120,8 @@ def _plans(
             except NotStorableError as error:
                 refused.setdefault(f"{row.deployed} is not stored as {{}}: {error}", []).append(form.name)
                 continue
-            plans[key] = _Plan(name, number, form, searches)
-    return list(plans.values()), [note.format(", ".join(names)) for note, names in refused.items()]
+            plans.append(_Plan(f"{row.deployed}, stored as {form.name}", number, form, searches))
+    return plans, [note.format(", ".join(names)) for note, names in refused.items()]
 
 
 def _cuts_alike(scorer: Scorer, *, by_query: bool) -> bool:
@@ -136,19 +129,6 @@ def _cuts_alike(scorer: Scorer, *, by_query: bool) -> bool:
     similarity = scorer.similarity
     alike = similarity == DOT or (by_query and isinstance(similarity, Polar) and similarity.document == 0)
     return alike and not scorer.transforms
-
-
-def _ranking_key(row: Row, form: StoredForm, vectors: TaskVectors, *, by_query: bool) -> Hashable:
-    """Give a key that is equal for stored rows that must come out the same.
-
-    Signs hold no length, so that all of the polar family rank alike by them; a query that is not made of signs still
-    has one, which counts where queries are compared.
-    """
-    scorer = row.scorer
-    signs = form.code == "binary" and form.oversampling is None and (by_query or not form.float_query)
-    if signs and isinstance(scorer.similarity, Polar) and scorer.is_plain and not row.tuned and not vectors.empty:
-        return "signs", scorer.map_key, form
-    return row.name, form
 
 
 def _measure(plans: Sequence[_Plan], sources: Sequence[Source], evaluator: Evaluator) -> list[Array]:
@@ -222,7 +202,6 @@ def _rows(
                 difference_low=float(apart.around.low[number]),
                 difference_high=float(apart.around.high[number]),
                 p=float(apart.p[number]) if source.asked else None,
-                same_ranking_as=tuple(plan.same),
                 values=measured[number] if evaluator.metric.kind == "ranking" else None,
             )
         )

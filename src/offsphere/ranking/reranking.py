@@ -35,7 +35,7 @@ class TwoSteps:
         """Refuse what no document's own vector tells."""
         if not self.second.is_plain or self.oversampling < 1:
             raise ParameterError(
-                f"{self.second.name}, {self.oversampling} times k: re-rank at least k documents, by a scorer without bias"
+                f"{self.second.name}, {self.oversampling} times k: re-rank at least k, by a scorer without bias"
             )
 
     @property
