@@ -45,8 +45,9 @@ def test_scores_are_those_of_the_faiss_index_of_that_code(sides, name, code, kin
     index.add(rows)
     theirs, numbers = index.search(lowering.queries(queries), K)
     ours = found(queries, documents, stored(name, StoredForm(code), documents))
-    scale = np.abs(theirs).max()
-    assert np.allclose(ours.scores, theirs, atol=1e-5 * scale)
+    # a number in the middle of two of half precision is rounded to the even one here, up there
+    near = 2.0**-11 if code == "float16" else 1e-5
+    assert np.allclose(ours.scores, theirs, atol=near * np.abs(theirs).max())
     assert (ours.documents == numbers).mean() > 0.98  # what is equal up to rounding may change places
 
 
