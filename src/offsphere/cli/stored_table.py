@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from offsphere.cli.paragraphs import TABLE_WIDTH, echo_items, paragraph
+from offsphere.comparison.row import Row
 from offsphere.comparison.stored_row import StoredRow
 from offsphere.comparison.table import Comparison
+from offsphere.wording.written_numbers import signed
 
 
 def print_stored(result: Comparison) -> None:
@@ -38,16 +42,31 @@ def _table(result: Comparison) -> Table:
     heads = ("bytes", result.metric, "change from\nfloat32", "95 % interval\nof change", "p")
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
-    for row in result.stored:
-        table.add_row(*map(Text, _cells(row)))
+    for whole, rows in groupby(result.stored, key=lambda row: row.of):
+        stored = list(rows)
+        table.add_row(*map(Text, _whole_cells(whole, stored[0].whole_bytes)))
+        for row in stored:
+            table.add_row(*map(Text, _cells(row)))
     return table
 
 
+def _whole_cells(row: Row, whole_bytes: int) -> list[str]:
+    """Write the cells of a scorer on whole vectors, which the rows below it are held against."""
+    return [
+        f"{row.deployed}*" if row.tuned else row.name,
+        "float32",
+        f"{whole_bytes:,}",
+        f"{row.value:.4f}",
+        "",
+        "",
+        "",
+    ]
+
+
 def _cells(row: StoredRow) -> list[str]:
-    """Write the cells of one row."""
-    name = f"{row.of.deployed}*" if row.of.tuned else row.of.name
-    interval = f"{row.change_low:+.4f} {row.change_high:+.4f}"
-    cells = [name, row.form.name, f"{row.vector_bytes:,}", f"{row.value:.4f}", f"{row.change:+.4f}", interval]
+    """Write the cells of one stored form; whose it is stands above."""
+    interval = f"{signed(row.change_low)} {signed(row.change_high)}"
+    cells = ["", row.form.name, f"{row.vector_bytes:,}", f"{row.value:.4f}", signed(row.change), interval]
     return [*cells, f"{row.change_p:.2g}"]
 
 
@@ -56,8 +75,6 @@ def _footnotes(result: Comparison) -> list[str]:
     rows = result.stored
     others = f", corrected for {len(rows)} stored rows" if len(rows) > 1 else ""
     lines = [f"p is of the change from the same scorer on whole vectors{others}"]
-    whole = sorted({row.whole_bytes for row in rows})
-    lines.append(f"a whole vector takes {' or '.join(f'{size:,}' for size in whole)} bytes")
     if any(row.form.oversampling is not None for row in rows):
         lines.append("re-ranking reads whole vectors too, which must be kept somewhere")
     return lines
