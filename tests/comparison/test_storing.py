@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import offsphere as osp
 from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.comparison.compare_scorers import compare
 from offsphere.data import PairTask, PairVectors, RankingTask, RankingVectors
@@ -251,3 +252,21 @@ def test_a_wrong_form_is_refused_before_any_work(forms, error, message, monkeypa
     monkeypatch.setattr("offsphere.comparison.compare_scorers.tune_candidates", None)
     with pytest.raises(error, match=message):
         compare(task, vectors, stored=forms)
+
+
+def test_an_audit_carries_what_storing_costs_and_finds_it_again_in_its_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    task, vectors, _ = planted("half")
+    first, again = (osp.audit(task, vectors, stored=["int8,binary"]).to_json()["comparison"] for _ in range(2))
+    assert {row["stored_as"] for row in first["stored"]} >= {"int8", "binary+hamming", "binary+rerank=4"}
+    assert first == again
+    fresh = osp.compare(task, vectors, stored=["int8,binary"]).to_json()
+    assert fresh["stored"] == first["stored"]
+
+
+def test_documents_may_stay_on_disk(half, tmp_path):
+    task, vectors, _, table = half
+    np.save(tmp_path / "documents.npy", vectors.documents)
+    on_disk = RankingVectors.of(task, vectors.queries, np.load(tmp_path / "documents.npy", mmap_mode="r"))
+    again = compare(task, on_disk, ["dot"], stored=FORMS, permutations=2_000)
+    assert again.to_json() == table.to_json()

@@ -72,7 +72,7 @@ class TwoStepEvaluator(Protocol):
     """What measures searches in two steps as well, where a task has lists that can be ranked again."""
 
     def two_step_values(self, searches: Sequence[TwoSteps]) -> list[Array]:
-        """Measure each search."""
+        """Measure each search, whatever its two scorers are."""
         ...
 
 
