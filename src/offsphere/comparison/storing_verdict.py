@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from offsphere.comparison.stored_row import StoredRow
@@ -27,6 +28,7 @@ def storing_finding(table: Comparison) -> Finding | None:
         return None
     chosen = recommend(table).row
     rows = [row for row in table.stored if row.of is chosen and row.form.oversampling is None]
+    rows = [row for row in rows if isfinite(row.costs_at_most)]
     if not rows:
         return None
     safe = [row for row in rows if row.costs_at_most < table.worth]

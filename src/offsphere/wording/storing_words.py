@@ -14,25 +14,26 @@ Numbers = Mapping[str, Any]
 def _store_smaller(n: Numbers) -> str:
     most = f"at most {n['costs_at_most']:.4f}" if n["costs_at_most"] > 0 else "nothing"
     return (
-        f"Store {n['name']} as {n['form']}: {n['phrase']}. A vector takes {_memory(n)}. {n['metric']} changes by "
-        f"{_change(n)} from {n['whole_value']:.4f}, and that is surely less than {threshold(n['worth'])} "
-        f"(it costs {most}{_together(n)})."
+        f"Store {n['name']} as {n['form']}: {n['phrase']}. A vector takes {_memory(n)}, and {n['metric']} changes by "
+        f"{_change(n)} from {n['whole_value']:.4f}; what that costs is surely less than {threshold(n['worth'])} "
+        f"({most}{_together(n)})."
     )
 
 
 def _store_whole(n: Numbers) -> str:
     none = "none of these forms surely costs" if n["forms"] > 1 else f"{n['form']} does not surely cost"
-    nearest = f"{n['form']} comes nearest: " if n["forms"] > 1 else ""
+    nearest = f"The nearest is {n['form']}: a" if n["forms"] > 1 else "A"
     return (
-        f"Store whole vectors of {n['name']}: {none} less than {threshold(n['worth'])}. {nearest}a vector takes "
-        f"{_memory(n)}, and {n['metric']} changes by {_change(n)} from {n['whole_value']:.4f} (it costs at most "
+        f"Store whole vectors of {n['name']}: {none} less than {threshold(n['worth'])}. {nearest} vector takes "
+        f"{_memory(n)}, and {n['metric']} changes by {_change(n)} from {n['whole_value']:.4f} (it may cost "
         f"{n['costs_at_most']:.4f}{_together(n)})."
     )
 
 
 def _memory(n: Numbers) -> str:
-    part = share(n["vector_bytes"] / n["whole_bytes"])
-    return f"{n['vector_bytes']:,} bytes instead of {n['whole_bytes']:,}, {part}"
+    return (
+        f"{n['vector_bytes']:,} bytes instead of {n['whole_bytes']:,} ({share(n['vector_bytes'] / n['whole_bytes'])})"
+    )
 
 
 def _change(n: Numbers) -> str:
