@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isfinite, nan
 
@@ -11,6 +11,7 @@ import numpy as np
 import offsphere as osp
 from offsphere.comparison.procedure import Procedure
 from offsphere.comparison.row import Row, label_apart
+from offsphere.comparison.stored_row import StoredRow
 from offsphere.comparison.table import Comparison
 from offsphere.geometry.dimensions import Dimensions
 from offsphere.geometry.hubness import Hub, Hubness, by_chance
@@ -19,6 +20,7 @@ from offsphere.geometry.relevance import Relevance, WithinQuery
 from offsphere.geometry.shape import Geometry
 from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.similarity import COSINE, Polar
+from offsphere.scoring.stored.stored_form import parse_stored
 from offsphere.statistics.equivalence import usual_worth
 from offsphere.statistics.estimate import UNDEFINED, Estimate
 
@@ -55,7 +57,7 @@ def draw(seed: int) -> PlantedCase:
     rng = np.random.default_rng(seed)
     pick = lambda options: options[int(rng.integers(len(options)))]  # noqa: E731
     metric = pick((*RANKING, *PAIRS, *POOLED))
-    table = _table(rng, pick, metric)
+    table = _with_stored(np.random.default_rng([seed, 1]), _table(rng, pick, metric))
     normalised = "dot" in table[table.baseline].same_ranking_as
     relevance = None
     skipped = {}
@@ -128,6 +130,42 @@ def _table(rng, pick, metric):
         worth=worth,
         most_to_gain=bound,
         declared=declared,
+    )
+
+
+def _with_stored(rng, table):
+    """In half of the cases some forms of the baseline and of what is recommended were measured."""
+    pick = lambda options: options[int(rng.integers(len(options)))]  # noqa: E731
+    if rng.random() < 0.5:
+        return table
+    forms = [form for form in parse_stored("float16,int8,binary,dim=64,dim=64+int8") if rng.random() < 0.4]
+    sources = dict.fromkeys(row.name for row in (table[table.baseline], table.chosen) if row.scorer.is_plain)
+    rows = [_stored(rng, pick, table, table[name], form) for name in sources for form in forms]
+    return replace(table, stored=rows)
+
+
+def _stored(rng, pick, table, row, form):
+    change, low, high, p = _change(rng, pick, table.worth, pick(CHANGES))
+    value = row.value + change
+    return StoredRow(
+        name=f"{row.deployed}, stored as {form.name}",
+        of=row,
+        form=form,
+        scorer=row.scorer,
+        vector_bytes=form.stored_bytes(form.dimensions or 256),
+        whole_bytes=1_024,
+        value=value,
+        low=value - 0.05,
+        high=value + 0.05,
+        change=change,
+        change_low=low,
+        change_high=high,
+        change_p=p if isfinite(change) else 1.0,
+        costs_at_most=-low * (1 + 0.2 * rng.random()),
+        difference=value - table[table.baseline].value,
+        difference_low=low,
+        difference_high=high,
+        p=None,
     )
 
 

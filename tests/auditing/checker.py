@@ -9,10 +9,12 @@ import re
 
 from tests.auditing.read_lengths import LengthReader
 from tests.auditing.read_scorers import ScorerReader
+from tests.auditing.read_storing import StoringReader
 from tests.auditing.read_warnings import WarningReader
 
 READERS = {
     "scorer": ScorerReader,
+    "storing": StoringReader,
     "length": LengthReader,
     "expectation": LengthReader,
     "training": LengthReader,
@@ -54,6 +56,8 @@ def fields(finding):
         (r"keep the document's length", {("up", "sure")}),
         (r"start with both sides normalised", {("none", "unsure")}),
         (r"too few to be sure", {("none", "unsure")}),
+        (r"^Store whole", {("down", "sure"), ("none", "unsure")}),
+        (r"^Store (?!whole)", {("none", "equal")}),
     )
     return [f"{state} for {pattern}" for pattern, states in rules if re.search(pattern, words) and state not in states]
 

@@ -195,6 +195,31 @@ def cover(case):
     return _shape(case, relevance=replace(relevance, made=True, relevant=233, others=7)) if relevance else None
 
 
+def raise_costs(case):
+    """Storing may cost as much as matters."""
+    return _stored(case, lambda row: replace(row, costs_at_most=2 * case.table.worth + abs(row.costs_at_most)))
+
+
+def lower_costs(case):
+    """Storing costs nothing, whatever the form."""
+    return _stored(case, lambda row: replace(row, costs_at_most=-1.0))
+
+
+def swell(case):
+    """A stored vector takes a byte more."""
+    return _stored(case, lambda row: replace(row, vector_bytes=row.vector_bytes + 1))
+
+
+def move_stored(case):
+    """What is stored changes by something else."""
+    return _stored(case, lambda row: replace(row, change=row.change + 0.1))
+
+
+def forget_forms(case):
+    """No form was measured."""
+    return _table(case, stored=[])
+
+
 EFFECTS = ("d", "d_adjusted", "within", "within_adjusted")
 LIES = {
     "better": (turn_procedure, doubt_procedure, raise_cosine, few_units, raise_worth),
@@ -211,6 +236,8 @@ LIES = {
     "no choice": (lift_cosine,),
     "higher row": (raise_rows,),
     "against declared": (raise_rows, undeclare),
+    "store smaller": (raise_costs, swell, move_stored, forget_forms, few_units, raise_worth),
+    "store whole": (lower_costs, swell, move_stored, forget_forms, few_units, raise_worth),
     "length and relevance": (
         turn_dot, doubt_dot, cover, few_units, *(lie(name) for name in EFFECTS for lie in (turn_effect, cross_effect)),
     ),
@@ -239,6 +266,10 @@ LIES = {
 def _dot(case):
     rows = [row for row in case.table.rows if "dot" in (row.name, *row.same_ranking_as)]
     return next((row for row in rows if row.p is not None and not isnan(row.difference)), None)
+
+
+def _stored(case, change):
+    return _table(case, stored=[change(row) for row in case.table.stored])
 
 
 def _units(case, count):

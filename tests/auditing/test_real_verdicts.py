@@ -135,6 +135,8 @@ def cases(tmp_path_factory):
         "relevance, row": told(*relevance, ["norm-mix(0.5)"], metric="pooled-ap@100"),
         "relevance, planned": told(*relevance, metric="pooled-ap@100"),
         "relevance, too small to matter": told(*relevance, worth=0.9),
+        "stored, safe": told(*relevance, stored=["int8,float16"], worth=0.2),
+        "stored, not safe": told(*noise, stored=["binary"]),
         "noise": told(*noise, declared="cosine"),
         "noise, declared": told(*noise, declared="dot"),
         "noise, collapsed": told(*ranked(np.exp(rng.normal(0, 3, 300))), declared="dot"),

@@ -131,3 +131,27 @@ def test_a_place_that_cannot_be_written_is_one_line(tmp_path):
     assert result.returncode == 2
     assert "cannot write" in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_what_storing_costs_is_printed_below_and_in_the_json(generated):
+    asked = ("compare", generated, "--scorer", "dot", "--stored", "int8,binary,dim=4")
+    printed = run(*asked)
+    assert printed.returncode == 0
+    assert printed.stderr == ""
+    assert "What storing costs:" in printed.stdout
+    assert "- int8: a byte a number" in printed.stdout
+    lines = printed.stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    rows = json.loads(run(*asked, "--json").stdout)["stored"]
+    assert {row["stored_as"] for row in rows} >= {"int8", "binary+hamming", "binary+rerank=4", "dim=4", "dim=4+sliced"}
+    keys = {"scorer", "value", "change", "change_low", "change_high", "change_p", "vector_bytes", "whole_bytes", "p"}
+    assert all(keys <= set(row) for row in rows)
+    words = printed.stdout.split()
+    assert all(f"{row['value']:.4f}" in words for row in rows)
+
+
+@pytest.mark.parametrize("command", ["compare", "audit"])
+def test_a_stored_form_that_is_none_is_noticed_before_any_file_is_read(command, tmp_path):
+    result = run(command, tmp_path / "nowhere", "--stored", "int8,flaot16")
+    assert result.returncode == 2
+    assert result.stderr.strip() == "offsphere: unknown stored form 'flaot16': did you mean float16 or bfloat16?"

@@ -438,6 +438,13 @@ def choice():
     return task, task.vectors(questions.astype(np.float32), options.astype(np.float32))
 
 
+def test_a_third_kind_of_task_is_stored_but_for_what_has_no_lists(choice):
+    task, vectors = choice
+    table = osp.compare(task, vectors, ["dot"], stored=["int8", "int8+rerank"])
+    assert [row.name for row in table.stored] == ["cosine, stored as int8", "dot, stored as int8"]
+    assert any(note.startswith("nothing is re-ranked") for note in table.notes)
+
+
 def test_a_third_kind_of_task_is_compared(choice):
     task, vectors = choice
     table = osp.compare(task, vectors)

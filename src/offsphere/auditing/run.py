@@ -115,6 +115,7 @@ def audit(
     declared: str | None = None,
     model: Mapping[str, Any] | None = None,
     worth: float | None = None,
+    stored: Sequence[str] = (),
     folds: int = 5,
     seed: int = 0,
     cache: bool = True,
@@ -133,6 +134,7 @@ def audit(
         declared: The similarity that the model says it is to be scored with.
         model: What is known of what made the vectors.
         worth: The smallest gain that matters; 0.01, or 2 % of cosine's value where that is more, unless said.
+        stored: Forms in which vectors could be stored, as for ``compare``: what each costs becomes part of the table.
         folds: Folds of the cross-validation that tunes free parameters.
         seed: Seed of folds, intervals and tests.
         cache: Whether to keep what was searched.
@@ -177,6 +179,7 @@ def audit(
                 seed=seed,
                 declared=declared,
                 worth=worth,
+                stored=stored,
                 progress=in_phase(progress, "comparing"),
                 memo=memo,
             )

@@ -47,6 +47,7 @@ def audit_command(
     ] = False,
     ablation: Annotated[Path | None, typer.Option(help="Put what offsphere ablate found into the report.")] = None,
     worth: options.Worth = None,
+    stored: options.Stored = None,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
@@ -60,10 +61,13 @@ def audit_command(
     from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.engines.settings import engine_settings, setting_for
     from offsphere.scoring.scorer import Scorer
+    from offsphere.scoring.stored.stored_form import parse_stored
     from offsphere.statistics.metrics import parse_metric
 
     if metric is not None:
         parse_metric(metric)
+    if stored is not None:
+        parse_stored(stored)
     if engine is not None:
         setting_for(engine_settings(Scorer()), engine)  # an unknown one is noticed before the work
     report = _check_targets(out, form, save, as_json=as_json)
@@ -75,6 +79,7 @@ def audit_command(
         metric=metric,
         symmetric=symmetric,
         worth=worth,
+        stored=stored,
         folds=folds,
         seed=seed,
     )

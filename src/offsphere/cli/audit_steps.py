@@ -28,6 +28,7 @@ def run_audit(
     metric: str | None = None,
     symmetric: bool | None = None,
     worth: float | None = None,
+    stored: str | None = None,
     folds: int = 5,
     seed: int = 0,
 ) -> Audit:
@@ -56,6 +57,7 @@ def run_audit(
             metric=metric,
             symmetric=symmetric,
             worth=worth,
+            stored=[stored] if stored is not None else [],
             declared=made_by.get("similarity"),
             model=made_by,
             folds=folds,
@@ -107,6 +109,10 @@ def print_audit(
             f"In {setting.engine}",
             [f"set: {setting.setting}", f"store: {setting.store}", f"query with: {setting.query}"],
         )
+    if audit.table.stored:
+        from offsphere.cli.stored_table import print_stored
+
+        print_stored(audit.table)
     typer.echo()
     if scorer is not None:
         typer.echo(f"The scorer is in {scorer}.")

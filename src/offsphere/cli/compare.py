@@ -29,6 +29,7 @@ def compare_command(
         ),
     ] = None,
     worth: options.Worth = None,
+    stored: options.Stored = None,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
@@ -43,11 +44,14 @@ def compare_command(
     from offsphere.comparison.compare_scorers import compare
     from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.scoring.names import read_scorer
+    from offsphere.scoring.stored.stored_form import parse_stored
     from offsphere.statistics.metrics import parse_metric
 
     # what can be wrong in the command itself is said before any file is read
     if metric is not None:
         parse_metric(metric)
+    if stored is not None:
+        parse_stored(stored)
     scorers = [read_scorer(name) for name in scorer] if scorer else None
     with progress_bar("embedding") as progress:
         source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify)
@@ -63,11 +67,14 @@ def compare_command(
             seed=seed,
             declared=source.made_by(task).get("similarity"),
             worth=worth,
+            stored=[stored] if stored is not None else [],
             progress=progress,
         )
     if as_json:
         typer.echo(json.dumps(table.to_json(), indent=2))
     else:
         from offsphere.cli.comparison_table import print_comparison
+        from offsphere.cli.stored_table import print_stored
 
         print_comparison(table, every_row=every_row, verbose=verbose)
+        print_stored(table)

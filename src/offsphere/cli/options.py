@@ -37,6 +37,13 @@ Worth = Annotated[
     float | None,
     typer.Option(help="The smallest gain that matters. [0.01, or 2 % of cosine's value where that is more]"),
 ]
+Stored = Annotated[
+    str | None,
+    typer.Option(
+        help="Also say what storing costs: float16, bfloat16, int8, binary, dim=128, dim=128+int8, binary+rerank=8, "
+        "... joined by commas."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 NoVerify = Annotated[
     bool, typer.Option("--no-verify", help="Do not compare stored vectors with their checksums (about 1 s a GB).")

@@ -14,6 +14,7 @@ from offsphere.comparison.candidates import Candidate, default_candidates, merge
 from offsphere.comparison.procedure import judge_choice, options_of
 from offsphere.comparison.row import label_apart
 from offsphere.comparison.row_tests import judge_rows
+from offsphere.comparison.storing import with_stored_rows
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.tuning import MeasuredCandidate, tune_candidates
 from offsphere.data.call_order import check_order
@@ -21,6 +22,7 @@ from offsphere.data.task import Task, TaskVectors
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
+from offsphere.scoring.stored.stored_form import check_width, parse_stored
 from offsphere.statistics.cross_validation import assign_folds
 from offsphere.statistics.equivalence import usual_worth
 from offsphere.statistics.metrics import Metric, parse_metric
@@ -46,6 +48,7 @@ def compare(
     permutations: int = 10_000,
     declared: str | None = None,
     worth: float | None = None,
+    stored: Sequence[str] = (),
     progress: Progress | None = None,
     memo: Memo | None = None,
 ) -> Comparison:
@@ -66,6 +69,9 @@ def compare(
         declared: the similarity that the model says it is to be scored with. Its row and that of the dot product are
             planned comparisons: their p stands alone, that of all others is corrected.
         worth: the smallest gain that matters; 0.01, or 2 % of the baseline's value where that is more, unless said.
+        stored: forms in which vectors could be stored (``float16``, ``bfloat16``, ``int8``, ``binary``, ``dim=128``,
+            ``dim=128+int8``, ``binary+rerank=8``): what each costs the baseline, the planned rows and what is
+            recommended, or every scorer that was named, stands in the table's ``stored``.
         progress: is told how far it is.
         memo: where what is searched is kept, and read from.
 
@@ -73,7 +79,9 @@ def compare(
         A row for each scorer, best first, with intervals, p, what letting the tool choose is worth, and a conclusion.
 
     Raises:
-        ParameterError: where folds, seed or metric do not fit the task, or worth is no gain.
+        ParameterError: where folds, seed or metric do not fit the task, worth is no gain, or a stored form is cut to
+            more dimensions than there are.
+        UnknownNameError: where there is no stored form of that name.
         VectorError: where the vectors are not those of the task.
 
     Example:
@@ -95,7 +103,9 @@ def compare(
     if worth is not None and not worth > 0:
         raise ParameterError(f"worth = {worth}: the smallest gain that matters is above 0, such as 0.01")
     chosen = metric_for(task, metric)
+    forms = parse_stored(stored) if stored else []
     task.check(vectors)
+    check_width(forms, vectors.dimension)
     moments, normalized = _moments_and_equality(vectors)
     evaluator = task.evaluator(
         vectors, chosen, assign_folds(task.units, folds, seed), in_phase(progress, "searching"), memo
@@ -130,7 +140,7 @@ def compare(
     )
     say(progress, "testing the choice")
     best_first = np.argsort([-row.value for row in tested], kind="stable")  # what has no value comes last
-    return Comparison(
+    table = Comparison(
         metric=chosen.name,
         task=task.summary(),
         rows=label_apart([tested[number] for number in best_first]),
@@ -144,6 +154,19 @@ def compare(
         worth=worth if worth is not None else usual_worth(tested[0].value),
         most_to_gain=bound,
         declared=declared,
+    )
+    if not forms:
+        return table
+    return with_stored_rows(
+        table,
+        forms,
+        evaluator,
+        vectors,
+        results,
+        moments,
+        named=given is not None,
+        permutations=permutations,
+        progress=progress,
     )
 
 

@@ -27,6 +27,8 @@ def plain_table(table: Comparison) -> str:
     ]
     hidden = len(table.rows) - len(rows)
     rest = [f"... and {hidden} more rows"] if hidden else []
+    if table.stored:
+        rest.append(f"... and {len(table.stored)} rows of what storing costs, in table.stored")
     return "\n".join([*(line.rstrip() for line in written), *rest, "", fill(table.conclusion, WIDTH)])
 
 

@@ -12,6 +12,8 @@ from offsphere.base.plain import plain
 from offsphere.comparison.plain_table import plain_table
 from offsphere.comparison.procedure import Procedure
 from offsphere.comparison.row import Row
+from offsphere.comparison.stored_row import StoredRow
+from offsphere.comparison.storing_verdict import storing_finding
 from offsphere.comparison.verdict import dot_finding, is_unreadable, recommend, row_named, scorer_findings
 from offsphere.statistics.equivalence import LEAST_WORTH
 from offsphere.wording.finding import Finding
@@ -34,6 +36,7 @@ class Comparison:
         worth: the smallest gain that matters.
         declared: the similarity that the model says it is to be scored with.
         most_to_gain: what the best row really gains at most: an upper bound for all rows together, sure to 95 %.
+        stored: what storing costs: a row for each scorer that matters and each stored form that was asked for.
 
     Example:
         >>> import numpy as np
@@ -61,6 +64,7 @@ class Comparison:
     worth: float = LEAST_WORTH
     most_to_gain: float = nan
     declared: str | None = None
+    stored: Sequence[StoredRow] = field(default=())
 
     def __getitem__(self, name: str) -> Row:
         """Find the row of that name, or the row that ranks as what has that name.
@@ -107,12 +111,13 @@ class Comparison:
 
     @property
     def findings(self) -> list[Finding]:
-        """Which scorer to use, and what the dot product does, since that is what most people ask."""
+        """Which scorer to use, what the dot product does, since that is what most people ask, and what to store."""
         choice = recommend(self)
         dot = dot_finding(self)
         findings = scorer_findings(self, choice, self.declared)[:1]
-        told = dot is None or is_unreadable(self) or choice.row is row_named(self, "dot")
-        return findings if told or dot is None else [*findings, dot]
+        told = is_unreadable(self) or choice.row is row_named(self, "dot")
+        others = [None if told else dot, storing_finding(self)]
+        return [*findings, *(finding for finding in others if finding is not None)]
 
     @property
     def conclusion(self) -> str:
@@ -137,6 +142,7 @@ class Comparison:
             "procedure": self.procedure.to_json() if self.procedure is not None else None,
             "conclusion": self.conclusion,
             "scorers": [_row_values(row) for row in self.rows],
+            "stored": [row.to_json() for row in self.stored],
         }
         return {name: plain(value) for name, value in values.items()}
 

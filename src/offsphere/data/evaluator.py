@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from offsphere.base.arrays import Array, Index, Vectors
 from offsphere.base.cache import Memo
+from offsphere.ranking.reranking import TwoSteps
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import Evaluation
 from offsphere.statistics.metrics import Metric
@@ -63,6 +64,15 @@ class Evaluator(Protocol):
     @property
     def memo(self) -> Memo:
         """Where measurements that took long are kept."""
+        ...
+
+
+@runtime_checkable
+class TwoStepEvaluator(Protocol):
+    """What measures searches in two steps as well, where a task has lists that can be ranked again."""
+
+    def two_step_values(self, searches: Sequence[TwoSteps]) -> list[Array]:
+        """Measure each search, whatever its two scorers are."""
         ...
 
 

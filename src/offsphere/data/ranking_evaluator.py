@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
@@ -14,10 +14,13 @@ from offsphere.base.digests import digest_of, digest_of_texts
 from offsphere.base.progress import Progress
 from offsphere.data.judgments import Judgments
 from offsphere.data.task_vectors import RankingVectors
+from offsphere.ranking.reranking import TwoSteps, search_again
 from offsphere.ranking.search import TopK, search_in_turns
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import Evaluation, MeanOverQueries, OverPool
 from offsphere.statistics.metrics import Metric
+
+Ranked = Iterator[tuple[Index, list[TopK]]]  # numbers of some queries, and their lists under each scorer
 
 
 class NamedDocuments(NamedTuple):
@@ -66,6 +69,10 @@ class RankingEvaluator:
             measured |= self._measure_group(group)
         return [measured[key] for key in keys]
 
+    def two_step_values(self, searches: Sequence[TwoSteps]) -> list[Array]:
+        """Measure searches in which one scorer finds and another ranks again."""
+        return [self._measure_steps(steps) for steps in searches]
+
     def _measure_group(self, scorers: Mapping[Hashable, Scorer]) -> dict[Hashable, Array]:
         """Measure scorers whose transforms do the same, from the memo where their measurements are there."""
         parts = [scorer.key for scorer in scorers.values()]
@@ -77,31 +84,46 @@ class RankingEvaluator:
 
     def _measure(self, scorers: Sequence[Scorer]) -> Array:
         """Search with scorers that all rank differently, and measure them: (scorers, queries, ...)."""
-        parts: list[list[Array]] = [[] for _ in scorers]
+        documents, ids, progress = self.vectors.documents, self.document_ids, self.progress
+
+        def ranked(queries: Vectors, depth: int) -> Ranked:
+            return search_in_turns(queries, documents, scorers, depth, ids=ids, progress=progress)
+
+        return self._measure_ranked(ranked)
+
+    def _measure_steps(self, steps: TwoSteps) -> Array:
+        """Search in two steps and measure what is found, from the memo where it is there: (queries, ...)."""
+
+        def ranked(queries: Vectors, depth: int) -> Ranked:
+            for chosen, top in search_again(queries, self.vectors.documents, steps, depth, progress=self.progress):
+                yield chosen, [top]
+
+        kept = self.memo.arrays(f"again-{steps.key}", lambda: {"measured": self._measure_ranked(ranked)})
+        return np.asarray(cast("Array", kept["measured"])[0])
+
+    def _measure_ranked(self, ranked: Callable[[Vectors, int], Ranked]) -> Array:
+        """Measure what a search finds for queries to a depth: (scorers, queries, ...)."""
+        parts: list[list[Array]] = []
         order = []
-        for chosen, tops in self._rankings(scorers):
+        for chosen, tops in self._rankings(ranked):
             judgments = self.judgments.only(chosen)
             ideal = judgments.ideal()
             order.append(chosen)
-            for part, top in zip(parts, tops, strict=True):
-                part.append(self._value(judgments.gains(top.documents), ideal, top.scores))
+            parts.append([self._value(judgments.gains(top.documents), ideal, top.scores) for top in tops])
         back = np.argsort(np.concatenate(order), kind="stable")
-        return np.stack([np.concatenate(part)[back] for part in parts])
+        return np.stack([np.concatenate(part)[back] for part in zip(*parts, strict=True)])
 
-    def _rankings(self, scorers: Sequence[Scorer]) -> Iterator[tuple[Index, list[TopK]]]:
+    def _rankings(self, ranked: Callable[[Vectors, int], Ranked]) -> Ranked:
         """Rank for some queries at a time, without what they must not get; who must not get much is searched deeper."""
-        queries, documents, depth = self.vectors.queries, self.vectors.documents, self.metric.depth
-        excluded, ids, progress = self.excluded, self.document_ids, self.progress
+        queries, depth, excluded = self.vectors.queries, self.metric.depth, self.excluded
         if excluded is None:
-            yield from search_in_turns(queries, documents, scorers, depth, ids=ids, progress=progress)
+            yield from ranked(queries, depth)
             return
         counts = excluded.relevant
         bands = np.ceil(np.log2(counts + 1)).astype(np.int64)
         for band in np.unique(bands).tolist():
             rows = np.flatnonzero(bands == band)
-            deeper = depth + int(counts[rows].max())
-            turns = search_in_turns(queries[rows], documents, scorers, deeper, ids=ids, progress=progress)
-            for some, tops in turns:
+            for some, tops in ranked(queries[rows], depth + int(counts[rows].max())):
                 chosen = rows[some]
                 yield chosen, [_without(top, excluded.only(chosen), depth) for top in tops]
 

@@ -192,7 +192,7 @@ class _Group:
         # entries stand in document order, and a stable sort leaves equal keys so
         order = np.argsort(-keys, axis=1, kind="stable")
         documents, dots = np.take_along_axis(documents, order, axis=1), np.take_along_axis(dots, order, axis=1)
-        query_lengths = _divisors(self.query_lengths[chosen], scorer.similarity)[:, None]
+        query_lengths = query_divisors(self.query_lengths[chosen], scorer.similarity)[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
             scores = scorer.similarity(dots, query_lengths, self.document_lengths[documents])
         biases = self.biases[s]
@@ -265,7 +265,7 @@ def _make_groups(
         query_lengths = lengths(mapped)
         check_finite(query_lengths, "query", 0, members[0][1])
         with np.errstate(over="ignore"):
-            factors = [s.similarity.query_factor(_divisors(query_lengths, s.similarity)) for _, s in members]
+            factors = [s.similarity.query_factor(query_divisors(query_lengths, s.similarity)) for _, s in members]
         shape = (len(mapped), len(members))
         entries = np.empty((*shape, 2 * k + 16), ENTRY)
         groups.append(
@@ -369,6 +369,6 @@ def _even_tile(queries: int, workers: int) -> int:
     return max(1, -(-queries // (workers * rounds)))
 
 
-def _divisors(query_lengths: Array, similarity: Similarity) -> Array:
+def query_divisors(query_lengths: Array, similarity: Similarity) -> Array:
     """Replace a length of zero by one, where the similarity divides by the query's length."""
     return np.where(query_lengths > 0, query_lengths, 1.0) if similarity.divides_by_query else query_lengths

@@ -28,12 +28,42 @@ def usual_worth(value: float) -> float:
     return max(LEAST_WORTH, WORTH_SHARE * value) if np.isfinite(value) else LEAST_WORTH
 
 
+def upper_bounds(differences: Array, samples: Array, level: float = 0.95) -> Array:
+    """Bound from above what each of several comparisons really gains, so that all bounds hold together.
+
+    Each is as many standard errors above its observed difference as the largest studentised error of all reaches in
+    95 % of the resamples.
+
+    Args:
+        differences: of each comparison, as observed.
+        samples: the same in each bootstrap resample: (resamples, comparisons).
+        level: how sure all bounds together are to be.
+
+    Returns:
+        A bound for each comparison; not a number where it has no value.
+
+    Example:
+        >>> import numpy as np
+        >>> samples = np.random.default_rng(0).normal(0.01, 0.001, (2_000, 1))
+        >>> upper_bounds(np.array([0.01]), samples).round(4).tolist()
+        [0.0116]
+    """
+    bounds = np.full(len(differences), nan)
+    known = np.isfinite(differences) & np.isfinite(samples).all(axis=0)
+    observed, drawn = differences[known], samples[:, known]
+    errors = drawn.std(axis=0)
+    spread = errors > 0
+    below = (drawn[:, spread].mean(axis=0) - drawn[:, spread]) / errors[spread]
+    reach = np.quantile(below.max(axis=1), level) if spread.any() else 0.0
+    bounds[known] = observed + reach * errors
+    return bounds
+
+
 def most_to_gain(differences: Array, samples: Array, level: float = 0.95) -> float:
     """Bound from above what the best of several comparisons really gains.
 
-    The bounds of all comparisons hold together in 95 of 100 cases: each is as many standard errors above its observed
-    difference as the largest studentised error of all reaches in 95 % of the resamples. The largest of them bounds the
-    best gain, whichever comparison it is of.
+    The bounds of all comparisons hold together (``upper_bounds``), so the largest of them bounds the best gain,
+    whichever comparison it is of.
 
     Args:
         differences: of each comparison from the baseline, as observed.
@@ -51,14 +81,5 @@ def most_to_gain(differences: Array, samples: Array, level: float = 0.95) -> flo
     """
     if not len(differences):
         return 0.0
-    known = np.isfinite(differences) & np.isfinite(samples).all(axis=0)
-    if not known.any():
-        return nan
-    observed, drawn = differences[known], samples[:, known]
-    errors = drawn.std(axis=0)
-    spread = errors > 0
-    if not spread.any():
-        return float(max(observed.max(), 0.0))
-    below = (drawn[:, spread].mean(axis=0) - drawn[:, spread]) / errors[spread]
-    reach = np.quantile(below.max(axis=1), level)
-    return float(max((observed + reach * errors).max(), 0.0))
+    bounds = upper_bounds(differences, samples, level)
+    return float(max(np.nanmax(bounds), 0.0)) if np.isfinite(bounds).any() else nan

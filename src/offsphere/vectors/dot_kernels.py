@@ -31,6 +31,17 @@ def squared_lengths(rows: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
+def products_of_own(left: Any, right: Any) -> Any:
+    """The inner products of each left row with its own share of the right rows: (left rows, rows of each)."""
+    each = right.shape[0] // left.shape[0]
+    result = np.empty((left.shape[0], each))
+    for i in range(left.shape[0]):
+        for j in range(each):
+            result[i, j] = exact_dot(left[i], right[i * each + j])
+    return result
+
+
+@njit(cache=True, nogil=True)
 def round_products(products: Any, rows: Any, columns: Any, shift: Any, errors: Any) -> Any:
     """Round ``products + shift`` to float32 as if every product had been summed in one order, wherever its row stands.
 

@@ -9,9 +9,10 @@ from typing import Any
 from offsphere.wording.expectation_words import EXPECTATION_WORDS
 from offsphere.wording.length_words import LENGTH_WORDS
 from offsphere.wording.scorer_words import SCORER_WORDS
+from offsphere.wording.storing_words import STORING_WORDS
 from offsphere.wording.training_words import TRAINING_WORDS
 from offsphere.wording.warning_words import WARNING_WORDS
 
 WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
-    {**SCORER_WORDS, **LENGTH_WORDS, **EXPECTATION_WORDS, **TRAINING_WORDS, **WARNING_WORDS}
+    {**SCORER_WORDS, **STORING_WORDS, **LENGTH_WORDS, **EXPECTATION_WORDS, **TRAINING_WORDS, **WARNING_WORDS}
 )
