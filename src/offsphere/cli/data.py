@@ -48,6 +48,31 @@ def info_command(
             typer.echo(f"{name.replace('_', ' '):<{width}}  {shown}")
 
 
+@data_app.command("queries")
+def queries_command(
+    data: Annotated[str, typer.Argument(help="A task, as offsphere compare takes it.")],
+    out: Annotated[Path, typer.Option(help="The file for the queries (of pairs, the left side), as JSON lines.")],
+    documents: Annotated[
+        Path | None, typer.Option(help="A file for the documents too (of pairs, the right side).")
+    ] = None,
+    split: options.Split = None,
+    ignore_missing: options.IgnoreMissing = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace files that hold something else.")] = False,
+) -> None:
+    """Write out the queries of a task, given or made, to embed them elsewhere and come back with --vectors."""
+    from offsphere.data import load_task
+    from offsphere.data.item_files import write_items
+
+    task = load_task(data, split, ignore_missing=ignore_missing)
+    for file in write_items(task, out, documents, replace=replace):
+        typer.echo(f"{file.path}: {file.rows:,} {file.what}")
+    if task.made is not None and documents is None:
+        typer.echo(
+            f"The judgments are made: {task.made}. The task's documents lack what asks for them: embed those that "
+            "--documents FILE writes, not the whole texts."
+        )
+
+
 @data_app.command("export")
 def export_command(
     store: Annotated[Path, typer.Argument(help="A store, such as vectors/documents.")],

@@ -1,4 +1,4 @@
-"""Steps of a folded scorer as stages of a sentence-transformers model: Dense, Normalize, and a Router where sides differ.
+"""Steps of a folded scorer as stages of a sentence-transformers model: Dense, Normalize, a Router where sides differ.
 
 A power of the length other than 1 is a stage of offsphere's own, which no plain sentence-transformers loads.
 """
@@ -69,7 +69,8 @@ def _dense(step: AffineMap, *, bent: bool) -> Dense:
     matrix = np.diag(step.matrix) if step.matrix.ndim == 1 else step.matrix
     has_shift = bool(np.any(step.shift))
     return Dense(
-        *matrix.shape,
+        matrix.shape[0],
+        matrix.shape[1],
         bias=has_shift,
         activation_function=nn.Hardswish() if bent else nn.Identity(),
         init_weight=torch.tensor(np.ascontiguousarray(matrix.T), dtype=torch.float32),
@@ -81,14 +82,18 @@ def _shared_steps(query: Sequence[Step], document: Sequence[Step]) -> int:
     """With how many steps both sides begin alike; a map is not parted from the bend that follows it."""
     count = 0
     for first, second in zip(query, document, strict=False):
-        alike = first.key == second.key if isinstance(first, AffineMap) and isinstance(second, AffineMap) else (
-            first == second
-        )  # fmt: skip
-        if not alike:
+        if not _are_equal(first, second):
             break
         count += 1
     follows = [side[count : count + 1] for side in (query, document)]
     return count - 1 if count and any(side and isinstance(side[0], Bend) for side in follows) else count
+
+
+def _are_equal(first: Step, second: Step) -> bool:
+    """Whether two steps do the same."""
+    if isinstance(first, AffineMap) and isinstance(second, AffineMap):
+        return first.key == second.key
+    return first == second
 
 
 def _name(stage: Module) -> str:

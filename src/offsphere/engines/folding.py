@@ -4,11 +4,12 @@ The inner product of what the two lists make ranks as the scorer does. There are
 a division by a power of the length, and a bend, which knows squares. sentence-transformers has stages for all of them
 but for powers other than 1, and these formulas make every similarity that lowers from them:
 
-- A division by the length, of ``[d, t]`` with a tiny ``t``, gives ``[d / |d|, t / |d|]``: the inverse length is a number
-  of the vector. With a number x beside a tiny vector, ``[t v, x]``, it gives ``[t v / x, 1]``: a division by any number.
-- Hardswish is ``h(z) = z (z + 3) / 6`` where ``|z| <= 3``, so ``h(z) + h(-z) = z^2 / 3`` and ``h(z) - h(-z) = z``: the squared
-  length is a sum of such numbers, and the vector passes unharmed. Each dimension is scaled so that it stays far
-  below 3. (Howard et al. 2019, arXiv:1905.02244, have the function.)
+- A division by the length, of ``[d, t]`` with a tiny ``t``, gives ``[d / |d|, t / |d|]``: the inverse length is a
+  number of the vector. With a number x beside a tiny vector, ``[t v, x]``, it gives ``[t v / x, 1]``: a division by
+  any number.
+- Hardswish is ``h(z) = z (z + 3) / 6`` where ``|z| <= 3`` (Howard et al. 2019, arXiv:1905.02244), so that
+  ``h(z) + h(-z)`` is ``z^2 / 3`` and ``h(z) - h(-z)`` is ``z``: the squared length is a sum of such numbers, and the
+  vector passes unharmed. Each dimension is scaled so that it stays far below 3.
 """
 
 from __future__ import annotations
@@ -92,16 +93,16 @@ def folded(scorer: Scorer, samples: Samples) -> dict[Side, list[Step]]:
 def refuse_unfoldable(scorer: Scorer) -> None:
     """Raise an error that names the part of a scorer which no stage of a model can do, and the nearest without it."""
     if scorer.bias is not None or scorer.standardization is not None:
-        part = scorer.bias.name if scorer.bias is not None else "z-score"
+        bound = scorer.bias.name if scorer.bias is not None else "z-score"
         nearest = replace(scorer, bias=None, standardization=None)
         raise OffsphereError(
-            f"{scorer.name} cannot be folded into a model: {part} depends on the documents of one corpus, which a model "
-            f"does not know; the nearest that can be folded is {nearest.name}"
+            f"{scorer.name} cannot be folded into a model: {bound} depends on the documents of one corpus, which a "
+            f"model does not know; the nearest that can be folded is {nearest.name}"
         )
     if type(scorer.similarity.orders_as) not in _SIMILARITIES:
         raise NotLowerableError(
-            f"{scorer.name} cannot be folded into a model: {scorer.similarity.name}, {scorer.similarity.formula}, is no "
-            "inner product of one vector a side; the nearest that can be folded is "
+            f"{scorer.name} cannot be folded into a model: {scorer.similarity.name}, {scorer.similarity.formula}, is "
+            "no inner product of one vector a side; the nearest that can be folded is "
             f"{replace(scorer, similarity=Euclidean()).name}, for which two lengths should be alike too"
         )
     for part in parts_of(scorer.map):

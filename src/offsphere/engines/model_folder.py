@@ -1,4 +1,4 @@
-"""A model that ends in a scorer: sentence-transformers itself makes vectors whose inner product ranks as the scorer does.
+"""A model that ends in a scorer: sentence-transformers itself makes vectors whose inner product ranks as it does.
 
 Transforms, adapters and normalisation become stages after the model's own. Who serves the model needs to know nothing
 of the scorer: encode documents with ``encode_document``, store them, ask with ``encode_query``, rank by inner product.
@@ -6,7 +6,6 @@ of the scorer: encode documents with ``encode_document``, store them, ask with `
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import shutil
@@ -19,13 +18,11 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Rows
-from offsphere.base.errors import DataError, MissingExtraError, OffsphereError
+from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.files import write_whole
 from offsphere.data.store_writer import locked
-from offsphere.encode.encoder import Encoder
-from offsphere.encode.sentence import SentenceEncoder, load_sentence_transformer
-from offsphere.encode.sources import load_encoder
-from offsphere.encode.static import StaticEncoder
+from offsphere.encode.sentence import load_sentence_transformer
+from offsphere.engines.foldable_model import open_foldable
 from offsphere.engines.folding import Samples, Step, folded, joined, refuse_unfoldable
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.scorer import Scorer
@@ -46,9 +43,11 @@ SAMPLE_TEXTS = (
     "Aspirin inhibits the production of prostaglandins, which reduces pain, fever and inflammation in most patients.",
     "Der Fluss fließt durch die Stadt.",
     "new york city apartment two rooms quiet",
-    "The vectors of short texts and of long ones differ in length, and a search engine that normalises what it stores "
-    "throws that difference away; whether it was worth keeping is a question that has to be measured on the data at "
-    "hand, with judgments of people who know what they were looking for.",
+    (
+        "The vectors of short texts and of long ones differ in length, and a search engine that normalises what it "
+        "stores throws that difference away; whether it was worth keeping is a question that has to be measured on "
+        "the data at hand, with judgments of people who know what they were looking for."
+    ),
 )
 
 
@@ -69,7 +68,7 @@ class ModelExport:
     notes: Sequence[str] = ()
 
 
-def export_model(  # noqa: PLR0913
+def export_model(
     scorer: Scorer | Adapter,
     model: Any,
     folder: str | Path,
@@ -114,7 +113,7 @@ def export_model(  # noqa: PLR0913
     target = Path(folder)
     _refuse_existing(target, replace=replace)
     sample = list(texts or SAMPLE_TEXTS)
-    encoder, stages, notes = _opened(model, keep_normalize=keep_normalize)
+    encoder, stages, notes = open_foldable(model, keep_normalize=keep_normalize)
     rows = Samples(encoder.encode(sample, "query"), encoder.encode(sample, "document"))
     steps = _with_truncation(folded(scorer, rows), stages)
     added, plain = _fold(stages, steps)
@@ -138,8 +137,8 @@ def export_model(  # noqa: PLR0913
         )
         if not deviation <= TOLERANCE:
             raise OffsphereError(
-                f"{scorer.name} folded into {export.model} is off by {deviation:.2g} of the largest score: float32 does "
-                "not hold what the scorer does with these vectors; nothing was written"
+                f"{scorer.name} folded into {export.model} is off by {deviation:.2g} of the largest score: float32 "
+                "does not hold what the scorer does with these vectors; nothing was written"
             )
         write_whole(half / VERIFICATION, (json.dumps(asdict(export), indent=2) + "\n").encode())
         write_whole(half / "README.md", _card(export).encode())
@@ -158,62 +157,6 @@ def _working_folder(target: Path) -> Iterator[Path]:
             yield half
         finally:
             shutil.rmtree(beside, ignore_errors=True)  # while the lock is held: it is nobody else's
-
-
-def _opened(model: Any, *, keep_normalize: bool) -> tuple[Encoder, Any, list[str]]:
-    """The encoder of a model, a SentenceTransformer that does the same and may be changed, and what is to be said."""
-    if isinstance(model, str | Path):
-        encoder = load_encoder(str(model), keep_normalize=keep_normalize)
-    else:
-        try:
-            from sentence_transformers import SentenceTransformer
-        except ImportError as error:
-            raise MissingExtraError("sentence-transformers", "models") from error
-        if not isinstance(model, SentenceTransformer):
-            raise OffsphereError(
-                f"a {type(model).__name__} is no model: give the name of one, or a SentenceTransformer"
-            )
-        name = str(getattr(model.model_card_data, "base_model", None) or "a model in memory")
-        encoder = SentenceEncoder("a model in memory", name, keep_normalize=keep_normalize, model=copy.deepcopy(model))
-    if isinstance(encoder, SentenceEncoder):
-        encoder.model.float()
-        return encoder, copy.deepcopy(encoder.model), []
-    if isinstance(encoder, StaticEncoder):
-        return encoder, _static_model(encoder), _static_notes(encoder)
-    raise OffsphereError(
-        f"{encoder.description.model} is a function, which has no stages that others could be put behind: use the "
-        "scorer's own maps, scorer.lower()"
-    )
-
-
-def _static_model(encoder: StaticEncoder) -> Any:
-    """A static model as sentence-transformers has them: weights and rows of tokens are written into its table."""
-    try:
-        from sentence_transformers import SentenceTransformer
-        from sentence_transformers.base.modules import Normalize as NormalizeStage
-        from sentence_transformers.sentence_transformer.modules import StaticEmbedding
-        from tokenizers import Tokenizer
-    except ImportError as error:
-        raise MissingExtraError("sentence-transformers", "models") from error
-    table = np.asarray(encoder.table, np.float32)[encoder.rows] * encoder.weights[:, None]
-    if encoder.unknown >= 0:
-        table[encoder.unknown] = 0
-    stages = [StaticEmbedding(Tokenizer.from_str(encoder.tokenizer.to_str()), embedding_weights=table)]
-    ends = [NormalizeStage()] if encoder.normalize else []
-    return SentenceTransformer(modules=[*stages, *ends], device="cpu")
-
-
-def _static_notes(encoder: StaticEncoder) -> list[str]:
-    """Where sentence-transformers averages a static model's tokens in another way than its own package."""
-    notes = []
-    if encoder.unknown >= 0:
-        notes.append(
-            "sentence-transformers counts unknown tokens in the mean: texts that have some get shorter vectors, "
-            "of the same direction before transforms"
-        )
-    if encoder.longest is not None:
-        notes.append(f"texts are cut by tokens alone, not at {encoder.longest:,} characters")
-    return notes
 
 
 def _with_truncation(steps: dict[Side, list[Step]], model: Any) -> dict[Side, list[Step]]:
@@ -252,7 +195,7 @@ def _deviation(scorer: Scorer, rows: Samples, folder: Path, texts: list[str], *,
     """The width of the vectors that a saved model makes, and by which share of the largest score it is off at most."""
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(str(folder)) if plain else load_sentence_transformer(str(folder))
+    model: Any = SentenceTransformer(str(folder)) if plain else load_sentence_transformer(str(folder))
     options = {"show_progress_bar": False, "convert_to_numpy": True}
     queries: Rows = model.encode_query(texts, **options)
     documents: Rows = model.encode_document(texts, **options)
@@ -306,13 +249,13 @@ def _card(export: ModelExport) -> str:
         "",
         f"# {export.model}, then {export.scorer}",
         "",
-        f"Store what `encode_document` gives ({export.dimension} numbers a text), ask with what `encode_query` gives, and "
-        f"rank by inner product: that is the scorer `{export.scorer}` on the vectors of {export.model}. {needs}",
+        f"Store what `encode_document` gives ({export.dimension} numbers a text), ask with what `encode_query` gives,",
+        f"and rank by inner product: that is the scorer `{export.scorer}` on the vectors of {export.model}. {needs}",
         "",
         *(f"- removed: {stage}" for stage in export.removed),
         *(f"- added: {stage}" for stage in export.added),
         *(f"- note: {note}" for note in export.notes),
-        f"- compared with the scorer on {export.texts} texts: scores are off by {export.deviation:.1g} of the largest at most",
+        f"- compared with the scorer on {export.texts} texts: off by {export.deviation:.1g} of the largest score",
         "",
     ]
     return "\n".join(lines)
