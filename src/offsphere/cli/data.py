@@ -89,13 +89,27 @@ def export_command(
 
 @data_app.command("import")
 def import_command(
-    source: Annotated[str, typer.Argument(help=VECTORS_HELP)],
+    source: Annotated[str, typer.Argument(help=f".csv, .tsv, {VECTORS_HELP}")],
     store: Annotated[Path, typer.Argument(help="The store to make, such as vectors/documents.")],
     model: Annotated[str, typer.Option(help="What made the vectors.")] = "imported",
+    id_field: Annotated[
+        str | None, typer.Option(help="What a file calls the ids. [id, _id or ids]", show_default=False)
+    ] = None,
+    vector_column: Annotated[
+        str | None, typer.Option(help="What a file calls the vectors. [vectors, or the only one]", show_default=False)
+    ] = None,
+    ids: Annotated[Path | None, typer.Option(help="A file of ids in the order of the vectors, one a line.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Throw away other vectors that the store holds.")] = False,
 ) -> None:
     """Make a store from vectors that exist already."""
+    from offsphere.base.errors import ParameterError
+    from offsphere.base.reading.tables import text_lines
     from offsphere.engines.exchange import import_vectors
 
-    vectors = import_vectors(source, store, model=model, replace=replace)
+    if ids is not None and id_field is not None:
+        raise ParameterError("the ids come from a file (--ids) or from the vectors' own (--id-field): give one of them")
+    listed = [line.strip() for _, line in text_lines(ids)] if ids is not None else None
+    vectors = import_vectors(
+        source, store, model=model, ids=listed, id_field=id_field, vector_column=vector_column, replace=replace
+    )
     typer.echo(f"{store}: {vectors.manifest.rows:,} x {vectors.manifest.dimension}")

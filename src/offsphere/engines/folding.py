@@ -14,7 +14,7 @@ but for powers other than 1, and these formulas make every similarity that lower
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,20 +47,12 @@ class Bend:
 Step = AffineMap | Divide | Bend
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Samples:
-    """Vectors of the model, by which the scale of what it makes is known."""
-
-    query: Vectors
-    document: Vectors
-
-
-def folded(scorer: Scorer, samples: Samples) -> dict[Side, list[Step]]:
+def folded(scorer: Scorer, samples: Mapping[Side, Vectors]) -> dict[Side, list[Step]]:
     """Say what is to be done with the vectors of each side, so that their inner product ranks as the scorer does.
 
     Args:
         scorer: What is to be folded; fitted where it has transforms.
-        samples: Vectors as the model gives them, to know their scale.
+        samples: Vectors of each side as the model gives them, to know their scale.
 
     Returns:
         The steps of the queries and of the documents, affine maps joined.
@@ -72,17 +64,17 @@ def folded(scorer: Scorer, samples: Samples) -> dict[Side, list[Step]]:
     Example:
         >>> import numpy as np
         >>> import offsphere as osp
-        >>> from offsphere.engines.folding import Samples, folded
+        >>> from offsphere.engines.folding import folded
         >>> rows = np.eye(3, dtype=np.float32)
-        >>> folded(osp.parse_scorer("query-normalized"), Samples(rows, rows))
+        >>> folded(osp.parse_scorer("query-normalized"), {"query": rows, "document": rows})
         {'query': [Divide(exponent=1.0)], 'document': []}
     """
     refuse_unfoldable(scorer)
     similarity = scorer.similarity.orders_as
-    width = samples.query.shape[1]
+    width = samples["query"].shape[1]
     parts = parts_of(scorer.map) if scorer.transforms else ()
     steps: dict[Side, list[Step]] = {}
-    for side, rows in (("query", samples.query), ("document", samples.document)):
+    for side, rows in samples.items():
         mapped = scorer.transform(rows, side)
         begin = [step for part in parts for step in _steps_of_map(part, side)]
         end = _SIMILARITIES[type(similarity)](similarity, side, np.asarray(mapped, np.float64))

@@ -23,7 +23,7 @@ from offsphere.base.files import write_whole
 from offsphere.data.store_writer import locked
 from offsphere.encode.sentence import load_sentence_transformer
 from offsphere.engines.foldable_model import open_foldable
-from offsphere.engines.folding import Samples, Step, folded, joined, refuse_unfoldable
+from offsphere.engines.folding import Step, folded, joined, refuse_unfoldable
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.transforms import AffineMap, Side
@@ -114,7 +114,10 @@ def export_model(
     _refuse_existing(target, replace=replace)
     sample = list(texts or SAMPLE_TEXTS)
     encoder, stages, notes = open_foldable(model, keep_normalize=keep_normalize)
-    rows = Samples(encoder.encode(sample, "query"), encoder.encode(sample, "document"))
+    rows: dict[Side, Rows] = {
+        "query": encoder.encode(sample, "query"),
+        "document": encoder.encode(sample, "document"),
+    }
     steps = _with_truncation(folded(scorer, rows), stages)
     added, plain = _fold(stages, steps)
     if not plain:
@@ -191,7 +194,9 @@ def _save(model: Any, folder: Path) -> None:
         raise OffsphereError(f"cannot write the model: {error.strerror}: nothing was written") from error
 
 
-def _deviation(scorer: Scorer, rows: Samples, folder: Path, texts: list[str], *, plain: bool) -> tuple[int, float]:
+def _deviation(
+    scorer: Scorer, rows: dict[Side, Rows], folder: Path, texts: list[str], *, plain: bool
+) -> tuple[int, float]:
     """The width of the vectors that a saved model makes, and by which share of the largest score it is off at most."""
     from sentence_transformers import SentenceTransformer
 
@@ -200,7 +205,7 @@ def _deviation(scorer: Scorer, rows: Samples, folder: Path, texts: list[str], *,
     queries: Rows = model.encode_query(texts, **options)
     documents: Rows = model.encode_document(texts, **options)
     lowering = replace(scorer, similarity=scorer.similarity.orders_as).lower()
-    wanted = lowering.queries(rows.query).astype(np.float64) @ lowering.documents(rows.document).T
+    wanted = lowering.queries(rows["query"]).astype(np.float64) @ lowering.documents(rows["document"]).T
     scores = queries.astype(np.float64) @ documents.T
     return documents.shape[1], float(np.abs(scores - wanted).max() / (np.abs(wanted).max() or 1.0))
 
