@@ -10,8 +10,13 @@ import typer
 
 from offsphere.cli import options
 from offsphere.cli.docstring_task import make_docstring_task
+from offsphere.cli.paragraphs import paragraph
 
 VECTORS_HELP = ".npy, .npz, .parquet, .safetensors, .faiss, qdrant:FOLDER:NAME or lancedb:FOLDER:NAME"
+WHOLE_TEXTS = (
+    "The documents of such a task lack what asks for them: embed those that --documents FILE writes, not the whole "
+    "texts."
+)
 
 data_app = typer.Typer(help="Make a task from what is at hand, or say what a task holds.", no_args_is_help=True)
 
@@ -67,10 +72,7 @@ def queries_command(
     for file in write_items(task, out, documents, replace=replace):
         typer.echo(f"{file.path}: {file.rows:,} {file.what}")
     if task.made is not None and documents is None:
-        typer.echo(
-            f"The judgments are made: {task.made}. The task's documents lack what asks for them: embed those that "
-            "--documents FILE writes, not the whole texts."
-        )
+        typer.echo(paragraph(f"The judgments are made: {task.made}. {WHOLE_TEXTS}"))
 
 
 @data_app.command("export")

@@ -27,9 +27,9 @@ class WrittenFile(NamedTuple):
 def write_items(
     task: Task, queries: Path, documents: Path | None = None, *, replace: bool = False
 ) -> list[WrittenFile]:
-    """Write the items that ask, one JSON object a line, and the judgments beside them where those were made.
+    """Write the items that ask, one JSON object a line, and beside them, where the judgments were made, these.
 
-    A line is ``{"_id": ..., "text": ...}``. Pairs have no ids: theirs are the numbers of the pairs. A file that holds
+    Made judgments are ``qrels.tsv`` in the same folder, and ``made.json`` says of them that no human gave them. A line is ``{"_id": ..., "text": ...}``. Pairs have no ids: theirs are the numbers of the pairs. A file that holds
     the same already stays as it is.
 
     Args:
@@ -71,7 +71,7 @@ def write_items(
     to_write = [(path, content) for path, content, _, _ in contents if not _holds(path, content, replace=replace)]
     for path, content in to_write:  # all were looked at before: nothing is written where one is refused
         write_whole(path, content)
-    return [WrittenFile(path, rows, what) for path, _, rows, what in contents]
+    return [WrittenFile(path, rows, what) for path, _, rows, what in contents if what]
 
 
 def _contents(task: Task, queries: Path, documents: Path | None) -> list[tuple[Path, bytes, int, str]]:
@@ -88,7 +88,7 @@ def _contents(task: Task, queries: Path, documents: Path | None) -> list[tuple[P
         rows = zip(*(rows.tolist() for rows in task.positives()), strict=True)
         pairs = [(ids_of_queries[query], ids_of_documents[document]) for query, document in rows]
         contents.append((queries.parent / QRELS, qrels_table(pairs), len(pairs), "judgments"))
-        contents.append((queries.parent / MADE, made_file(task.made), 1, "note on how they were made"))
+        contents.append((queries.parent / MADE, made_file(task.made), 0, ""))
     return contents
 
 

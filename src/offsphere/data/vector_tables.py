@@ -1,4 +1,4 @@
-"""Vectors in .csv and .tsv tables: a column a dimension, or one column of lists, ``[1, 2, 3]``, as pgvector writes them.
+"""Vectors in .csv and .tsv tables: a column a dimension, or a column of lists, ``[1, 2, 3]``, as pgvector writes them.
 
 A table is read twice, so that it need not be held: once for its ids and the number of its rows, once for its numbers.
 """
@@ -121,7 +121,7 @@ def _numbers(row: Row, layout: Layout, path: Path, header: Sequence[str]) -> lis
             for text, column in zip(texts, columns, strict=True)
         ]
     except DataError as error:
-        raise VectorError(f"{error}: give numbers alone, or name the column of lists with --vector-column") from error
+        raise VectorError(f"{error}: name the ids with --id-field, a column of lists with --vector-column") from error
 
 
 def _list_fields(text: str, path: Path, line: int, column: str) -> list[str]:
