@@ -29,6 +29,8 @@ from offsphere.vectors.lengths import lengths
 
 TINY = 1e-9  # beside a vector, so that it does not count in its length: its square is below what float32 can tell
 FAINT = 1e-5  # a vector beside a number: as tiny, and far from the smallest numbers still
+DWARFS = 2  # times what is left of vectors without their mean: so long a mean is subtracted first
+ROUNDING = 1e-9  # share of a shift that is no more than rounding in float64
 MARGIN = 16  # how much larger than any sample a dimension may be and be squared rightly
 
 
@@ -78,7 +80,7 @@ def folded(scorer: Scorer, samples: Mapping[Side, Vectors]) -> dict[Side, list[S
         mapped = scorer.transform(rows, side)
         begin = [step for part in parts for step in _steps_of_map(part, side)]
         end = _SIMILARITIES[type(similarity)](similarity, side, np.asarray(mapped, np.float64))
-        steps[side] = joined([*begin, *end], width)
+        steps[side] = _subtracting_first(joined([*begin, *end], width), np.asarray(rows, np.float64))
     return steps
 
 
@@ -194,6 +196,21 @@ def joined(steps: list[Step], width: int) -> list[Step]:
         else:
             kept.append(step)
     return [step for step in kept if not (isinstance(step, AffineMap) and _is_identity(step, width))]
+
+
+def _subtracting_first(steps: list[Step], rows: Array) -> list[Step]:
+    """Let a mean be subtracted before a map, where it dwarfs what is left: after it float32 has rounded that away."""
+    first = steps[0] if steps else None
+    if not isinstance(first, AffineMap) or first.matrix.ndim == 1 or not first.shift.any():
+        return steps
+    mapped = first.matrix.any(axis=0)  # the other columns are constants
+    center, *_ = np.linalg.lstsq(first.matrix[:, mapped].T, -first.shift[mapped], rcond=None)
+    apart = np.abs(center @ first.matrix[:, mapped] + first.shift[mapped]).max(initial=0.0)
+    dwarfs = np.linalg.norm(center) > DWARFS * np.median(np.linalg.norm(rows - center, axis=1))
+    if not dwarfs or apart > ROUNDING * np.abs(first.shift).max():
+        return steps
+    subtract = AffineMap(np.eye(len(center)), -center)
+    return [subtract, AffineMap(first.matrix, np.where(mapped, 0.0, first.shift)), *steps[1:]]
 
 
 def _is_identity(step: AffineMap, width: int) -> bool:
