@@ -89,14 +89,14 @@ def test_a_mean_that_dwarfs_all_else_is_not_rounded_away():
     """In float32, as a model works: vectors that nearly coincide, and a transform that tells them apart."""
     rng = np.random.default_rng(0)
     rows = (1_000 + 0.1 * rng.standard_normal((200, 24))).astype(np.float32)
-    for name in ("whiten(1) + cosine", "whiten(1) + euclidean", "drop-top(2) + cosine"):
+    for name in ("whiten(1) + cosine", "whiten(1) + euclidean"):
         scorer = osp.parse_scorer(name).fit(osp.Moments.of(rows))
         steps = folded(scorer, {"query": rows, "document": rows})["query"]
         made = rows
         for step in steps[:2]:
             made = made @ step.matrix.astype(np.float32) + step.shift.astype(np.float32)
         wanted = scorer.transform(rows)
-        assert np.abs(made[:, :24] - wanted).max() < 1e-3 * np.abs(wanted).max()
+        assert np.abs(made[:, :24] - wanted).max() < 3e-4 * np.abs(wanted).max()
 
 
 @pytest.mark.parametrize("name", UNFOLDABLE)

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from offsphere.base.errors import ParameterError
+from offsphere.base.reading.tables import text_lines
 from offsphere.cli import options
 from offsphere.cli.docstring_task import make_docstring_task
 from offsphere.cli.paragraphs import paragraph
@@ -104,8 +106,6 @@ def import_command(
     replace: Annotated[bool, typer.Option("--replace", help="Throw away other vectors that the store holds.")] = False,
 ) -> None:
     """Make a store from vectors that exist already."""
-    from offsphere.base.errors import ParameterError
-    from offsphere.base.reading.tables import text_lines
     from offsphere.engines.exchange import import_vectors
 
     if ids is not None and id_field is not None:

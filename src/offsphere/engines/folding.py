@@ -209,7 +209,7 @@ def _subtracting_first(steps: list[Step], rows: Array) -> list[Step]:
     dwarfs = np.linalg.norm(center) > DWARFS * np.median(np.linalg.norm(rows - center, axis=1))
     if not dwarfs or apart > ROUNDING * np.abs(first.shift).max():
         return steps
-    subtract = AffineMap(np.eye(len(center)), -center)
+    subtract = AffineMap(np.eye(len(center)), np.asarray(-center, np.float64))
     return [subtract, AffineMap(first.matrix, np.where(mapped, 0.0, first.shift)), *steps[1:]]
 
 

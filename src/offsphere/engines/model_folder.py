@@ -20,6 +20,7 @@ import numpy as np
 from offsphere.base.arrays import Rows
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.files import write_whole
+from offsphere.base.reading.file_access import open_file
 from offsphere.data.store_writer import locked
 from offsphere.encode.sentence import load_sentence_transformer
 from offsphere.engines.foldable_model import open_foldable
@@ -188,7 +189,7 @@ def _save(model: Any, folder: Path) -> None:
         model.save_pretrained(str(folder), create_model_card=False)
         for path in folder.rglob("*"):
             if path.is_file():
-                with path.open("rb") as stream:
+                with open_file(path) as stream:
                     os.fsync(stream.fileno())
     except OSError as error:
         raise OffsphereError(f"cannot write the model: {error.strerror}: nothing was written") from error
