@@ -29,8 +29,9 @@ def write_items(
 ) -> list[WrittenFile]:
     """Write the items that ask, one JSON object a line, and beside them, where the judgments were made, these.
 
-    Made judgments are ``qrels.tsv`` in the same folder, and ``made.json`` says of them that no human gave them. A line is ``{"_id": ..., "text": ...}``. Pairs have no ids: theirs are the numbers of the pairs. A file that holds
-    the same already stays as it is.
+    A line is ``{"_id": ..., "text": ...}``. Pairs have no ids: theirs are the numbers of the pairs. Made judgments are
+    ``qrels.tsv`` in the same folder, and ``made.json`` says of them that no human gave them. A file that holds the same
+    already stays as it is.
 
     Args:
         task: A task with texts.
