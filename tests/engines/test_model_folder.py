@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,7 @@ from offsphere.scoring.transforms.adapter_map import SideAdapter
 from tests.engines.test_folding import FOLDABLE, inner_of
 from tests.learning.encoders.conftest import save_transformer, tokenizer, words_task
 from tests.oracles import FORMULAS, values
-from tests.processes import PATIENCE, environment_with
+from tests.processes import run_warm
 
 TRANSFORMS = ("center", "standardize", "whiten(0.5)", "whiten(1)", "drop-top(3)")
 POWERS = ("half", "polar(1, 1.5)", "polar(1, -0.5)")
@@ -31,32 +29,38 @@ GRID = [
 # what somebody runs who has never heard of offsphere: importing it is an error
 ELSEWHERE = """
 import json, sys
+assert [name for name in sys.modules if name.partition(".")[0] == "offsphere"] == []
 sys.modules["offsphere"] = None
-import numpy as np
+import numpy as np, torch
 from sentence_transformers import SentenceTransformer
-folders, queries, documents, out = json.loads(sys.stdin.read())
+torch.set_num_threads(1)
+folders, queries, documents = json.load(open("given.json"))
 for number, folder in enumerate(folders):
     model = SentenceTransformer(folder, device="cpu")
     rows = {"queries": model.encode_query(queries), "documents": model.encode_document(documents)}
     rows["scores"] = model.similarity(rows["queries"], rows["documents"]).numpy()
-    np.savez(f"{out}/{number}.npz", **rows)
+    np.savez(f"{number}.npz", **rows)
 assert [name for name in sys.modules if name.startswith("offsphere.")] == []
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Small models gain nothing by a second thread, and wait for it on a busy machine."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def encoded_elsewhere(folders, queries, documents, out):
     """The vectors that plain sentence-transformers makes, and its scores, in a process without offsphere."""
     out.mkdir(exist_ok=True)
-    given = json.dumps([[str(folder) for folder in folders], list(queries), list(documents), str(out)])
-    result = subprocess.run(
-        [sys.executable, "-c", ELSEWHERE],
-        input=given,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env=environment_with(),
-        check=False,
-    )
+    given = [[str(folder) for folder in folders], list(queries), list(documents)]
+    (out / "given.json").write_text(json.dumps(given))
+    result = run_warm(ELSEWHERE, imports=("sentence_transformers",), cwd=out)
     assert result.returncode == 0, result.stderr[-3_000:]
     return [dict(np.load(out / f"{number}.npz")) for number in range(len(folders))]
 
@@ -144,7 +148,7 @@ def test_the_record_in_the_folder_is_what_was_returned(grid):
 
 def test_both_sides_normalized_are_scored_by_cosine_and_need_no_router(grid):
     _, export, _ = grid["whiten(0.5) + cosine"]
-    assert (export.similarity, export.added) == ("cosine", ["Dense 32 to 32", "Normalize"])
+    assert (export.similarity, export.added) == ("cosine", ["Dense 32 to 32", "Dense 32 to 32", "Normalize"])
 
 
 @pytest.mark.parametrize("name", POWERS)
@@ -153,7 +157,7 @@ def test_other_powers_need_offsphere_and_say_so(name, tiny, tmp_path):
     scorer = fitted(f"center + {name}", raw)
     export = export_model(scorer, str(model), tmp_path / "m", texts=task.document_texts[:20])
     assert not export.plain
-    assert "load it with offsphere.load_encoder" in export.notes[0]
+    assert "load it with offsphere.load_encoder(folder, keep_normalize=True)" in export.notes[0]
     encoder = load_encoder(str(tmp_path / "m"), keep_normalize=True)
     made = {
         "queries": encoder.encode(task.query_texts, "query"),
@@ -224,7 +228,7 @@ def test_the_packaged_transformer_ranks_as_the_scorers_do(real_data, tmp_path):
     texts = [list(side.items)[:rows] for side, rows in zip(task.sides, (8, 48), strict=True)]
     encoder = load_encoder(name)
     raw = encoder.encode(texts[0], "query"), encoder.encode(texts[1], "document")
-    scorers = [fitted(scorer, raw) for scorer in ("whiten(0.5) + euclidean", "center + radial-confidence(3)")]
+    scorers = [fitted(scorer, raw) for scorer in ("drop-top(3) + euclidean", "center + radial-confidence(3)")]
     folders = [tmp_path / str(number) for number in range(len(scorers))]
     for scorer, folder in zip(scorers, folders, strict=True):
         export_model(scorer, name, folder)
@@ -290,11 +294,23 @@ def test_a_scorer_of_normalized_vectors_keeps_the_normalize_that_made_them(tiny,
 
 def test_a_text_without_a_known_word_has_no_place_and_breaks_nothing(tmp_path):
     model = small_static()
-    for name in ("cosine", "norm-mix(0.8)", "radial-confidence(3)", "euclidean"):
-        export_model(osp.parse_scorer(name), model, tmp_path / name, texts=["red cat", "", "who"])
-        (made,) = encoded_elsewhere([tmp_path / name], ["red"], ["", "old cat"], tmp_path / "made")
+    folders = [tmp_path / name for name in ("cosine", "norm-mix(0.8)", "radial-confidence(3)", "euclidean")]
+    for folder in folders:
+        export_model(osp.parse_scorer(folder.name), model, folder, texts=["red cat", "", "who"])
+    for made in encoded_elsewhere(folders, ["red"], ["", "old cat"], tmp_path / "made"):
         assert np.isfinite(made["documents"]).all()
         assert not made["documents"][0].any()
+
+
+def test_a_folded_model_can_be_embedded_with_like_any_other(tiny, tmp_path):
+    """What stands between its stages is no normalisation at the end, and stays when lengths are to be kept."""
+    model, task, raw = tiny
+    scorer = osp.parse_scorer("norm-mix(0.8)")
+    export_model(scorer, str(model), tmp_path / "m", texts=task.document_texts[:20])
+    encoder = load_encoder(str(tmp_path / "m"))
+    assert encoder.description.removed == []
+    again = encoder.encode(task.query_texts, "query"), encoder.encode(task.document_texts, "document")
+    assert_same_ranking(scorer, raw, {"queries": again[0], "documents": again[1]})
 
 
 def test_folders_that_hold_something_are_not_touched(tmp_path):

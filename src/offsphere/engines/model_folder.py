@@ -32,6 +32,7 @@ from offsphere.scoring.transforms import AffineMap, Side
 VERIFICATION = "verification.json"
 UNFINISHED = "-unfinished"  # behind the name of a hidden folder beside the one to be
 TOLERANCE = 1e-3  # by which share of the largest score the folded model may be off
+LOADING = "load it with offsphere.load_encoder(folder, keep_normalize=True)"
 SAMPLE_TEXTS = (
     "length",
     "What is the length of an embedding worth?",
@@ -122,7 +123,7 @@ def export_model(
     steps = _with_truncation(folded(scorer, rows), stages)
     added, plain = _fold(stages, steps)
     if not plain:
-        notes = [*notes, "a power of the length is a stage of offsphere's: load it with offsphere.load_encoder"]
+        notes = [*notes, f"a power of the length is a stage of offsphere's: {LOADING}"]
     with _working_folder(target) as half:
         _save(stages, half)
         dimension, deviation = _deviation(scorer, rows, half, sample, plain=plain)
@@ -246,7 +247,7 @@ def _card(export: ModelExport) -> str:
     needs = (
         "sentence-transformers alone loads it."
         if export.plain
-        else "It has a stage of offsphere's, a power of the length: `offsphere.load_encoder` loads it."
+        else f"It has a stage of offsphere's, a power of the length: {LOADING}."
     )
     lines = [
         "---",
