@@ -71,6 +71,22 @@ def test_normalize_is_removed_inside_routes_and_sides_are_kept(tmp_path):
     assert remove_output_stages(encoder.model) == []
 
 
+def test_a_normalize_that_other_stages_follow_is_part_of_the_model_and_stays(tmp_path):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Dense, Normalize, Router
+
+    routes = Router.for_query_document([Normalize(), Dense(8, 4)], [Normalize(), Dense(8, 4), Normalize()])
+    model = SentenceTransformer(modules=[static_stage(0), Normalize(), Dense(8, 8), routes, Normalize()])
+    model.save(str(tmp_path))
+    encoder = SentenceEncoder(str(tmp_path), "normalised inside")
+    assert encoder.description.removed == ["Normalize (stage 3/document/2)", "Normalize (stage 4)"]
+    for side, method in (("query", model.encode_query), ("document", model.encode_document)):
+        raw = encoder.encode(["wing", "flow in wing"], side)
+        assert np.allclose(
+            raw / np.linalg.norm(raw, axis=1, keepdims=True), method(["wing", "flow in wing"]), atol=1e-6
+        )
+
+
 def test_prompts_are_put_before_the_texts_of_their_side(tmp_path):
     from sentence_transformers import SentenceTransformer
 

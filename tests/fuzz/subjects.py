@@ -141,6 +141,55 @@ class Safetensors:
         return tensors.get("vectors", next(iter(tensors.values()))), None
 
 
+@subject("table of vectors, a column a dimension")
+class VectorColumns:
+    @staticmethod
+    def write(folder):
+        rows = "".join(f"{name},{','.join(map(repr, row))}\n" for name, row in zip(IDS, VECTORS.tolist(), strict=True))
+        (folder / "v.csv").write_text(f"id,a,b,c,d,e\n{rows}")
+
+    @staticmethod
+    def read(folder):
+        return read_vector_file(folder / "v.csv")
+
+    @staticmethod
+    def reference(folder):
+        with (folder / "v.csv").open(encoding="utf-8-sig", newline="") as stream:
+            header, *rows = [row for row in csv.reader(stream, strict=True) if row]
+        names = [name.strip().lower() for name in header]
+        known = next((names.index(name) for name in ("id", "_id", "ids") if name in names), None)
+        numbers = [[float(field) for column, field in enumerate(row) if column != known] for row in rows]
+        ids = [row[known].strip() for row in rows] if known is not None else None
+        with np.errstate(over="ignore"):
+            return np.array(numbers, np.float64).astype(np.float32), ids
+
+
+@subject("table of vectors, a column of lists")
+class VectorLists:
+    @staticmethod
+    def write(folder):
+        rows = "".join(f"{name}\t{row}\n" for name, row in zip(IDS, VECTORS.tolist(), strict=True))
+        (folder / "v.tsv").write_text(f"id\tembedding\n{rows}")
+
+    @staticmethod
+    def read(folder):
+        return read_vector_file(folder / "v.tsv")
+
+    @staticmethod
+    def reference(folder):
+        header, *lines = [line for line in (folder / "v.tsv").read_text("utf-8-sig").split("\n") if line.strip()]
+        names = [name.strip().lower() for name in header.split("\t")]
+        rows = [line.rstrip("\r").split("\t") for line in lines]
+        known = next((names.index(name) for name in ("id", "_id", "ids") if name in names), None)
+        lists = next(
+            column for column, field in enumerate(rows[0]) if column != known and field.strip().startswith("[")
+        )
+        numbers = [[float(part) for part in row[lists].strip()[1:-1].split(",")] for row in rows]
+        ids = [row[known].strip() for row in rows] if known is not None else None
+        with np.errstate(over="ignore"):
+            return np.array(numbers, np.float64).astype(np.float32), ids
+
+
 @subject("ids beside vectors")
 class Ids:
     @staticmethod

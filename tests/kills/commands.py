@@ -116,6 +116,7 @@ def write_ranking(folder: Path, queries: int = 60, documents: int = 240) -> None
 
 command("embed", "embed {data}/pairs.csv --model callable:killed_model:rows --out {out}")(write_texts)
 command("import", "data import {data}/v.npy {out}/store")(write_store)
+command("queries", "data queries {data} --out {out}/queries.jsonl --documents {out}/documents.jsonl")(write_ranking)
 for suffix in ("npy", "npz", "parquet", "safetensors"):
     command(f"export .{suffix}", f"data export {{data}}/store {{out}}/v.{suffix}")(write_store)
 command("export, FAISS", "data export {data}/store {out}/v.faiss")(write_store)

@@ -8,10 +8,17 @@ from typing import Annotated
 
 import typer
 
+from offsphere.base.errors import ParameterError
+from offsphere.base.reading.tables import text_lines
 from offsphere.cli import options
 from offsphere.cli.docstring_task import make_docstring_task
+from offsphere.cli.paragraphs import paragraph
 
 VECTORS_HELP = ".npy, .npz, .parquet, .safetensors, .faiss, qdrant:FOLDER:NAME or lancedb:FOLDER:NAME"
+WHOLE_TEXTS = (
+    "The documents of such a task lack what asks for them: embed those that --documents FILE writes, not the whole "
+    "texts."
+)
 
 data_app = typer.Typer(help="Make a task from what is at hand, or say what a task holds.", no_args_is_help=True)
 
@@ -48,6 +55,28 @@ def info_command(
             typer.echo(f"{name.replace('_', ' '):<{width}}  {shown}")
 
 
+@data_app.command("queries")
+def queries_command(
+    data: Annotated[str, typer.Argument(help="A task, as offsphere compare takes it.")],
+    out: Annotated[Path, typer.Option(help="The file for the queries (of pairs, the left side), as JSON lines.")],
+    documents: Annotated[
+        Path | None, typer.Option(help="A file for the documents too (of pairs, the right side).")
+    ] = None,
+    split: options.Split = None,
+    ignore_missing: options.IgnoreMissing = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace files that hold something else.")] = False,
+) -> None:
+    """Write out the queries of a task, given or made, to embed them elsewhere and come back with --vectors."""
+    from offsphere.data import load_task
+    from offsphere.data.item_files import write_items
+
+    task = load_task(data, split, ignore_missing=ignore_missing)
+    for file in write_items(task, out, documents, replace=replace):
+        typer.echo(f"{file.path}: {file.rows:,} {file.what}")
+    if task.made is not None and documents is None:
+        typer.echo(paragraph(f"The judgments are made: {task.made}. {WHOLE_TEXTS}"))
+
+
 @data_app.command("export")
 def export_command(
     store: Annotated[Path, typer.Argument(help="A store, such as vectors/documents.")],
@@ -64,13 +93,25 @@ def export_command(
 
 @data_app.command("import")
 def import_command(
-    source: Annotated[str, typer.Argument(help=VECTORS_HELP)],
+    source: Annotated[str, typer.Argument(help=f".csv, .tsv, {VECTORS_HELP}")],
     store: Annotated[Path, typer.Argument(help="The store to make, such as vectors/documents.")],
     model: Annotated[str, typer.Option(help="What made the vectors.")] = "imported",
+    id_field: Annotated[
+        str | None, typer.Option(help="What a file calls the ids. [id, _id or ids]", show_default=False)
+    ] = None,
+    vector_column: Annotated[
+        str | None, typer.Option(help="What a file calls the vectors. [vectors, or the only one]", show_default=False)
+    ] = None,
+    ids: Annotated[Path | None, typer.Option(help="A file of ids in the order of the vectors, one a line.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Throw away other vectors that the store holds.")] = False,
 ) -> None:
     """Make a store from vectors that exist already."""
     from offsphere.engines.exchange import import_vectors
 
-    vectors = import_vectors(source, store, model=model, replace=replace)
+    if ids is not None and id_field is not None:
+        raise ParameterError("the ids come from a file (--ids) or from the vectors' own (--id-field): give one of them")
+    listed = [line.strip() for _, line in text_lines(ids)] if ids is not None else None
+    vectors = import_vectors(
+        source, store, model=model, ids=listed, id_field=id_field, vector_column=vector_column, replace=replace
+    )
     typer.echo(f"{store}: {vectors.manifest.rows:,} x {vectors.manifest.dimension}")

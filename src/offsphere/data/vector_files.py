@@ -1,4 +1,4 @@
-"""Files of vectors: .npy (read from the map), .npz, .parquet, .safetensors, or a store; with ids if they have any."""
+"""Files of vectors: .npy (from the map), .npz, .parquet, .safetensors, .csv, .tsv, or a store; with ids if any."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ from offsphere.base.reading.tables import text_lines
 from offsphere.base.spilled import gather_rows
 from offsphere.data.list_columns import BLOCK, gather_lists, is_list
 from offsphere.data.store import is_store, open_store
+from offsphere.data.vector_names import VectorNames
+from offsphere.data.vector_tables import read_table_vectors
 
-ID_COLUMNS = ("id", "_id", "ids")
+ANY_NAMES = VectorNames()
+NamedRows = tuple[Vectors, list[str] | None]
 
 
 class VectorFile(NamedTuple):
@@ -55,27 +58,31 @@ def is_vectors(path: Path) -> bool:
     return is_store(path) or (path.is_file() and path.suffix in SUFFIXES)
 
 
-def read_vectors(path: Path, *, verify: bool = True, expected: Sequence[str] | None = None) -> VectorFile:
+def read_vectors(
+    path: Path, *, verify: bool = True, names: VectorNames = ANY_NAMES, expected: Sequence[str] | None = None
+) -> VectorFile:
     """Read a file, and the ids beside it (``documents.ids``, one a line) where it carries none; or open a store.
 
     Args:
         path: The file, or the folder of a store.
         verify: Whether a store is compared with its digests; files of others have none.
+        names: What ids and vectors are called in the file, where they are not called as usual.
         expected: The ids that it should have; a store that says it has these does not read them again.
 
     Returns:
         The vectors, with ids and token counts where they are known.
 
     Raises:
-        DataError: It cannot be read, or is damaged.
+        DataError: It cannot be read, is damaged, or has nothing of such a name.
         VectorError: It holds something else than vectors.
     """
     if path.is_dir():
+        names.refuse_any(path, "a store")
         store = open_store(path, verify=verify)
         tokens = store.tokens
         known = expected if expected is not None and store.has_ids(expected) else store.ids
         return VectorFile(path, store.vectors, known, tokens if (tokens >= 0).all() else None)
-    vectors, ids = _READERS[path.suffix](path)
+    vectors, ids = _READERS[path.suffix](path, names)
     if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating):  # noqa: PLR2004
         raise VectorError(
             f"{path} holds {vectors.dtype} of shape {vectors.shape}: expected floats of shape (rows, dimensions)"
@@ -113,43 +120,35 @@ def _as_many(ids: list[str], path: Path, rows: int) -> list[str]:
     return ids
 
 
-def _read_npy(path: Path) -> tuple[Vectors, None]:
+def _read_npy(path: Path, names: VectorNames) -> NamedRows:
+    names.refuse_any(path, "an .npy file")
     return map_npy(path), None
 
 
-def _read_npz(path: Path) -> tuple[Vectors, list[str] | None]:
-    names = npz_names(path)
-    id_name = next((name for name in ID_COLUMNS if name in names), None)
-    name = _vectors_name([name for name in names if name not in ID_COLUMNS], path)
+def _read_npz(path: Path, names: VectorNames) -> NamedRows:
+    listed = npz_names(path)
+    id_name = names.id_name(listed, path)
+    name = names.vectors_name([name for name in listed if name != id_name], path)
     arrays = read_npz(path, [name] if id_name is None else [name, id_name])
     return arrays[name], None if id_name is None else id_texts(arrays[id_name].tolist(), str(path))
 
 
-def _read_safetensors(path: Path) -> tuple[Vectors, None]:
+def _read_safetensors(path: Path, names: VectorNames) -> NamedRows:
+    names.refuse_ids(path, "a .safetensors file")
     tensors = map_tensors(path)
-    kind, numbers = tensors[_vectors_name(list(tensors), path)]
+    kind, numbers = tensors[names.vectors_name(list(tensors), path)]
     if kind != BFLOAT16 or numbers.ndim != 2:  # noqa: PLR2004
         return numbers, None
     widened = (widen_bfloat16(numbers[start : start + BLOCK]) for start in range(0, len(numbers), BLOCK))
     return gather_rows(widened, numbers.shape, np.float32, str(path)), None
 
 
-def _read_parquet(path: Path) -> tuple[Vectors, list[str] | None]:
+def _read_parquet(path: Path, names: VectorNames) -> NamedRows:
     schema, rows = parquet_schema(path)
-    name = _vectors_name([field.name for field in schema if is_list(field.type)], path)
+    name = names.vectors_name([field.name for field in schema if is_list(field.type)], path)
     vectors = gather_lists(schema.field(name).type, rows, lambda block: column_blocks(path, name, block), str(path))
-    id_name = next((column for column in ID_COLUMNS if column in schema.names), None)
+    id_name = names.id_name(schema.names, path)
     return vectors, None if id_name is None else id_texts(read_columns(path, [id_name])[id_name], str(path))
-
-
-def _vectors_name(names: list[str], path: Path) -> str:
-    """The name of the vectors: ``vectors``, or the only one there is; nobody says which of several others they are."""
-    if "vectors" in names:
-        return "vectors"
-    if len(names) != 1:
-        listed = ", ".join(names) or "nothing"
-        raise VectorError(f"{path} holds {listed}: name the one with the vectors 'vectors'")
-    return names[0]
 
 
 def id_texts(values: Sequence[Any], where: str) -> list[str]:
@@ -176,10 +175,13 @@ def _id_text(value: Any, row: int, where: str) -> str:
     return str(value)
 
 
-_READERS: dict[str, Callable[[Path], tuple[Vectors, list[str] | None]]] = {
+_READERS: dict[str, Callable[[Path, VectorNames], NamedRows]] = {
     ".npy": _read_npy,
     ".npz": _read_npz,
     ".parquet": _read_parquet,
     ".safetensors": _read_safetensors,
+    ".csv": read_table_vectors,
+    ".tsv": read_table_vectors,
 }
-SUFFIXES = tuple(_READERS)
+TABLES = (".csv", ".tsv")  # which hold texts more often than vectors: only an import takes them for these
+SUFFIXES = tuple(suffix for suffix in _READERS if suffix not in TABLES)

@@ -74,25 +74,26 @@ def is_output_stage(stage: nn.Module) -> bool:
 
 
 def remove_output_stages(model: Any) -> list[str]:
-    """Take every stage out that changes the length of sentence embeddings, also inside routes; name what was taken."""
+    """Take the stages out at the end that change the length of sentence embeddings, in routes too; name what was taken.
+
+    One that others follow stays: they work on what it gives, so without it they would give another direction.
+    """
     removed: list[str] = []
 
     def clean(stages: Any, path: str) -> None:
-        gone = []
-        for position, stage in enumerate(stages):
-            if is_output_stage(stage):
-                removed.append(f"{type(stage).__name__} (stage {path}{position})")
-                gone.append(position)
-            elif isinstance(stage, Router):
-                for route, inner in stage.sub_modules.items():
+        for position in _last_positions(stages):
+            stage = stages[position]
+            if isinstance(stage, Router):
+                for route, inner in reversed(stage.sub_modules.items()):
                     clean(inner, f"{path}{position}/{route}/")
-                if not any(list(inner.children()) for inner in stage.sub_modules.values()):
-                    gone.append(position)
-        for position in reversed(gone):
+                if any(list(inner.children()) for inner in stage.sub_modules.values()):
+                    continue
+            else:
+                removed.append(f"{type(stage).__name__} (stage {path}{position})")
             del stages[position]  # which numbers the others anew: a gap would be filled by what is put in later
 
     clean(model, "")
-    return removed
+    return removed[::-1]
 
 
 def add_output_stages(model: Any, query: float, document: float, *, learned: bool = False) -> list[str]:
@@ -110,15 +111,33 @@ def add_output_stages(model: Any, query: float, document: float, *, learned: boo
 
 
 def output_stages(model: Any) -> Iterator[tuple[Side | None, nn.Module]]:
-    """Every stage that changes lengths, and the side it is for; no side where it is for both."""
-    for stage in model.children():
-        if is_output_stage(stage):
+    """Every stage at the end that changes lengths, and the side it is for; no side where it is for both."""
+    stages = list(model.children())
+    for position in reversed(_last_positions(stages)):
+        stage = stages[position]
+        if not isinstance(stage, Router):
             yield None, stage
-        elif isinstance(stage, Router):
-            for route, inner in stage.sub_modules.items():
-                for part in inner.children():
-                    if is_output_stage(part):
-                        yield ("query" if route == "query" else "document" if route == "document" else None), part
+            continue
+        for route, inner in stage.sub_modules.items():
+            parts = list(inner.children())
+            for number in reversed(_last_positions(parts)):
+                yield ("query" if route == "query" else "document" if route == "document" else None), parts[number]
+
+
+def _last_positions(stages: Any) -> list[int]:
+    """Where the last stages stand that change lengths, or hold routes that may, last first; nothing else follows them."""
+    positions = []
+    for position in reversed(range(len(stages))):
+        stage = stages[position]
+        if isinstance(stage, Router):
+            positions.append(position)
+            if not all(is_output_stage(part) for inner in stage.sub_modules.values() for part in inner.children()):
+                break
+        elif is_output_stage(stage):
+            positions.append(position)
+        else:
+            break
+    return positions
 
 
 def exponent_of(stage: nn.Module) -> float:

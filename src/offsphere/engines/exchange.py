@@ -17,7 +17,8 @@ from offsphere.base.interruption import told_when_interrupted
 from offsphere.base.reading.file_access import open_file
 from offsphere.data.store import Manifest, Store, is_store, open_store, read_manifest
 from offsphere.data.store_writer import PROGRESS, StoreWriter, locked
-from offsphere.data.vector_files import SUFFIXES, read_vectors
+from offsphere.data.vector_files import SUFFIXES, TABLES, read_vectors
+from offsphere.data.vector_names import VectorNames
 from offsphere.engines.collection import Layout, NamedRows
 from offsphere.engines.corpus import Corpus
 from offsphere.engines.engine import Engine
@@ -55,7 +56,14 @@ def export_store(store: Store, target: str) -> None:
 
 
 def import_vectors(
-    source: str, folder: Path, *, model: str = "imported", ids: Sequence[str] | None = None, replace: bool = False
+    source: str,
+    folder: Path,
+    *,
+    model: str = "imported",
+    ids: Sequence[str] | None = None,
+    id_field: str | None = None,
+    vector_column: str | None = None,
+    replace: bool = False,
 ) -> Store:
     """Make a store from vectors that exist already.
 
@@ -63,10 +71,12 @@ def import_vectors(
     store holds them already, nothing is done.
 
     Args:
-        source: a file or a collection, as for ``export_store``.
+        source: a file or a collection, as for ``export_store``, or a table (.csv, .tsv).
         folder: the store to make.
         model: what made the vectors.
         ids: of the vectors in their order; without them those of the source, else their numbers.
+        id_field: what the ids are called in a file, where it is not id, _id or ids.
+        vector_column: what the vectors are called in a file that holds other things too.
         replace: whether to throw away other vectors that the store holds.
 
     Returns:
@@ -78,7 +88,7 @@ def import_vectors(
         VectorError: where a vector is not finite, or has no dimensions.
         OffsphereError: where the source is of no known kind.
     """
-    vectors, source_ids = _read_source(source)
+    vectors, source_ids = _read_source(source, VectorNames(id_field, vector_column))
     names = list(ids or source_ids or map(str, range(len(vectors))))
     plan = plan_import(vectors, names, source, model)
     with locked(folder):
@@ -136,20 +146,20 @@ def _fill(store: Store, engine: Engine, where: Target) -> None:
         Filling(collection, serving, Corpus(store.vectors, store.ids), layout, str(where)).run()
 
 
-def _read_source(source: str) -> NamedRows:
+def _read_source(source: str, names: VectorNames) -> NamedRows:
     """Read vectors, and ids where there are some, from a file or a collection."""
     known = _engine_target(source)
     if known is not None:
-        return read_collection(*known)
+        return read_collection(*known, names)
     path = Path(source)
     open_file(path).close()  # whose errors say more than those of a format
-    if path.suffix not in SUFFIXES:
-        raise OffsphereError(f"cannot import {source!r}: give {_known_locations()}")
-    file = read_vectors(path)
+    if path.suffix not in (*SUFFIXES, *TABLES):
+        raise OffsphereError(f"cannot import {source!r}: give {', '.join(TABLES)}, {_known_locations()}")
+    file = read_vectors(path, names=names)
     return NamedRows(file.vectors, file.ids)
 
 
-def read_collection(engine: Engine, where: Target) -> NamedRows:
+def read_collection(engine: Engine, where: Target, names: VectorNames) -> NamedRows:
     """Read the vectors and ids of a collection, which is left as it is.
 
     Raises:

@@ -80,6 +80,7 @@ def _tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV file with the number of the line on which each ends; empty rows are skipped."""
     with reading(path, "a CSV file"), _text(path, newline="") as stream:
+        csv.field_size_limit(MOST_BYTES)  # a vector may be longer than its default; lines are bounded already
         reader = csv.reader(_lines(stream, path), strict=True)
         for row in reader:
             if row:

@@ -9,14 +9,11 @@ from typing import Any
 
 from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
-from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.reading.tables import json_lines
 from offsphere.data.formats.format import Format, Source
-from offsphere.data.formats.qrels import find_qrels, qrels_splits, read_qrels
+from offsphere.data.formats.qrels import MADE, find_qrels, made_file, qrels_splits, qrels_table, read_made, read_qrels
 from offsphere.data.items import ItemList
 from offsphere.data.ranking_task import RankingTask
-
-MADE = "made.json"  # says how judgments were made that no human gave
 
 
 def is_beir(folder: Path) -> bool:
@@ -35,7 +32,7 @@ def load_beir(source: Source) -> RankingTask:
         read_qrels(qrels),
         split=split,
         ignore_missing=source.ignore_missing,
-        made=_read_made(folder),
+        made=read_made(folder),
     )
 
 
@@ -50,9 +47,8 @@ def write_beir(
     _write_lines(folder / "corpus.jsonl", ({"_id": d, "title": title, "text": text} for d, title, text in documents))
     _write_lines(folder / "queries.jsonl", ({"_id": q, "text": text} for q, text in queries))
     for split, pairs in judgments.items():
-        rows = "".join(f"{query}\t{document}\t1\n" for query, document in pairs)
-        write_whole(folder / "qrels" / f"{split}.tsv", f"query-id\tcorpus-id\tscore\n{rows}".encode())
-    write_whole(folder / MADE, json.dumps({"made": made}, indent=2).encode())
+        write_whole(folder / "qrels" / f"{split}.tsv", qrels_table(pairs))
+    write_whole(folder / MADE, made_file(made))
 
 
 def read_texts(path: Path) -> ItemList:
@@ -86,18 +82,13 @@ def text_of(entry: dict[str, Any], where: str) -> str:
     return " ".join(part for part in given if part)
 
 
-def _read_made(folder: Path) -> str | None:
-    """How the judgments were made, where the folder says that no human gave them."""
-    if not (folder / MADE).exists():
-        return None
-    made = read_json_object(folder / MADE).get("made")
-    if not isinstance(made, str):
-        raise DataError(f"{folder / MADE}: expected a text under the key 'made'")
-    return made
+def json_line(row: dict[str, str]) -> str:
+    """An entry of a corpus, or of queries, as the line of a file."""
+    return json.dumps(row, ensure_ascii=False) + "\n"
 
 
 def _write_lines(path: Path, rows: Iterable[dict[str, str]]) -> None:
-    write_whole(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace"))
+    write_whole(path, "".join(map(json_line, rows)).encode("utf-8", "replace"))
 
 
 FORMAT = Format("a BEIR folder (corpus.jsonl, queries.jsonl, qrels/)", is_beir, load_beir, qrels_splits)

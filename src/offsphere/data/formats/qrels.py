@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from offsphere.base.errors import DataError
+from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.reading.tables import number, text_lines
 from offsphere.data.formats.split_files import choose_split
 from offsphere.data.judgments import Judgment
+
+MADE = "made.json"  # says how judgments were made that no human gave
 
 
 def read_qrels(path: Path) -> Iterator[Judgment]:
@@ -28,6 +32,27 @@ def read_qrels(path: Path) -> Iterator[Judgment]:
         if line_number == 1 and _is_header(query, grade):
             continue
         yield Judgment(query, document, number(grade, where, "grade"), where)
+
+
+def qrels_table(pairs: Iterable[tuple[str, str]]) -> bytes:
+    """The bytes of a judgment file in which each query is relevant to each document that it stands with."""
+    rows = "".join(f"{query}\t{document}\t1\n" for query, document in pairs)
+    return f"query-id\tcorpus-id\tscore\n{rows}".encode()
+
+
+def made_file(made: str) -> bytes:
+    """The bytes of the file that says how judgments were made."""
+    return json.dumps({"made": made}, indent=2).encode()
+
+
+def read_made(folder: Path) -> str | None:
+    """How the judgments were made, where the folder says that no human gave them."""
+    if not (folder / MADE).exists():
+        return None
+    made = read_json_object(folder / MADE).get("made")
+    if not isinstance(made, str):
+        raise DataError(f"{folder / MADE}: expected a text under the key 'made'")
+    return made
 
 
 def find_qrels(folder: Path, split: str | None) -> tuple[Path, str | None]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from offsphere.base.errors import DataError
 from offsphere.base.reading.tables import table_rows
 from offsphere.data.formats.format import Format, Source
-from offsphere.data.formats.qrels import find_qrels, loose_qrels, read_qrels
+from offsphere.data.formats.qrels import find_qrels, loose_qrels, read_made, read_qrels
 from offsphere.data.items import ItemList
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.vector_files import find_file, of_split, read_ids, read_vectors
@@ -37,7 +37,15 @@ def load_qrels(source: Source) -> RankingTask:
     listed = listed_ids(of_split("queries", split), *folders) or listed_ids("queries", *folders)
     queries = listed or ItemList(list(dict.fromkeys(judgment.query for judgment in judged)))
     name = path.resolve().parent.name if path.stem.startswith("qrels") else path.stem
-    return RankingTask.build(name, queries, documents, judged, split=split, ignore_missing=source.ignore_missing)
+    return RankingTask.build(
+        name,
+        queries,
+        documents,
+        judged,
+        split=split,
+        ignore_missing=source.ignore_missing,
+        made=read_made(path.parent),
+    )
 
 
 def listed_ids(side: str, *folders: Path | None) -> ItemList | None:

@@ -21,7 +21,7 @@ class Preparation(NamedTuple):
 
 
 def prepare(model: Any, normalize: Normalize, normalize_input: Normalize = "none") -> Preparation:
-    """Remove every stage that takes length away, and end each side in the one that ``normalize`` asks for.
+    """Remove the last stages that take length away, and end each side in the one that ``normalize`` asks for.
 
     Saved, the model scores as it is trained: a side that is normalised ends in Normalize, one that keeps its length in
     nothing, and where the sides differ a Router tells ``encode_query`` from ``encode_document``. The vectors' inner
