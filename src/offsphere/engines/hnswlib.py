@@ -43,8 +43,8 @@ class HnswlibCollection(FileCollection):
 
     index_kinds = ("graph",)
 
-    def __init__(self, where: Any) -> None:
-        super().__init__(where)
+    def __init__(self, where: Any, **fields: Any) -> None:
+        super().__init__(where, **fields)
         self._index: Any = None
         self._layout: Layout | None = None
         self._beside = self.path.with_name(self.path.name + ".json")

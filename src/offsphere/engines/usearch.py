@@ -30,8 +30,8 @@ class UsearchCollection(FileCollection):
     index_kinds = ("graph", "exact")
     stored_forms = tuple(FORMS)
 
-    def __init__(self, where: Any) -> None:
-        super().__init__(where)
+    def __init__(self, where: Any, **fields: Any) -> None:
+        super().__init__(where, **fields)
         self._index: Any = None
         self._exact = False
 
