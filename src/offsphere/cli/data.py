@@ -11,7 +11,7 @@ import typer
 from offsphere.cli import options
 from offsphere.cli.docstring_task import make_docstring_task
 
-VECTORS_HELP = ".npy, .npz, .parquet, .safetensors, .faiss, qdrant:FOLDER:NAME or lancedb:FOLDER:NAME"
+VECTORS_HELP = f".npy, .npz, .parquet, .safetensors, .faiss; or a collection: {options.TARGET_HELP}"
 
 data_app = typer.Typer(help="Make a task from what is at hand, or say what a task holds.", no_args_is_help=True)
 
@@ -56,10 +56,11 @@ def export_command(
     """Write a store's vectors and ids to a file or into a local collection, lengths kept."""
     from offsphere.data.store import open_store
     from offsphere.engines.exchange import export_store
+    from offsphere.engines.target import hide_password
 
     vectors = open_store(store)
     export_store(vectors, target)
-    typer.echo(f"{target}: {vectors.manifest.rows:,} x {vectors.manifest.dimension}")
+    typer.echo(f"{hide_password(target)}: {vectors.manifest.rows:,} x {vectors.manifest.dimension}")
 
 
 @data_app.command("import")
@@ -67,10 +68,21 @@ def import_command(
     source: Annotated[str, typer.Argument(help=VECTORS_HELP)],
     store: Annotated[Path, typer.Argument(help="The store to make, such as vectors/documents.")],
     model: Annotated[str, typer.Option(help="What made the vectors.")] = "imported",
+    id_field: options.IdField = None,
+    vector_column: options.VectorColumn = None,
     replace: Annotated[bool, typer.Option("--replace", help="Throw away other vectors that the store holds.")] = False,
 ) -> None:
     """Make a store from vectors that exist already."""
     from offsphere.engines.exchange import import_vectors
+    from offsphere.engines.target import hide_password
 
-    vectors = import_vectors(source, store, model=model, replace=replace)
+    vectors = import_vectors(
+        source, store, model=model, id_field=id_field, vector_column=vector_column, replace=replace
+    )
+    if vectors.manifest.normalization_kept:
+        typer.echo(
+            f"warning: {hide_password(source)} normalised the vectors when it stored them: their lengths are gone, embed again to "
+            "know what they are worth",
+            err=True,
+        )
     typer.echo(f"{store}: {vectors.manifest.rows:,} x {vectors.manifest.dimension}")
