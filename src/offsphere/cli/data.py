@@ -81,8 +81,8 @@ def import_command(
     )
     if vectors.manifest.normalization_kept:
         typer.echo(
-            f"warning: {hide_password(source)} normalised the vectors when it stored them: their lengths are gone, embed again to "
-            "know what they are worth",
+            f"warning: {hide_password(source)} had normalised the vectors when they were stored: their lengths are "
+            "gone, embed again to know what they are worth",
             err=True,
         )
     typer.echo(f"{store}: {vectors.manifest.rows:,} x {vectors.manifest.dimension}")

@@ -334,7 +334,9 @@ def rows_in_order(
         if count == len(wanted):
             return None
         if count != len(listed):
-            raise VectorError(f"{where} has {count} vectors and no ids, the task has {len(listed)} {kind} ids: {naming}")
+            raise VectorError(
+                f"{where} has {count} vectors and no ids, the task has {len(listed)} {kind} ids: {naming}"
+            )
         ids = listed
     if list(ids) == list(wanted):
         return None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -15,15 +16,17 @@ from offsphere.data.ranking_task import RankingTask
 from offsphere.data.store import is_store, read_manifest
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.task_vectors import RankingVectors, pick_rows, read_side, rows_in_order
+from offsphere.data.vector_files import VectorFile
 from offsphere.encode.embedded_task import EmbeddedSource
 from offsphere.encode.embedding import SideItems, embed_items
+from offsphere.encode.measure_input import MeasureInput, load_measure_input
 from offsphere.engines.deployment import Deployment
 from offsphere.engines.live_collection import LiveCollection
 
 
 @dataclass(frozen=True, eq=False)
 class CollectionSource(EmbeddedSource):
-    """A source of tasks and vectors like ``EmbeddedSource``; the documents are a live collection's, which is only read.
+    r"""A source of tasks and vectors like ``EmbeddedSource``; its documents are a collection's, which is only read.
 
     Documents and vectors are matched by id. A collection without ids has the documents in the task's order. Vectors of
     documents that the task does not know have no judgments, and are left out.
@@ -39,12 +42,12 @@ class CollectionSource(EmbeddedSource):
         vector_name: The field, column or name of the vectors, where there are several.
 
     Example:
-        >>> import json, tempfile
+        >>> import tempfile
         >>> from pathlib import Path
         >>> import numpy as np
         >>> import offsphere as osp
         >>> folder = Path(tempfile.mkdtemp())
-        >>> _ = (folder / "qrels.tsv").write_text("query-id\\tcorpus-id\\tscore\\nq1\\ta\\t1\\n")
+        >>> _ = (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\n")
         >>> np.savez(folder / "queries.npz", vectors=np.ones((1, 3), np.float32), ids=np.array(["q1"]))
         >>> rows = np.diag([3.0, 4.0, 5.0]).astype(np.float32)
         >>> _ = osp.export("dot", rows, f"faiss:{folder}/d.faiss", ids=["c", "b", "a"])
@@ -131,9 +134,32 @@ class CollectionSource(EmbeddedSource):
     def _whole_task(self, split: str | None) -> RankingTask:
         """The task among all documents that it lists; the collection names them where nothing else does."""
         folder = None if self.model is not None else self._read_from
-        task = load_task(
-            self.data, split, ignore_missing=self.ignore_missing, vectors=folder, documents=self.live.ids
-        )
+        task = load_task(self.data, split, ignore_missing=self.ignore_missing, vectors=folder, documents=self.live.ids)
         if not isinstance(task, RankingTask):
             raise DataError(f"{self.data} has pairs, and a collection has documents: give queries with judgments")
         return task
+
+
+class DeployedInput(NamedTuple):
+    """What is to be measured, and what is known of the collection that it is from; nothing where it is from none."""
+
+    read: MeasureInput
+    deployment: Deployment | None
+
+
+def load_deployed(source: EmbeddedSource, split: str | None = None, progress: Progress | None = None) -> DeployedInput:
+    """Read what ``measure`` takes: as ``load_measure_input`` does, or a collection, alone where no data is named."""
+    if not isinstance(source, CollectionSource):
+        return DeployedInput(load_measure_input(source, split, progress), None)
+    if not source.data:
+        live = source.live
+        if source.model is not None or source.vectors is not None:
+            raise DataError(
+                f"{live.where} has no queries: give the task that has some, or leave --model and --vectors out"
+            )
+        vectors = np.require(live.vectors, requirements="A")
+        file = VectorFile(Path(live.where.location), vectors, live.ids)
+        return DeployedInput(MeasureInput(file), Deployment.of(live))
+    read = load_measure_input(source, split, progress)
+    assert read.task is not None
+    return DeployedInput(read, source.deployment(cast("RankingTask", read.task), cast("RankingVectors", read.vectors)))

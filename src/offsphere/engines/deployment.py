@@ -1,11 +1,11 @@
-"""What is deployed: a collection's metric, whether its lengths are still there, and what it returns of the exact answer.
+"""What is deployed: a collection's metric, whether its lengths are still there, what it returns of the exact answer.
 
 It is evidence like a comparison or a measurement: ``audit`` makes findings of it, and words are made of these.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -54,13 +54,14 @@ class Deployment:
         lengths: Whether they are still there, and if not, who lost them.
         mean_length: Of vectors that have a length.
         variation: The deviation of these lengths over their mean.
+        empty: Vectors that have none.
         documents: Of the task; none where there is no task.
         missing: Of these, those that are not in the collection.
         unknown: Vectors in it that belong to no document of the task.
         answers: What it returned of the exact answer, where it could be asked.
     """
 
-    engine: Engine
+    engine: Engine = field(repr=False)
     target: str
     metric: Metric | None
     index: str
@@ -68,6 +69,7 @@ class Deployment:
     lengths: LengthState
     mean_length: float
     variation: float
+    empty: int = 0
     documents: int | None = None
     missing: int = 0
     unknown: int = 0
@@ -105,6 +107,7 @@ class Deployment:
             lengths="lost in the engine" if live.facts.normalized else "lost before" if equal else "kept",
             mean_length=mean,
             variation=float(positive.std()) / mean if mean > 0 else 0.0,
+            empty=len(row_lengths) - len(positive),
             documents=documents,
             missing=missing,
             unknown=unknown,

@@ -147,7 +147,7 @@ def _fill(store: Store, engine: Engine, where: Target) -> None:
 
 
 def _read_source(source: str, id_field: str | None, vector_column: str | None) -> tuple[NamedRows, bool]:
-    """Read vectors, and ids where there are some, from a file or a collection; and whether an engine normalised them."""
+    """Read vectors, and ids where there are some; and whether an engine had normalised them."""
     if is_target(source):
         live = LiveCollection.read(source, id_field=id_field, vector_name=vector_column)
         return NamedRows(live.vectors, live.ids), live.facts.normalized

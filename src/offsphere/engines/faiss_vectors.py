@@ -144,7 +144,9 @@ def _read_index(cursor: _Cursor, depth: int) -> IndexRows:
 def _flat(cursor: _Cursor, header: FaissHeader) -> Vectors:
     numbers = cursor.counted("<f4")
     if len(numbers) != header.rows * header.width:
-        cursor.refuse(f"it claims {header.rows:,} vectors of {header.width:,} dimensions, and has {len(numbers):,} numbers")
+        cursor.refuse(
+            f"it claims {header.rows:,} vectors of {header.width:,} dimensions, and has {len(numbers):,} numbers"
+        )
     return numbers.reshape(header.rows, header.width)
 
 

@@ -92,9 +92,8 @@ class UsearchCollection(FileCollection):
         with reading(self.path, KIND):
             keys = np.sort(np.asarray(index.keys))
             vectors = np.asarray(index.get(keys), np.float32)
-        names = (
-            self.names(len(keys)) if len(keys) and keys[-1] == len(keys) - 1 else [str(key) for key in keys.tolist()]
-        )
+        known = self.known_names(len(keys)) if len(keys) and keys[-1] == len(keys) - 1 else None
+        names = known or [str(key) for key in keys.tolist()]
         return NamedRows(vectors, names)
 
     def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:

@@ -25,8 +25,8 @@ def _lost_in_engine(n: Numbers) -> str:
 
 def _lost_before(n: Numbers) -> str:
     return (
-        f"{_set_to(n)}: its lengths are gone, all vectors have the length {n['mean_length']:.4g} and had it before they "
-        f"came there. {_UNKNOWN}"
+        f"{_set_to(n)}: its lengths are gone, all vectors{' but empty ones' if n['empty'] else ''} have the length "
+        f"{n['mean_length']:.4g} and had it before they came there. {_UNKNOWN}"
     )
 
 
@@ -35,7 +35,7 @@ def _set_to(n: Numbers) -> str:
     rows = f"{n['rows']:,} vector{'s' if n['rows'] != 1 else ''}"
     index = f"Your index ({n['engine']}, {n['index']}, {rows})"
     if n["setting"] is None:
-        return f"{index} has no metric that could be judged, since it is chosen with each query or is one not known here"
+        return f"{index} has no metric that can be judged, as it is chosen with each query or not known here"
     return f"{index} is set to {n['setting']}"
 
 
@@ -47,11 +47,11 @@ def _keep(n: Numbers) -> str:
 
 def _costs(n: Numbers) -> str:
     """The recommended scorer is surely better than what the index is set to."""
-    sure = f"{n['metric']} {_change(n)}{_chance(n)}"
+    sure = f"{_change(n)} of {n['metric']}{_chance(n)}"
     if n["gain_high"] is not None and n["gain_high"] < n["worth"]:
         return (
-            f"Its setting costs too little to matter: {_the(n['name'])} is better than {_the(n['deployed'])} by {sure}, "
-            f"which is less than {threshold(n['worth'])}."
+            f"Its setting costs too little to matter: {_the(n['name'])} is better than {_the(n['deployed'])} by "
+            f"{sure}, which is less than {threshold(n['worth'])}."
         )
     return f"Its setting costs something: {_the(n['name'])} is worth {sure} more than {_the(n['deployed'])}. {_cure(n)}"
 
@@ -60,15 +60,15 @@ def _may_cost(n: Numbers) -> str:
     luck = "which may be luck" if n["p"] is not None else "and this metric does not tell whether that is luck"
     return (
         f"Whether its setting costs anything cannot be told: {_the(n['name'])}, which is recommended, differs from "
-        f"{_the(n['deployed'])} by {n['metric']} {_change(n)}{_chance(n)}, {luck}."
+        f"{_the(n['deployed'])} by {_change(n)} of {n['metric']}{_chance(n)}, {luck}."
     )
 
 
 def _better(n: Numbers) -> str:
+    change = with_interval(-n["gain"], _minus(n["gain_high"]), _minus(n["gain_low"]))
     return (
-        f"Keep its setting: {_the(n['deployed'])} is better here than {_the(n['name'])}, the simplest that can be "
-        f"recommended, by {n['metric']} {with_interval(-n['gain'], _minus(n['gain_high']), _minus(n['gain_low']))}"
-        f"{_chance(n)}."
+        f"Keep its setting: {_the(n['deployed'])} does not do worse than {_the(n['name'])}, which is recommended, but "
+        f"better by {change} of {n['metric']}{_chance(n)}."
     )
 
 
@@ -106,7 +106,9 @@ def _change(n: Numbers) -> str:
 
 
 def _chance(n: Numbers) -> str:
-    return f" ({chance(n['p'])})" if n["p"] is not None else ""
+    """The p, and what it is of where the table does not have it."""
+    pair = " for these two alone" if n["pair"] else ""
+    return f" ({chance(n['p'])}{pair})" if n["p"] is not None else ""
 
 
 def _minus(value: float | None) -> float | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from offsphere.auditing.findings.case import Case
 from offsphere.comparison.choice import Choice, difference_of
+from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.verdict import has_enough, is_unreadable, recommend, row_named, scorer_findings
 from offsphere.engines.deployment import Deployment
@@ -46,8 +48,9 @@ def deployed_findings(
 
 
 def _lengths(deployment: Deployment) -> Finding:
-    numbers = _names(deployment) | {"mean_length": deployment.mean_length, "variation": deployment.variation}
-    return Finding(topic="deployed", claim=LENGTHS[deployment.lengths], numbers=numbers, certainty="sure")
+    of_lengths = {name: getattr(deployment, name) for name in ("mean_length", "variation", "empty")}
+    certainty: Certainty = "sure" if deployment.lengths == "kept" else "unknown"  # what length is worth
+    return _finding(LENGTHS[deployment.lengths], _names(deployment) | of_lengths, "none", certainty)
 
 
 def _cost(deployment: Deployment, table: Comparison, choice: Choice) -> list[Finding]:
@@ -56,8 +59,10 @@ def _cost(deployment: Deployment, table: Comparison, choice: Choice) -> list[Fin
     row = row_named(table, scorer.name) if scorer is not None else None
     if scorer is None or row is None or is_unreadable(table) or not has_enough(table):
         return []
+    if not isfinite(row.value) or not isfinite(choice.row.value):
+        return []
     numbers = _names(deployment) | {"name": choice.name, "deployed": scorer.name, "metric": table.metric}
-    if row is choice.row and (choice.scorer.key == row.scorer.key or not row.tuned):
+    if row is choice.row:
         return [_finding("setting is recommended", numbers, "none", "equal")]
     cure = deployment.cure(choice.scorer)
     numbers |= {"worth": table.worth, "cure": cure.change, "cure_setting": cure.setting, **_gain(table, choice, row)}
@@ -68,19 +73,19 @@ def _cost(deployment: Deployment, table: Comparison, choice: Choice) -> list[Fin
     return [_finding("setting costs", numbers, "up", "sure")]
 
 
-def _gain(table: Comparison, choice: Choice, row: Any) -> dict[str, Any]:
+def _gain(table: Comparison, choice: Choice, row: Row) -> dict[str, Any]:
     """What the recommended scorer gains over a row: what was tested where one of them is the baseline."""
     baseline = table[table.baseline]
     if row is baseline:
         told = scorer_findings(table, choice)[0].numbers
-        return {name: told[name] for name in ("gain", "gain_low", "gain_high", "p")}
+        return {name: told[name] for name in ("gain", "gain_low", "gain_high", "p")} | {"pair": False}
     if choice.row is baseline:
         low, high = -row.difference_high, -row.difference_low
-        return {"gain": -row.difference, "gain_low": low, "gain_high": high, "p": row.p}
+        return {"gain": -row.difference, "gain_low": low, "gain_high": high, "p": row.p, "pair": False}
     apart = difference_of(choice.row, row, table.seed)
     if apart is None:
-        return {"gain": choice.row.value - row.value, "gain_low": None, "gain_high": None, "p": None}
-    return {"gain": apart.difference, "gain_low": apart.low, "gain_high": apart.high, "p": apart.p}
+        return {"gain": choice.row.value - row.value, "gain_low": None, "gain_high": None, "p": None, "pair": True}
+    return {"gain": apart.difference, "gain_low": apart.low, "gain_high": apart.high, "p": apart.p, "pair": True}
 
 
 def _answers(deployment: Deployment) -> list[Finding]:
