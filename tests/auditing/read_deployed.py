@@ -16,8 +16,8 @@ SENTENCES = (
         (
             r"Your index \((?P<engine>[^,]+), (?P<index>.+), (?P<rows>[\d,]+) vectors?\) (?:is set to "
             r"(?P<setting>[a-z ]+)|has no metric that can be judged, as it is chosen with each query or not known "
-            r"here): its (?:vectors still have their lengths, which vary by (?P<variation>.+) % of their mean\.|lengths "
-            r"are gone, (?P<who>.*?)\. What they are worth cannot be told from it: .*)$"
+            r"here): its (?:vectors still have their lengths, which vary by (?P<variation>.+) % of their mean\.|"
+            r"lengths are gone, (?P<who>.*?)\. What they are worth cannot be told from it: .*)$"
         ),
     ),
     (
@@ -134,7 +134,7 @@ class DeployedReader(Reader):
 
     def _little(self, match):
         _, high = self._change(match, sure=True)
-        self.say(number(match["gain"]) > 0, "it costs nothing")
+        self.say(number(match["gain"]) >= 0, "it gains")
         self.say(high is not None and high < self.worth, "it costs as much as matters")
         self.say(shown(match["worth"], self.worth, 4), "another worth")
 
@@ -144,7 +144,7 @@ class DeployedReader(Reader):
 
     def _better(self, match):
         self._change(match, sure=True, turned=True)
-        self.say(number(match["gain"]) > 0, "it is not better")
+        self.say(number(match["gain"]) >= 0, "it is not better")
 
     def _change(self, match, *, sure, turned=False):
         """The change between what is recommended and what is deployed; its p and upper end."""

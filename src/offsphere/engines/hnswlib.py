@@ -19,7 +19,7 @@ from offsphere.base.errors import DataError, MissingExtraError
 from offsphere.base.reading.file_access import PIECE, open_file, reading
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
-from offsphere.engines.collection import CollectionFacts, Hits, Layout
+from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows
 from offsphere.engines.engine import Engine
 from offsphere.engines.index_file import FileCollection, IndexStream, check_rows
 from offsphere.engines.metric import Metric, MetricFacts, Returned
@@ -100,6 +100,15 @@ class HnswlibCollection(FileCollection):
         with reading(self.path, KIND):
             keys, distances = index.knn_query(np.ascontiguousarray(queries), k)
         return Hits([[names[key] for key in row.tolist()] for row in keys], list(distances.astype(np.float64)))
+
+    def read(self) -> NamedRows:
+        """Read the vectors back, in the order of their numbers; under cosine they are normalised copies."""
+        index = self._load()
+        with reading(self.path, KIND):
+            keys = np.sort(np.asarray(index.get_ids_list(), np.int64))
+            vectors = np.asarray(index.get_items(keys), np.float32)
+        known = self.known_names(len(keys)) if len(keys) and keys[-1] == len(keys) - 1 else None
+        return NamedRows(vectors, known or [str(key) for key in keys.tolist()])
 
     def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
         """Read the index once, and search it."""
