@@ -104,9 +104,7 @@ def measure_build(
     started = time.perf_counter()
     trial = make_trial(corpus, strategy.serving.scorer, asked.k)
     with strategy.open(engine, where) as collection:
-        seen = verify(
-            collection, strategy.serving, engine.metrics[strategy.serving.metric].returned, corpus, trial
-        )
+        seen = verify(collection, strategy.serving, engine.metrics[strategy.serving.metric].returned, corpus, trial)
     goals.at_most(f"{name}: verification / build, wall", (time.perf_counter() - started) / build, 0.1)
     goals.at_least(f"{name}: recall of an exact index", seen.recall, 1.0)
 

@@ -48,6 +48,7 @@ _HOME = {
     "factors.recommending": "hold_out recommend train_with_cosine",
     "factors.simulation": "simulate",
     "factors.stability": "stability",
+    "engines.collection_source": "CollectionSource",
     "engines.export": "Export export",
     "engines.probe": "Probe probe",
     "auditing.advice": "Advice advise",
@@ -77,6 +78,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.encode import load_encoder as load_encoder
     from offsphere.encode.embedded_task import EmbeddedSource as EmbeddedSource
     from offsphere.encode.embedded_task import load_embedded as load_embedded
+    from offsphere.engines.collection_source import CollectionSource as CollectionSource
     from offsphere.engines.export import Export as Export
     from offsphere.engines.export import export as export
     from offsphere.engines.probe import Probe as Probe

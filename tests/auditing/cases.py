@@ -13,6 +13,9 @@ from offsphere.comparison.procedure import Procedure
 from offsphere.comparison.row import Row, label_apart
 from offsphere.comparison.stored_row import StoredRow
 from offsphere.comparison.table import Comparison
+from offsphere.engines.deployment import Deployment
+from offsphere.engines.registry import ENGINES
+from offsphere.engines.verification import Verification
 from offsphere.geometry.dimensions import Dimensions
 from offsphere.geometry.hubness import Hub, Hubness, by_chance
 from offsphere.geometry.length import LengthSummary
@@ -45,11 +48,13 @@ class PlantedCase:
     shape: Geometry
     symmetric: bool
     declared: str | None
+    deployment: Deployment | None = None
 
     @property
     def advice(self):
         """What is advised on it."""
-        return osp.advise(self.table, self.shape, symmetric=self.symmetric, declared=self.declared)
+        told = {"symmetric": self.symmetric, "declared": self.declared, "deployment": self.deployment}
+        return osp.advise(self.table, self.shape, **told)
 
 
 def draw(seed: int) -> PlantedCase:
@@ -73,7 +78,39 @@ def draw(seed: int) -> PlantedCase:
         hubness=_hubness(rng, pick, table),
         skipped=skipped,
     )
-    return PlantedCase(table, shape, bool(rng.random() < (0.9 if metric in PAIRS else 0.2)), table.declared)
+    symmetric = bool(rng.random() < (0.9 if metric in PAIRS else 0.2))
+    deployment = _deployment(rng, pick, normalised=normalised) if metric not in PAIRS and rng.random() < 0.6 else None
+    return PlantedCase(table, shape, symmetric, table.declared, deployment)
+
+
+def _deployment(rng, pick, *, normalised):
+    engine = pick([engine for engine in ENGINES if engine.open is not None])
+    rows = pick((1, 46, 2_000))
+    seen = Verification(
+        k=min(10, rows),
+        queries=pick((1, 52, 100)),
+        made_of="queries",
+        recall=pick((1.0, 0.9999, 0.96, 0.91, 0.0)),
+        worst=0.0,
+        short=0,
+        score_error=None,
+        milliseconds=1.0,
+    )
+    return Deployment(
+        engine=engine,
+        target="faiss:planted",
+        metric=pick((*engine.metrics, *engine.metrics, None)),
+        index=pick(("flat", "HNSW", "HNSW, scalar quantizer")),
+        rows=rows,
+        lengths=pick(("lost in the engine", "lost before")) if normalised else "kept",
+        mean_length=pick((1.0, 3.25)),
+        empty=pick((0, 0, 2)) if rows > 1 else 0,
+        variation=0.0001 if normalised else pick((0.004, 0.23, 1.7)),
+        documents=2_000,
+        missing=pick((0, 0, 1, 12)),
+        unknown=pick((0, 0, 1)) if rows > 1 else 0,
+        answers=seen if rng.random() < 0.7 else None,
+    )
 
 
 def _table(rng, pick, metric):

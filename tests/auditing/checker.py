@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from tests.auditing.read_deployed import DeployedReader
 from tests.auditing.read_lengths import LengthReader
 from tests.auditing.read_scorers import ScorerReader
 from tests.auditing.read_storing import StoringReader
@@ -18,6 +19,7 @@ READERS = {
     "length": LengthReader,
     "expectation": LengthReader,
     "training": LengthReader,
+    "deployed": DeployedReader,
     "wrong": WarningReader,
 }
 
@@ -58,6 +60,10 @@ def fields(finding):
         (r"too few to be sure", {("none", "unsure")}),
         (r"^Store whole", {("down", "sure"), ("none", "unsure")}),
         (r"^Store (?!whole)", {("none", "equal")}),
+        (r"Its setting costs", {("up", "sure")}),
+        (r"Whether its setting costs", {("none", "unsure")}),
+        (r"Keep its setting: .* which is recommended\.$", {("none", "equal")}),
+        (r"Keep its setting: .* but better by", {("down", "sure")}),
     )
     return [f"{state} for {pattern}" for pattern, states in rules if re.search(pattern, words) and state not in states]
 
@@ -68,7 +74,7 @@ def complaints_on(finding, case, advice):
     names = [name for row in case.table.rows for name in (row.name, row.scorer.name)]
     sentence = finding.sentence
     if finding.certainty == "sure" and not reader.enough and finding.topic != "training":
-        descriptive = re.match(r"[\d,]+ \w+ are too few|A rogue|Every length|Hubs", sentence)
+        descriptive = re.match(r"[\d,]+ \w+ are too few|A rogue|Every length|Hubs|Your index", sentence)
         reader.say(descriptive is not None, "certain of a handful")
     getattr(reader, finding.topic)(sentence)
     return [*grammar(sentence, names), *fields(finding), *reader.complaints]
@@ -81,8 +87,11 @@ def complaints_of(case, advice=None):
     for finding in [*advice.findings, *case.table.findings]:
         found += [f"{finding.sentence}\n  {complaint}" for complaint in complaints_on(finding, case, advice)]
     firsts = [next(f.sentence for f in advice.findings if f.topic == t) for t in ("scorer", "length", "expectation")]
-    if list(advice.verdict) != firsts:
-        found.append("the verdict is not scorer, length, expectation")
+    deployed = [finding.sentence for finding in advice.findings if finding.topic == "deployed"]
+    if list(advice.verdict) != [*firsts, *deployed]:
+        found.append("the verdict is not scorer, length, expectation, and what is deployed")
+    if (case.deployment is not None) != bool(deployed):
+        found.append("what is deployed is kept back, or made up")
     if case.table.findings[0].sentence != advice.verdict[0] and case.table.declared == case.declared:
         found.append("compare and audit say different things")
     if case.table.chosen is not advice.choice.row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import isnan
 
+from offsphere.engines.metric import Metric
 from offsphere.statistics.estimate import Estimate
 
 
@@ -220,6 +221,51 @@ def forget_forms(case):
     return _table(case, stored=[])
 
 
+def reset_index(case):
+    """The index is set to another metric."""
+    deployment = case.deployment
+    others = [metric for metric in Metric if metric is not deployment.metric]
+    return replace(case, deployment=replace(deployment, metric=others[0]))
+
+
+def keep_lengths(case):
+    """Lengths are still there."""
+    return replace(case, deployment=replace(case.deployment, lengths="kept", variation=0.4))
+
+
+def lose_lengths(case):
+    """Lengths are gone."""
+    return replace(case, deployment=replace(case.deployment, lengths="lost before", variation=0.0))
+
+
+def other_loser(case):
+    """Somebody else lost the lengths."""
+    who = "lost before" if case.deployment.lengths == "lost in the engine" else "lost in the engine"
+    return replace(case, deployment=replace(case.deployment, lengths=who))
+
+
+def answer_less(case):
+    """The index returns less."""
+    seen = case.deployment.answers
+    return replace(case, deployment=replace(case.deployment, answers=seen._replace(recall=seen.recall - 0.01)))
+
+
+def miss_more(case):
+    """One more document is missing, and one more vector unknown."""
+    deployment = case.deployment
+    return replace(case, deployment=replace(deployment, missing=deployment.missing + 1, unknown=deployment.unknown + 1))
+
+
+def turn_all(case):
+    """What was gained was lost, by rows and by the choice."""
+    return turn_rows(turn_procedure(case) or case)
+
+
+def doubt_all(case):
+    """What was sure is luck, of rows and of the choice."""
+    return doubt_rows(doubt_procedure(case) or case)
+
+
 EFFECTS = ("d", "d_adjusted", "within", "within_adjusted")
 LIES = {
     "better": (turn_procedure, doubt_procedure, raise_cosine, few_units, raise_worth),
@@ -259,6 +305,15 @@ LIES = {
     "rogue dimension": (share_out,),
     "too few units": (many_units,),
     "more units": (turn_procedure, widen_choice, raise_worth),
+    "index keeps lengths": (reset_index, lose_lengths),
+    "engine threw lengths away": (reset_index, keep_lengths, other_loser),
+    "lengths lost before": (reset_index, keep_lengths, other_loser),
+    "setting is recommended": (reset_index, few_units),
+    "setting costs": (turn_all, doubt_all, few_units, reset_index),
+    "setting may cost": (few_units, reset_index),
+    "setting is better": (turn_all, doubt_all, few_units, reset_index),
+    "index answers": (answer_less,),
+    "index and task differ": (miss_more,),
     "bias costs": (),  # of the advice, not of the numbers: see the test
 }  # fmt: skip
 

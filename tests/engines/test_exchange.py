@@ -3,21 +3,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from offsphere.base.errors import DataError, OffsphereError
+from offsphere.base.errors import DataError, OffsphereError, UnknownNameError
 from offsphere.encode.embedding import SideItems, embed_items
 from offsphere.encode.function import FunctionEncoder
 from offsphere.engines.exchange import export_store, import_vectors
-from offsphere.engines.registry import ENGINES
+from offsphere.engines.live_collection import is_target
+from offsphere.engines.metric import Metric
+from offsphere.engines.registry import ENGINES, engine_of
+from offsphere.engines.target import Target
 
 ROWS = (np.random.default_rng(0).standard_normal((300, 6)) * np.linspace(0.1, 9, 300)[:, None]).astype(np.float32)
-TARGETS = ["v.npy", "v.npz", "v.parquet", "v.safetensors", "v.faiss", "qdrant:{}/q:things", "lancedb:{}/l:things"]
-TARGETS += ["qdrant:{}/q:things.faiss"]  # a prefix says more than an ending
-NEEDS = {
-    "qdrant:{}/q:things.faiss": "qdrant_client",
+FILES = ["v.npy", "v.npz", "v.parquet", "v.safetensors"]
+INDEXES = {
     "v.faiss": "faiss",
-    "qdrant:{}/q:things": "qdrant_client",
-    "lancedb:{}/l:things": "lancedb",
+    "faiss:{}/v.index": "faiss",
+    "v.usearch": "usearch",
+    "hnswlib:{}/v.faiss": "hnswlib",  # a prefix says more than an ending
 }
+TARGETS = [*FILES, *INDEXES]
 
 
 @pytest.fixture
@@ -34,7 +37,7 @@ def at(tmp_path, target):
 @pytest.mark.filterwarnings("ignore")  # of the engines' own packages
 @pytest.mark.parametrize("target", TARGETS)
 def test_vectors_come_back_with_their_lengths_and_ids(tmp_path, store, target):
-    pytest.importorskip(NEEDS.get(target, "numpy"))
+    pytest.importorskip(INDEXES.get(target, "numpy"))
     location = at(tmp_path, target)
     export_store(store, location)
     again = import_vectors(location, tmp_path / "again")
@@ -42,33 +45,43 @@ def test_vectors_come_back_with_their_lengths_and_ids(tmp_path, store, target):
     assert (np.asarray(again.vectors) == ROWS).all()
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_a_cosine_collection_has_lost_its_lengths_and_is_refused(tmp_path):
-    client_package = pytest.importorskip("qdrant_client")
-    models = client_package.models
-    client = client_package.QdrantClient(path=str(tmp_path / "q"))
-    client.create_collection("c", vectors_config=models.VectorParams(size=2, distance=models.Distance.COSINE))
-    client.upsert("c", [models.PointStruct(id=1, vector=[3.0, 4.0])])
-    stored = client.retrieve("c", [1], with_vectors=True)[0].vector
-    client.close()
-    assert np.isclose(np.linalg.norm(stored), 1)  # what the message says is so
-    with pytest.raises(DataError, match="their lengths are lost"):
-        import_vectors(f"qdrant:{tmp_path}/q:c", tmp_path / "again")
-
-
 def test_every_engine_says_what_to_set_for_every_metric():
     names = [engine.name for engine in ENGINES]
     assert {"FAISS", "Qdrant", "pgvector", "LanceDB", "usearch", "Elasticsearch"} <= set(names)
     assert len(set(names)) == len(names)
-    assert all(all(engine.words) and len(set(engine.words)) == 3 for engine in ENGINES)
+    for engine in ENGINES:
+        assert (
+            Metric.EUCLIDEAN in engine.metrics or Metric.INNER_PRODUCT in engine.metrics
+        )  # else nothing could be served
+        settings = [facts.setting for facts in engine.metrics.values()]
+        assert all(settings)
+        assert len(set(settings)) == len(settings)
+
+
+def test_a_location_is_known_by_its_prefix_then_by_its_ending_and_shows_no_password():
+    engine, where = engine_of("faiss:/some/place:x/v.usearch")
+    assert (engine.name, where.location, where.name) == ("FAISS", "/some/place:x/v.usearch", "")
+    engine, where = engine_of("/some/place/v.usearch")
+    assert (engine.name, str(where)) == ("usearch", "usearch:/some/place/v.usearch")
+    assert is_target("v.hnsw")
+    assert not is_target("documents.npy")
+    assert not is_target("org/name")
+    named = Target.of("postgres:postgresql://me:s:e@cret@host:5432/db?password=x:docs", named=True)
+    assert (named.location, named.name) == ("postgresql://me:s:e@cret@host:5432/db?password=x", "docs")
+    assert "cret" not in f"{named} {named!r}"
+    assert "=x" not in str(named)
+    for text in ("faiss:", "faiss"):
+        with pytest.raises(OffsphereError, match="cannot read the target 'faiss:?': write faiss:FILE"):
+            engine_of(text)
+    with pytest.raises(UnknownNameError, match="unknown engine 'fais'"):
+        engine_of("fais:v.index")
 
 
 def test_what_cannot_be_exchanged_is_named(tmp_path, store):
-    known = ".npy, .npz, .parquet, .safetensors, .faiss, qdrant:FOLDER:COLLECTION or lancedb:FOLDER:TABLE"
-    with pytest.raises(OffsphereError, match=f"cannot export to 'v.csv': give {known}"):
+    with pytest.raises(
+        OffsphereError, match=r"cannot export to 'v.csv': give .npy, .npz, .parquet, .safetensors, .faiss"
+    ):
         export_store(store, "v.csv")
-    with pytest.raises(OffsphereError, match="write qdrant:FOLDER:NAME"):
-        export_store(store, "qdrant:here")
     with pytest.raises(DataError, match="does not exist"):
         import_vectors(str(tmp_path / "none.npy"), tmp_path / "again")
     np.save(tmp_path / "v.npy", ROWS)

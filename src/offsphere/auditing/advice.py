@@ -12,6 +12,7 @@ from offsphere.base.plain import plain
 from offsphere.comparison.choice import Choice
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.verdict import recommend
+from offsphere.engines.deployment import Deployment
 from offsphere.engines.settings import Setting, engine_settings
 from offsphere.geometry.shape import Geometry
 from offsphere.scoring.scorer import Scorer
@@ -28,7 +29,8 @@ class Advice:
     Attributes:
         scorer: The recommended scorer, fitted: what one deploys.
         name: Its name.
-        verdict: Three sentences: which scorer, what length carries, and what one would have expected.
+        verdict: Three sentences: which scorer, what length carries, and what one would have expected; then those on
+            the index that is in use, where one was looked at.
         findings: Every sentence, with its topic and the numbers it rests on.
         settings: What to set in each search engine.
         symmetric: Whether the two sides could be exchanged.
@@ -67,7 +69,7 @@ class Advice:
         """The findings on one topic.
 
         Args:
-            topic: ``scorer``, ``length``, ``expectation``, ``training`` or ``wrong``.
+            topic: ``scorer``, ``length``, ``expectation``, ``deployed``, ``training`` or ``wrong``.
 
         Returns:
             Its findings, the most important first.
@@ -86,7 +88,14 @@ class Advice:
         }
 
 
-def advise(table: Comparison, shape: Geometry, *, symmetric: bool | None = None, declared: str | None = None) -> Advice:
+def advise(
+    table: Comparison,
+    shape: Geometry,
+    *,
+    symmetric: bool | None = None,
+    declared: str | None = None,
+    deployment: Deployment | None = None,
+) -> Advice:
     """Turn a comparison and a measurement into a recommendation.
 
     Args:
@@ -94,6 +103,7 @@ def advise(table: Comparison, shape: Geometry, *, symmetric: bool | None = None,
         shape: What ``measure`` found on the same task.
         symmetric: Whether the two sides could be exchanged; unless said, those of pairs can and those of rankings not.
         declared: The similarity that the model says it is to be scored with.
+        deployment: What is known of the index in use, whose vectors these are.
 
     Returns:
         The scorer to use, the sentences that say why, and what to set in search engines.
@@ -121,14 +131,17 @@ def advise(table: Comparison, shape: Geometry, *, symmetric: bool | None = None,
         raise ParameterError("advise(shape, table) is the wrong way round: write advise(table, shape)")
     symmetric = table.task["kind"] == "pairs" if symmetric is None else symmetric
     choice = recommend(table)
-    case = Case(table, shape, choice, symmetric, declared)
+    case = Case(table, shape, choice, symmetric, declared, deployment)
     findings = findings_of(case)
     # of unit vectors the dot product is the cosine: engines need not normalise them again
     served = Scorer(DOT) if case.normalised and not choice.better else choice.scorer
     return Advice(
         scorer=choice.scorer,
         name=choice.name,
-        verdict=[next(finding.sentence for finding in findings if finding.topic == topic) for topic in VERDICT],
+        verdict=[
+            *(next(finding.sentence for finding in findings if finding.topic == topic) for topic in VERDICT),
+            *(finding.sentence for finding in findings if finding.topic == "deployed"),
+        ],
         findings=findings,
         settings=engine_settings(served, "query" if parse_metric(table.metric).agreement == "query" else "order"),
         symmetric=symmetric,

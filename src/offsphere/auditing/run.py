@@ -30,6 +30,7 @@ from offsphere.data.call_order import check_order
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.task_vectors import RankingVectors
+from offsphere.engines.deployment import Deployment
 from offsphere.geometry.measurement import measure
 from offsphere.geometry.shape import Geometry
 from offsphere.learning.ablation.ablation import Ablation
@@ -62,6 +63,7 @@ class Audit:
         learned: What adapters are worth, where some were trained.
         ablation: The grid of an ablation, where there was one.
         training: How the model that made the vectors was trained, where offsphere did.
+        deployment: What is known of the index in use, where the vectors are its own.
 
     Example:
         >>> import numpy as np
@@ -86,6 +88,7 @@ class Audit:
     learned: Learned | None = None
     ablation: Ablation | None = None
     training: Training | None = None
+    deployment: Deployment | None = None
 
     def __repr__(self) -> str:
         """The verdict, a sentence a line."""
@@ -103,6 +106,7 @@ class Audit:
             "learned": self.learned.to_json() if self.learned is not None else None,
             "ablation": self.ablation.to_json() if self.ablation is not None else None,
             "training": self.training.to_json() if self.training is not None else None,
+            "deployment": self.deployment.to_json() if self.deployment is not None else None,
         }
 
 
@@ -123,6 +127,7 @@ def audit(
     learned: Learned | None = None,
     ablation: Ablation | None = None,
     training: Training | None = None,
+    deployment: Deployment | None = None,
 ) -> Audit:
     """Measure, compare and advise. What was searched is kept in the user's cache, so that a killed audit goes on.
 
@@ -142,6 +147,8 @@ def audit(
         learned: What adapters are worth on this task: becomes part of the report.
         ablation: What an ablation found on this task: becomes part of the report.
         training: How the model was trained: becomes part of the report.
+        deployment: What is known of the index in use, as ``CollectionSource.deployment`` gives it: what its setting
+            costs becomes part of the verdict.
 
     Returns:
         The evidence and the advice; ``offsphere.report.to_html`` makes a page of it.
@@ -178,6 +185,7 @@ def audit(
                 folds=folds,
                 seed=seed,
                 declared=declared,
+                asked=[deployment.scorer.name] if deployment is not None and deployment.scorer is not None else [],
                 worth=worth,
                 stored=stored,
                 progress=in_phase(progress, "comparing"),
@@ -187,7 +195,7 @@ def audit(
             scorer = _scorer_to_measure(table)
             measuring = in_phase(progress, "measuring")
             shape = measure(task, vectors, scorer=scorer, table=table, seed=seed, progress=measuring, memo=memo)
-        advice = advise(table, shape, symmetric=symmetric, declared=declared)
+        advice = advise(table, shape, symmetric=symmetric, declared=declared, deployment=deployment)
         say(progress, "exponents of the length")
         with clock.step("sweep"):
             curves = _exponent_curves(task, vectors, table, advice.scorer, seed, memo)
@@ -216,6 +224,7 @@ def audit(
         learned=learned,
         ablation=ablation,
         training=training,
+        deployment=deployment,
     )
 
 

@@ -12,6 +12,7 @@ import typer
 from offsphere.base.errors import ParameterError
 from offsphere.cli import options
 from offsphere.cli.audit_steps import print_audit, run_audit, write_report
+from offsphere.cli.deployed import CollectionFields, source_of
 from offsphere.cli.writable import check_writable
 
 FORMATS = ("html", "md", "json")
@@ -21,6 +22,9 @@ def audit_command(
     data: options.Data,
     model: options.Model = None,
     vectors: options.Vectors = None,
+    collection: options.Collection = None,
+    id_field: options.IdField = None,
+    vector_column: options.VectorColumn = None,
     out: Annotated[Path | None, typer.Option(help="The report. [audit.html, .md or .json]")] = None,
     form: Annotated[str, typer.Option("--format", help="html, md (for a pull request) or json.")] = "html",
     open_it: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
@@ -58,7 +62,6 @@ def audit_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else; write no report.")] = False,
 ) -> None:
     """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
-    from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.engines.settings import engine_settings, setting_for
     from offsphere.scoring.scorer import Scorer
     from offsphere.scoring.stored.stored_form import parse_stored
@@ -71,8 +74,16 @@ def audit_command(
     if engine is not None:
         setting_for(engine_settings(Scorer()), engine)  # an unknown one is noticed before the work
     report = _check_targets(out, form, save, as_json=as_json)
+    source = source_of(
+        data,
+        model,
+        vectors,
+        ignore_missing=ignore_missing,
+        verify=not no_verify,
+        fields=CollectionFields(collection, id_field, vector_column),
+    )
     audit = run_audit(
-        EmbeddedSource(data, model, vectors, ignore_missing, not no_verify),
+        source,
         split,
         adapt=adapt,
         ablation=ablation,
@@ -83,6 +94,8 @@ def audit_command(
         folds=folds,
         seed=seed,
     )
+    if audit.deployment is not None and engine is None:
+        engine = audit.deployment.engine.name
     if not as_json:
         write_report(audit, report, form, engine)
     if save is not None:

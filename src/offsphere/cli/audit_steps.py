@@ -10,6 +10,7 @@ import typer
 
 from offsphere.base.files import write_whole
 from offsphere.base.interruption import told_when_interrupted
+from offsphere.cli.deployed import deployment_of
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.paragraphs import echo_items, echo_verdict
 from offsphere.cli.progress_bar import progress_bar
@@ -49,6 +50,7 @@ def run_audit(
         with progress_bar("training") as progress:
             learned = learn(parts.train, parts.test, ADAPTERS, metric=metric, seed=seed, progress=progress)
     made_by = source.made_by(task)
+    deployment = deployment_of(source, task, vectors)
     kept = "what was computed so far is in the cache: run the same command again, it goes on from there"
     with told_when_interrupted(lambda: kept), progress_bar("auditing") as progress:
         return audit(
@@ -66,6 +68,7 @@ def run_audit(
             learned=learned,
             ablation=grid,
             training=read_training(source.model),
+            deployment=deployment,
         )
 
 

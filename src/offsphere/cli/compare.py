@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from offsphere.cli import options
+from offsphere.cli.deployed import CollectionFields, deployed_values, deployment_of, echo_deployed, source_of
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.progress_bar import progress_bar
 
@@ -16,6 +17,9 @@ def compare_command(
     data: options.Data,
     vectors: options.Vectors = None,
     model: options.Model = None,
+    collection: options.Collection = None,
+    id_field: options.IdField = None,
+    vector_column: options.VectorColumn = None,
     metric: Annotated[
         str | None,
         typer.Option(help="ndcg@10, mrr@10, recall@100, map@100, pooled-ap@100, spearman, ... [ndcg@10 or spearman]"),
@@ -42,7 +46,6 @@ def compare_command(
 ) -> None:
     """Compare every similarity, exactly and with held-out values, intervals and corrected tests."""
     from offsphere.comparison.compare_scorers import compare
-    from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.scoring.names import read_scorer
     from offsphere.scoring.stored.stored_form import parse_stored
     from offsphere.statistics.metrics import parse_metric
@@ -54,9 +57,17 @@ def compare_command(
         parse_stored(stored)
     scorers = [read_scorer(name) for name in scorer] if scorer else None
     with progress_bar("embedding") as progress:
-        source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify)
+        source = source_of(
+            data,
+            model,
+            vectors,
+            ignore_missing=ignore_missing,
+            verify=not no_verify,
+            fields=CollectionFields(collection, id_field, vector_column),
+        )
         task, embedded = source.load(split, progress)
     warn_left_out((task, embedded))
+    deployment = deployment_of(source, task, embedded)
     with progress_bar("comparing") as progress:
         table = compare(
             task,
@@ -66,15 +77,17 @@ def compare_command(
             folds=folds,
             seed=seed,
             declared=source.made_by(task).get("similarity"),
+            asked=[deployment.scorer.name] if deployment is not None and deployment.scorer is not None else [],
             worth=worth,
             stored=[stored] if stored is not None else [],
             progress=progress,
         )
     if as_json:
-        typer.echo(json.dumps(table.to_json(), indent=2))
+        typer.echo(json.dumps(table.to_json() | deployed_values(deployment, table), indent=2))
     else:
         from offsphere.cli.comparison_table import print_comparison
         from offsphere.cli.stored_table import print_stored
 
         print_comparison(table, every_row=every_row, verbose=verbose)
         print_stored(table)
+        echo_deployed(deployment, table)

@@ -60,9 +60,9 @@ def _table(result: Comparison, rows: list[Row]) -> Table:
 
 
 def _always_shown(row: Row, result: Comparison) -> bool:
-    """Tell whether a row is one that everybody asks for: the baseline, the dot product, the chosen one."""
+    """Tell whether a row was asked for: the baseline, the dot product and others that were planned, the chosen one."""
     names = (row.name, *row.same_ranking_as)
-    return result.baseline in names or "dot" in names or row is result.chosen
+    return result.baseline in names or "dot" in names or row.planned or row is result.chosen
 
 
 def _footnotes(result: Comparison, rows: list[Row]) -> list[str]:

@@ -14,7 +14,7 @@ from offsphere.cli import options
 from offsphere.cli.docstring_task import make_docstring_task
 from offsphere.cli.paragraphs import paragraph
 
-VECTORS_HELP = ".npy, .npz, .parquet, .safetensors, .faiss, qdrant:FOLDER:NAME or lancedb:FOLDER:NAME"
+VECTORS_HELP = f".npy, .npz, .parquet, .safetensors, .faiss; or a collection: {options.TARGET_HELP}"
 WHOLE_TEXTS = (
     "The documents of such a task lack what asks for them: embed those that --documents FILE writes, not the whole "
     "texts."
@@ -85,10 +85,11 @@ def export_command(
     """Write a store's vectors and ids to a file or into a local collection, lengths kept."""
     from offsphere.data.store import open_store
     from offsphere.engines.exchange import export_store
+    from offsphere.engines.target import hide_password
 
     vectors = open_store(store)
     export_store(vectors, target)
-    typer.echo(f"{target}: {vectors.manifest.rows:,} x {vectors.manifest.dimension}")
+    typer.echo(f"{hide_password(target)}: {vectors.manifest.rows:,} x {vectors.manifest.dimension}")
 
 
 @data_app.command("import")
@@ -96,17 +97,14 @@ def import_command(
     source: Annotated[str, typer.Argument(help=f".csv, .tsv, {VECTORS_HELP}")],
     store: Annotated[Path, typer.Argument(help="The store to make, such as vectors/documents.")],
     model: Annotated[str, typer.Option(help="What made the vectors.")] = "imported",
-    id_field: Annotated[
-        str | None, typer.Option(help="What a file calls the ids. [id, _id or ids]", show_default=False)
-    ] = None,
-    vector_column: Annotated[
-        str | None, typer.Option(help="What a file calls the vectors. [vectors, or the only one]", show_default=False)
-    ] = None,
+    id_field: options.IdField = None,
+    vector_column: options.VectorColumn = None,
     ids: Annotated[Path | None, typer.Option(help="A file of ids in the order of the vectors, one a line.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Throw away other vectors that the store holds.")] = False,
 ) -> None:
     """Make a store from vectors that exist already."""
     from offsphere.engines.exchange import import_vectors
+    from offsphere.engines.target import hide_password
 
     if ids is not None and id_field is not None:
         raise ParameterError("the ids come from a file (--ids) or from the vectors' own (--id-field): give one of them")
@@ -114,4 +112,10 @@ def import_command(
     vectors = import_vectors(
         source, store, model=model, ids=listed, id_field=id_field, vector_column=vector_column, replace=replace
     )
+    if vectors.manifest.normalization_kept:
+        typer.echo(
+            f"warning: {hide_password(source)} had normalised the vectors when they were stored: their lengths are "
+            "gone, embed again to know what they are worth",
+            err=True,
+        )
     typer.echo(f"{store}: {vectors.manifest.rows:,} x {vectors.manifest.dimension}")

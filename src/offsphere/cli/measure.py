@@ -10,28 +10,35 @@ import typer
 
 from offsphere.base.errors import OffsphereError
 from offsphere.cli import options
+from offsphere.cli.deployed import CollectionFields, deployed_values, echo_deployed, source_of
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.data.task import TaskVectors
     from offsphere.encode.embedded_task import EmbeddedSource
+    from offsphere.engines.deployment import Deployment
     from offsphere.geometry import Geometry
     from offsphere.geometry.layer_study import LayerStudy
 
 
 def measure_command(
     data: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            help="A task, as offsphere compare takes it; or vectors alone: a store, .npy, .npz, .parquet, .safetensors."
+            help="A task, as offsphere compare takes it; or vectors alone: a store, .npy, .npz, .parquet, "
+            ".safetensors, or a collection, as --collection takes it.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     vectors: options.Vectors = None,
     model: Annotated[
         str | None,
         typer.Option(help=f"Embed with this model, or count its tokens where --vectors is given. {options.MODEL_HELP}"),
     ] = None,
+    collection: options.Collection = None,
+    id_field: options.IdField = None,
+    vector_column: options.VectorColumn = None,
     section: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,8 +76,6 @@ def measure_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Measure lengths, relevance, isotropy, dimensions, hubs and more; with --layers every layer of a transformer."""
-    from offsphere.encode.embedded_task import EmbeddedSource
-
     if not layers and side is not None:
         raise OffsphereError("--side says whose texts --layers reads: add --layers")
     if layers and not section and (scorer is not None or groups is not None or training_size is not None):
@@ -79,15 +84,17 @@ def measure_command(
         raise OffsphereError("--against and --other compare layers: add --layers")
     if other is not None and against is None:
         raise OffsphereError("--other compares two changes: say with --against what --model was made from")
-    source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify)
+    data, fields = _of_target(data, CollectionFields(collection, id_field, vector_column))
+    source = source_of(data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify, fields=fields)
     values: dict[str, Any] = {}
     if section or not layers:
-        shape = _measure_shape(source, split, section, scorer, groups, training_size, seed)
-        values |= shape.to_json()
+        shape, deployment = _measure_shape(source, split, section, scorer, groups, training_size, seed)
+        values |= shape.to_json() | deployed_values(deployment)
         if not as_json:
             from offsphere.cli.shape_tables import print_shape
 
             print_shape(shape)
+            echo_deployed(deployment)
     if layers:
         compared = [] if against is None else [against, *(other or ())]
         study = _measure_layers(source, split, side, at_most, compared, seed)
@@ -108,9 +115,9 @@ def _measure_shape(
     groups: Path | None,
     training_size: int | None,
     seed: int,
-) -> Geometry:
-    """Load what is to be measured, say what was left out, and measure it."""
-    from offsphere.encode.measure_input import load_measure_input
+) -> tuple[Geometry, Deployment | None]:
+    """Load what is to be measured, say what was left out, and measure it; and look at the collection, if it is one."""
+    from offsphere.engines.collection_source import load_deployed
     from offsphere.geometry import check_sections, measure
     from offsphere.geometry.query_groups import read_groups
     from offsphere.scoring.names import parse_scorer
@@ -121,11 +128,11 @@ def _measure_shape(
     if scorer is not None:
         parse_scorer(scorer)
     with progress_bar("embedding") as progress:
-        vectors, task, encoder = load_measure_input(source, split, progress)
+        (vectors, task, encoder), deployment = load_deployed(source, split, progress)
     if task is not None:
         warn_left_out((task, cast("TaskVectors", vectors)))
     with progress_bar("measuring") as progress:
-        return measure(
+        shape = measure(
             task,
             vectors,
             sections,
@@ -136,6 +143,18 @@ def _measure_shape(
             seed=seed,
             progress=progress,
         )
+    return shape, deployment
+
+
+def _of_target(data: str | None, fields: CollectionFields) -> tuple[str, CollectionFields]:
+    """Tell a collection that stands where a task would; it is measured alone then, as with ``--collection`` alone."""
+    from offsphere.engines.live_collection import is_target
+
+    if data is not None and fields.target is None and is_target(data):
+        return "", fields._replace(target=data)
+    if data is None and fields.target is None:
+        raise OffsphereError("measure what? Give a task, a file of vectors, or a collection with --collection")
+    return data or "", fields
 
 
 def _measure_layers(

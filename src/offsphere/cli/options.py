@@ -17,6 +17,14 @@ TARGET_HELP = (
     "duckdb:FILE:TABLE, sqlite:FILE:TABLE, chroma:FOLDER-OR-URL:NAME, milvus:FILE-OR-URL:NAME"
 )
 
+Collection = Annotated[
+    str | None,
+    typer.Option(help=f"Take the documents' vectors from your search engine, which is only read. {TARGET_HELP}"),
+]
+IdField = Annotated[str | None, typer.Option(help="What the ids are called there. [what the engine calls them]")]
+VectorColumn = Annotated[
+    str | None, typer.Option(help="What the vectors are called there. [the only ones, or what the engine calls them]")
+]
 Data = Annotated[
     str,
     typer.Argument(

@@ -10,8 +10,9 @@ import numpy as np
 from offsphere.comparison.complexity import complexity_of
 from offsphere.comparison.row import Row
 from offsphere.scoring.scorer import Scorer
+from offsphere.statistics.difference import Difference
 from offsphere.statistics.nested_choice import choose_option
-from offsphere.statistics.significance import randomization_test
+from offsphere.statistics.significance import bootstrap_means, interval, randomization_test
 
 if TYPE_CHECKING:
     from offsphere.comparison.table import Comparison
@@ -83,6 +84,22 @@ def _simplest(rows: Sequence[Row]) -> Row:
         return rows[0]
     gained = np.stack(values, axis=1) - values[0][:, None]
     return rows[choose_option(gained, [complexity_of(row.scorer, tuned=row.tuned) for row in rows])]
+
+
+def difference_of(first: Row, second: Row, seed: int) -> Difference | None:
+    """The mean of one row less that of another, query by query, with its interval and p; nothing as below.
+
+    Args:
+        first: of a comparison.
+        second: of the same.
+        seed: of interval and test.
+    """
+    p = difference_p(first, second, seed)
+    if p is None or first.values is None or second.values is None:
+        return None
+    apart = first.values - second.values
+    around = interval(bootstrap_means(apart, seed=seed))
+    return Difference(float(apart.mean()), float(around.low[0]), float(around.high[0]), p)
 
 
 def difference_p(first: Row, second: Row, seed: int) -> float | None:

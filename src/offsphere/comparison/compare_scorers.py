@@ -47,6 +47,7 @@ def compare(
     seed: int = 0,
     permutations: int = 10_000,
     declared: str | None = None,
+    asked: Sequence[str] = (),
     worth: float | None = None,
     stored: Sequence[str] = (),
     progress: Progress | None = None,
@@ -68,6 +69,8 @@ def compare(
         permutations: of the randomisation test behind each p.
         declared: the similarity that the model says it is to be scored with. Its row and that of the dot product are
             planned comparisons: their p stands alone, that of all others is corrected.
+        asked: names of further scorers that were asked for before any look, such as what an index is set to: they are
+            compared in any case, and are planned too.
         worth: the smallest gain that matters; 0.01, or 2 % of the baseline's value where that is more, unless said.
         stored: forms in which vectors could be stored (``float16``, ``bfloat16``, ``int8``, ``binary``, ``dim=128``,
             ``dim=128+int8``, ``binary+rerank=8``): what each costs the baseline, the planned rows and what is
@@ -110,7 +113,7 @@ def compare(
     evaluator = task.evaluator(
         vectors, chosen, assign_folds(task.units, folds, seed), in_phase(progress, "searching"), memo
     )
-    given = _given_candidates(scorers, moments) if scorers is not None else None
+    given = _given_candidates([*scorers, *asked], moments) if scorers is not None else None
     rows = given if given is not None else default_candidates(moments, by_query=chosen.agreement == "query")
     # a vector of length zero is treated differently by different similarities, however equal the others are
     equal = normalized and not vectors.empty and (chosen.agreement == "query" or _query_lengths_equal(vectors))
@@ -134,7 +137,7 @@ def compare(
         evaluator.evaluation,
         results,
         folds=evaluator.folds,
-        declared=declared,
+        asked={"dot", *asked, *([declared] if declared is not None else [])},
         seed=seed,
         permutations=permutations,
     )

@@ -34,7 +34,9 @@ class Row:
     values: Array | None = None  # per query, where the metric has such values
     tuned: bool = False  # whether its parameters were chosen by cross-validation
     p_alone: float | None = None  # as if nothing else had been compared
-    planned: bool = False  # whether it was asked for before any look: dot product, and what the model declares
+    planned: bool = (
+        False  # whether it was asked for before any look: dot product, what a model declares or an index has
+    )
     namesake: bool = False  # whether another row would deploy a scorer of the same name
 
     def __repr__(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -26,11 +26,14 @@ def judge_rows(
     results: Sequence[MeasuredCandidate],
     *,
     folds: Index,
-    declared: str | None,
+    asked: Collection[str],
     seed: int,
     permutations: int,
 ) -> tuple[list[Row], float]:
-    """Put intervals and tests around the held-out measurements, and bound the best gain; the baseline is the first."""
+    """Put intervals and tests around the held-out measurements, and bound the best gain; the baseline is the first.
+
+    Rows that rank as one of the names ``asked`` were planned: asked for before any look.
+    """
     measured = [result.tuned.measured for result in results]
     everything = np.ones((1, evaluation.units))
     values = np.array([evaluation.evaluate(row, everything)[0] for row in measured])
@@ -43,7 +46,7 @@ def judge_rows(
     around = interval(samples)
     gained = interval(samples - samples[:, :1])
     apart, drawn = values[1:] - values[0], samples[:, 1:] - samples[:, :1]
-    planned = _planned(results, declared)
+    planned = [not set(asked).isdisjoint((candidate.name, *candidate.same)) for candidate, *_ in results]
     exploratory = ~np.array(planned[1:], bool)
     p = Tests(np.zeros(0), np.zeros(0))
     if len(measured) > 1:
@@ -101,9 +104,3 @@ def _differences_by_row(
     if not columns:
         return None
     return np.stack(columns, axis=1) - columns[0][:, None], rows[1:]
-
-
-def _planned(results: Sequence[MeasuredCandidate], declared: str | None) -> list[bool]:
-    """Tell which rows were asked for before any look: the dot product, and what the model declares."""
-    asked = {"dot", *([declared] if declared is not None else [])}
-    return [not asked.isdisjoint((candidate.name, *candidate.same)) for candidate, *_ in results]

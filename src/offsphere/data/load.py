@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from offsphere.base.errors import DataError, NoSuchSplitError
@@ -27,6 +28,7 @@ def load_task(
     *,
     ignore_missing: bool = False,
     vectors: str | Path | None = None,
+    documents: Sequence[str] | None = None,
 ) -> Task:
     r"""Read a task from a folder, a file, or the Hugging Face hub.
 
@@ -35,6 +37,7 @@ def load_task(
         split: Which part of the data, such as ``"train"``; without one test, else dev, else the only one.
         ignore_missing: Go on without judgments of queries or documents that the data does not have.
         vectors: A folder of vectors that names the documents where the data itself does not.
+        documents: Their ids, where neither names them: those of a collection.
 
     Returns:
         A ranking task or a pair task.
@@ -58,7 +61,7 @@ def load_task(
     if is_file and split is not None:
         raise NoSuchSplitError(f"{path} is one file and has no split {split!r}: give its folder, or no --split")
     if is_file or is_folder:
-        source = Source(path, split, ignore_missing, Path(vectors) if vectors is not None else None)
+        source = Source(path, split, ignore_missing, Path(vectors) if vectors is not None else None, documents)
         for data_format in FORMATS:
             if data_format.recognise(path):
                 return data_format.load(source)

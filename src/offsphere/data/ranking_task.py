@@ -345,7 +345,40 @@ class RankingTask:
         judged = np.unique(self.judgments.documents)
         free = np.setdiff1d(np.arange(len(self.document_ids)), judged)
         extra = np.random.default_rng(seed).permutation(free)[: max(0, most - len(judged))]
-        rows = np.sort(np.concatenate([judged, extra]))
+        return self._with_documents(np.sort(np.concatenate([judged, extra])))
+
+    def only_documents(self, rows: Index) -> RankingTask:
+        """The same task among some of its documents, as if the others had never been listed.
+
+        Args:
+            rows: Numbers of documents; the part has them in this order.
+
+        Returns:
+            The part, without queries whose relevant documents are all left out, which it counts.
+
+        Raises:
+            DataError: No query is left.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> task = osp.RankingTask.from_judgments({"q1": {"d2": 1}, "q2": {"d1": 1}}, ["d1", "d2"])
+            >>> part = task.only_documents(np.array([1]))
+            >>> part, part.left_out, part.ignored
+            (RankingTask(task: 1 queries, 1 documents), 1, 1)
+        """
+        part = self._with_documents(rows)
+        kept = np.flatnonzero(part.judgments.relevant > 0)
+        if not len(kept):
+            raise DataError(f"{self.name}: none of the {len(rows):,} documents that are left is relevant to any query")
+        return replace(
+            part.only(kept),
+            left_out=self.left_out + part.units - len(kept),
+            ignored=self.ignored + len(self.judgments.grades) - len(part.judgments.grades),
+        )
+
+    def _with_documents(self, rows: Index) -> RankingTask:
+        """The same queries among some of the documents."""
         return replace(
             self,
             document_ids=pick(self.document_ids, rows),

@@ -302,31 +302,75 @@ def _cure(file: VectorFile, task: Task, folder: Path, data: str) -> str:
 
 def _in_order(file: VectorFile, side: TaskSide, cure: str) -> VectorFile:
     """The rows of a side's ids. A file without ids is in the order of these or of all listed ones."""
+    naming = f"add {file.path.with_suffix('.ids').name} with one id a line"
+    chosen = rows_in_order(file.ids, len(file.vectors), side, str(file.path), cure=cure, naming=naming)
+    if chosen is None:
+        return file  # stays on disk where it is a map
+    tokens = file.tokens[chosen] if file.tokens is not None else None
+    return VectorFile(file.path, pick_rows(file.vectors, chosen, str(file.path)), side.ids, tokens)
+
+
+def rows_in_order(
+    ids: Sequence[str] | None, count: int, side: TaskSide, where: str, *, cure: str, naming: str
+) -> list[int] | None:
+    """Find the vectors of a side's ids.
+
+    Args:
+        ids: Of the vectors; without them, these are in the order of the side's ids or of all that the data lists.
+        count: How many vectors there are.
+        side: Whose ids are wanted.
+        where: Where the vectors are, for errors.
+        cure: What to do about vectors that are missing.
+        naming: What to do about vectors that have no ids and are not as many.
+
+    Returns:
+        Their rows; nothing where all vectors are wanted, in the order in which they stand.
+
+    Raises:
+        VectorError: One is missing, an id repeats, or nothing says which vector is whose.
+    """
     wanted, listed, kind = side.ids or (), side.listed or side.ids or (), side.name
-    ids = file.ids
     if ids is None:
-        if len(file.vectors) == len(wanted):
-            return file
-        if len(file.vectors) != len(listed):
+        if count == len(wanted):
+            return None
+        if count != len(listed):
             raise VectorError(
-                f"{file.path} has {len(file.vectors)} vectors and no ids, the task has {len(listed)} {kind} ids: "
-                f"add {file.path.with_suffix('.ids').name} with one id a line"
+                f"{where} has {count} vectors and no ids, the task has {len(listed)} {kind} ids: {naming}"
             )
         ids = listed
     if ids is wanted or list(ids) == list(wanted):
-        return file  # stays on disk where it is a map
+        return None
     rows = {name: row for row, name in enumerate(ids)}
     if len(rows) < len(ids):
         name, times = Counter(ids).most_common(1)[0]
-        raise VectorError(f"{file.path}: {kind} id {name!r} stands there {times} times: ids must not repeat")
+        raise VectorError(f"{where}: {kind} id {name!r} stands there {times} times: ids must not repeat")
     missing = [name for name in wanted if name not in rows]
     if missing:
-        raise VectorError(f"{file.path} has no vector for {kind} {missing[0]!r} ({len(missing)} are missing): {cure}")
-    chosen = [rows[name] for name in wanted]
-    tokens = file.tokens[chosen] if file.tokens is not None else None
-    pieces = (file.vectors[chosen[start : start + BLOCK]] for start in range(0, len(chosen), BLOCK))
-    shape = (len(chosen), file.vectors.shape[1])
-    return VectorFile(file.path, gather_rows(pieces, shape, file.vectors.dtype, str(file.path)), wanted, tokens)
+        raise VectorError(f"{where} has no vector for {kind} {missing[0]!r} ({len(missing)} are missing): {cure}")
+    return [rows[name] for name in wanted]
+
+
+def pick_rows(vectors: Vectors, rows: list[int], where: str) -> Vectors:
+    """Some vectors in another order: in memory where they are few, else in a file that is mapped."""
+    pieces = (vectors[rows[start : start + BLOCK]] for start in range(0, len(rows), BLOCK))
+    return gather_rows(pieces, (len(rows), vectors.shape[1]), vectors.dtype, where)
+
+
+def read_side(folder: Path, side: TaskSide, cure: str, *, verify: bool = True) -> VectorFile:
+    """Read the vectors of one side of a task from a folder, in the task's order.
+
+    Args:
+        folder: Has a file or store of the side's name.
+        side: Of the task.
+        cure: What to do about vectors that are missing.
+        verify: Whether a store is compared with its digests.
+
+    Raises:
+        DataError: There are none, several files of them, or damaged ones.
+        VectorError: A file cannot be read, or a vector is missing.
+    """
+    file = _read_side(folder, side, verify=verify)
+    return file if side.ids is None else _in_order(file, side, cure)
 
 
 def _check_dimensions(first: Vectors, second: Vectors, first_name: str, second_name: str) -> None:

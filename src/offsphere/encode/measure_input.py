@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +10,6 @@ from offsphere.base.errors import OffsphereError
 from offsphere.base.progress import Progress
 from offsphere.data.load import load_task
 from offsphere.data.task import Task, TaskVectors
-from offsphere.data.task_vectors import load_vectors
 from offsphere.data.vector_files import VectorFile, is_vectors, read_vectors
 from offsphere.encode.embedded_task import EmbeddedSource
 from offsphere.encode.encoder import Encoder
@@ -37,11 +37,8 @@ def load_measure_input(
                 f"{source.data} holds vectors and no texts: leave --model out, or give the task that has texts"
             )
         return MeasureInput(read_vectors(data, verify=source.verify))
-    if source.vectors is None:
-        task, vectors = source.load(split, progress)
-    else:
-        task = load_task(source.data, split, ignore_missing=source.ignore_missing, vectors=source.vectors)
-        vectors = load_vectors(source.vectors, task, verify=source.verify)
+    reads = source if source.vectors is None else replace(source, model=None)
+    task, vectors = reads.load(split, progress)
     return MeasureInput(vectors, task, source.encoder)
 
 

@@ -1,7 +1,7 @@
 """Stores to and from other people's formats: vector files, and whatever an engine of the registry reads and writes.
 
 Lengths travel unharmed. Where an engine would normalise (Qdrant's cosine collections do so when a vector is stored),
-export uses inner product, and import refuses what has lost its lengths already.
+export uses inner product; what has lost its lengths there already is imported, and the store knows it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from offsphere.engines.corpus import Corpus
 from offsphere.engines.engine import Engine
 from offsphere.engines.filling import Filling
 from offsphere.engines.import_plan import plan_import, row_blocks
+from offsphere.engines.live_collection import LiveCollection, is_target
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import ENGINES, engine_of
 from offsphere.engines.serving import Serving
@@ -44,13 +45,12 @@ def export_store(store: Store, target: str) -> None:
         OffsphereError: where the target is of no known kind.
         DataError: where a collection of that name is there already.
     """
-    known = _engine_target(target)
     path = Path(target)
-    if known is None and path.suffix not in WRITERS:
-        raise OffsphereError(f"cannot export to {hide_password(target)!r}: give {_known_locations()}")
-    if known is not None:
-        _fill(store, *known)
+    if is_target(target):
+        _fill(store, *engine_of(target))
         return
+    if path.suffix not in WRITERS:
+        raise OffsphereError(f"cannot export to {hide_password(target)!r}: give {_known_locations()}")
     with told_when_interrupted(lambda: f"nothing was written to {target}: the same command begins it anew"):
         WRITERS[path.suffix](store, path)
 
@@ -75,12 +75,12 @@ def import_vectors(
         folder: the store to make.
         model: what made the vectors.
         ids: of the vectors in their order; without them those of the source, else their numbers.
-        id_field: what the ids are called in a file, where it is not id, _id or ids.
-        vector_column: what the vectors are called in a file that holds other things too.
+        id_field: what the ids are called in a file or collection, where it is not the usual name.
+        vector_column: what the vectors are called there, where there are several candidates.
         replace: whether to throw away other vectors that the store holds.
 
     Returns:
-        The store.
+        The store; ``normalization_kept`` in its manifest says that an engine had thrown the lengths away.
 
     Raises:
         DataError: where the source does not exist, cannot be read, or does not have as many ids as vectors; where ids
@@ -88,9 +88,9 @@ def import_vectors(
         VectorError: where a vector is not finite, or has no dimensions.
         OffsphereError: where the source is of no known kind.
     """
-    vectors, source_ids = _read_source(source, VectorNames(id_field, vector_column))
+    (vectors, source_ids), normalized = _read_source(source, VectorNames(id_field, vector_column))
     names = list(ids or source_ids or map(str, range(len(vectors))))
-    plan = plan_import(vectors, names, source, model)
+    plan = plan_import(vectors, names, hide_password(source), model, normalized=normalized)
     with locked(folder):
         return _stored_already(folder, plan, replace=replace) or _write_store(
             folder, plan, vectors, names, replace=replace
@@ -146,45 +146,17 @@ def _fill(store: Store, engine: Engine, where: Target) -> None:
         Filling(collection, serving, Corpus(store.vectors, store.ids), layout, str(where)).run()
 
 
-def _read_source(source: str, names: VectorNames) -> NamedRows:
-    """Read vectors, and ids where there are some, from a file or a collection."""
-    known = _engine_target(source)
-    if known is not None:
-        return read_collection(*known, names)
+def _read_source(source: str, names: VectorNames) -> tuple[NamedRows, bool]:
+    """Read vectors, and ids where there are some; and whether an engine had normalised them."""
+    if is_target(source):
+        live = LiveCollection.read(source, id_field=names.ids, vector_name=names.vectors)
+        return NamedRows(live.vectors, live.ids), live.facts.normalized
     path = Path(source)
     open_file(path).close()  # whose errors say more than those of a format
     if path.suffix not in (*SUFFIXES, *TABLES):
         raise OffsphereError(f"cannot import {source!r}: give {', '.join(TABLES)}, {_known_locations()}")
     file = read_vectors(path, names=names)
-    return NamedRows(file.vectors, file.ids)
-
-
-def read_collection(engine: Engine, where: Target, names: VectorNames) -> NamedRows:
-    """Read the vectors and ids of a collection, which is left as it is.
-
-    Raises:
-        DataError: There is none, or half of one.
-    """
-    assert engine.open is not None
-    with engine.open(where) as collection:
-        facts = collection.facts()
-        if facts is None:
-            raise DataError(f"{where} does not exist: give a {engine.name} collection as {engine.form}")
-        if facts.unfinished:
-            raise DataError(f"{where} is unfinished: what wrote it was killed, or is still writing: write it again")
-        if not facts.rows:
-            raise DataError(f"{where} has no vectors")
-        return collection.read()
-
-
-def _engine_target(text: str) -> tuple[Engine, Target] | None:
-    """The engine that a location belongs to and where in it; nothing where it is a file of vectors."""
-    prefix, _, rest = text.partition(":")
-    opened = [engine for engine in ENGINES if engine.open is not None]
-    if rest and any(engine.prefix == prefix for engine in opened):
-        return engine_of(text)
-    of_suffix = (engine for engine in opened if engine.suffix and text.endswith(engine.suffix))
-    return next(((engine, Target(engine.prefix, text, "")) for engine in of_suffix), None)
+    return NamedRows(file.vectors, file.ids), False
 
 
 def _known_locations() -> str:

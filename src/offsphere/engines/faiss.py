@@ -5,6 +5,7 @@ FAISS has inner product and squared distance and no cosine: whoever wants that n
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from math import ceil, sqrt
 from types import MappingProxyType
@@ -13,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Rows
-from offsphere.base.errors import DataError, MissingExtraError
+from offsphere.base.checksums import refuse_other_bytes
+from offsphere.base.errors import MissingExtraError
 from offsphere.base.reading.file_access import reading
 from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows
 from offsphere.engines.engine import Engine
-from offsphere.engines.faiss_files import KIND, flat_header, map_flat, read_header
+from offsphere.engines.faiss_files import KIND, flat_header, read_header
+from offsphere.engines.faiss_vectors import holds_vectors, read_rows
 from offsphere.engines.index_file import FileCollection, IndexStream, check_rows, file_with_ids
 from offsphere.engines.metric import Metric, MetricFacts, Returned
 from offsphere.engines.target import Target
@@ -31,6 +34,8 @@ KINDS = {
     "IwFl": "IVF",
     "IwSq": "IVF, scalar quantizer",
     "IxSQ": "scalar quantizer",
+    "IxMp": "IDMap",
+    "IxM2": "IDMap2",
 }
 
 
@@ -44,13 +49,14 @@ class FaissCollection(FileCollection):
     index_kinds = ("exact", "graph", "lists")
     stored_forms = ("float32", "float16", "int8")
 
-    def __init__(self, where: Target) -> None:
-        super().__init__(where)
+    def __init__(self, where: Target, *, id_field: str | None = None, vector_name: str | None = None) -> None:
+        super().__init__(where, id_field=id_field, vector_name=vector_name)
         self.ids_path = self.path.with_suffix(".ids")  # as beside every other file of vectors
         self._layout: Layout | None = None
         self._index: Any = None
         self._stack = ExitStack()
         self._stream: IndexStream | None = None  # of a flat index
+        self._by_number: dict[int, str] | None = None  # ids, where vectors have numbers of their own
 
     def facts(self) -> CollectionFacts | None:
         """What the header of the file says."""
@@ -98,9 +104,7 @@ class FaissCollection(FileCollection):
     def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
         """Search the index of the file."""
         if self._index is None:
-            faiss = _package()
-            with reading(self.path, KIND):
-                self._index = faiss.read_index(str(self.path), faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY)
+            self._load()
         _set_effort(self._index, effort)
         names = self.names(self._index.ntotal)
         scores, rows = self._index.search(np.ascontiguousarray(queries, np.float32), min(k, self._index.ntotal))
@@ -110,31 +114,21 @@ class FaissCollection(FileCollection):
             [answer[kept].astype(np.float64) for answer, kept in zip(scores, there, strict=True)],
         )
 
+    def names(self, rows: int) -> Mapping[int, str] | Sequence[str]:
+        """The ids by the numbers that the index knows vectors by."""
+        return self._by_number if self._by_number is not None else super().names(rows)
+
     def read(self) -> NamedRows:
-        """Map the vectors of a flat index; rebuild those of another kind, which holds them if it is not quantised.
+        """Read the vectors of an index that holds them: flat, a graph, inverted lists, or these behind a map of ids.
 
         Raises:
-            DataError: It does not hold the vectors themselves.
+            DataError: It is damaged, or does not hold the vectors themselves.
         """
-        header = read_header(self.path)
-        if header.is_flat:
-            vectors = map_flat(self.path)
-            return NamedRows(vectors, self.known_names(len(vectors)))
-        faiss = _package()
-        with reading(self.path, KIND):
-            index, numbers = _unwrapped(faiss, faiss.read_index(str(self.path)))
-            if not isinstance(index, faiss.IndexFlat | faiss.IndexHNSWFlat | faiss.IndexIVFFlat):
-                raise DataError(
-                    f"{self.path} is a FAISS index of the kind {type(index).__name__}: it holds codes, not the vectors "
-                    "themselves: import from where they came from"
-                )
-            if isinstance(index, faiss.IndexIVF):
-                index.make_direct_map()
-            vectors = index.reconstruct_n(0, index.ntotal)
+        vectors, numbers = read_rows(self.path)
         names = self.known_names(len(vectors))
-        return NamedRows(
-            vectors, names if names is not None or numbers is None else [str(number) for number in numbers]
-        )
+        if numbers is None:
+            return NamedRows(vectors, names)
+        return NamedRows(vectors, names if names is not None else [str(number) for number in numbers.tolist()])
 
     def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
         """Read the index once, and search it."""
@@ -149,6 +143,20 @@ class FaissCollection(FileCollection):
             "hits = [(ids[row], score) for row, score in zip(rows[0], scores[0]) if row >= 0]",
         ]
         return "\n".join(lines)
+
+    def _load(self) -> None:
+        """Give the file to FAISS, which believes what is there: one that could be another's is checked first."""
+        faiss = _package()
+        header = read_header(self.path)
+        if holds_vectors(header.kind):
+            rows, numbers = read_rows(self.path)
+            if numbers is not None:
+                names = self.known_names(len(rows)) or [str(number) for number in numbers.tolist()]
+                self._by_number = dict(zip(numbers.tolist(), names, strict=True))
+        else:
+            refuse_other_bytes(self.path, self.ids_path)
+        with reading(self.path, KIND):
+            self._index = faiss.read_index(str(self.path), faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY)
 
     def close(self) -> None:
         """Throw away what was not finished."""
@@ -187,14 +195,6 @@ def _set_effort(index: Any, effort: int | None) -> None:
         index.hnsw.efSearch = effort
     elif hasattr(index, "nprobe"):
         index.nprobe = effort
-
-
-def _unwrapped(faiss: Any, index: Any) -> tuple[Any, list[int] | None]:
-    """An index behind a map of ids, and the ids."""
-    index = faiss.downcast_index(index)
-    if isinstance(index, faiss.IndexIDMap | faiss.IndexIDMap2):
-        return faiss.downcast_index(index.index), faiss.vector_to_array(index.id_map).tolist()
-    return index, None
 
 
 def _package() -> Any:

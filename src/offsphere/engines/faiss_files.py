@@ -1,7 +1,7 @@
-"""Files of FAISS: the header that every index begins with, and flat indexes, written and read without the package.
+"""Files of FAISS: the header that every index begins with, and what a flat one is written with.
 
-A flat index is a header and the vectors, so it is streamed and mapped here: the package believes what a header claims,
-and allocates it. (faiss/impl/index_write.cpp, ``write_index_header`` and ``write_index``)
+A flat index is a header and the vectors, so that it is streamed and not built in memory. (faiss/impl/index_write.cpp,
+``write_index_header`` and ``write_index``)
 """
 
 from __future__ import annotations
@@ -10,9 +10,6 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-from offsphere.base.arrays import Vectors
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import open_file, reading
 
@@ -22,7 +19,7 @@ INNER_PRODUCT, L2 = 0, 1  # other metrics have an argument in the header
 METRICS = (*range(5), *range(20, 26))
 UNUSED = 1 << 20  # what stands in two fields that have no meaning any more
 TRAINED = 1
-_HEADER = struct.Struct("<4siqqqBi")  # kind, dimensions, vectors, unused, unused, trained, metric
+HEADER = struct.Struct("<4siqqqBi")  # kind, dimensions, vectors, unused, unused, trained, metric
 _COUNT = struct.Struct("<Q")  # numbers that follow
 
 
@@ -42,7 +39,7 @@ class FaissHeader(NamedTuple):
 
 def flat_header(width: int, rows: int, metric: int) -> bytes:
     """What a flat index begins with."""
-    start = _HEADER.pack(FLAT[metric], width, rows, UNUSED, UNUSED, TRAINED, metric)
+    start = HEADER.pack(FLAT[metric], width, rows, UNUSED, UNUSED, TRAINED, metric)
     return start + _COUNT.pack(rows * width)
 
 
@@ -53,31 +50,25 @@ def read_header(path: Path) -> FaissHeader:
         DataError: It is no index, or says what none can be.
     """
     with reading(path, KIND), open_file(path) as stream:
-        start = stream.read(_HEADER.size)
-    if len(start) < _HEADER.size or not start.startswith(b"I"):
-        raise DataError(f"{path} is no FAISS index")
-    kind, width, rows, _, _, _, metric = _HEADER.unpack(start)
-    if metric not in METRICS:
-        raise DataError(f"{path} is damaged: it has the metric {metric}, which FAISS does not have")
-    if width < 1 or rows < 0 or 4 * rows > path.stat().st_size:
-        raise DataError(f"{path} is empty, truncated or damaged: it claims {rows:,} vectors of {width:,} dimensions")
-    return FaissHeader(kind.decode("ascii", "replace"), width, rows, metric)
+        return header_of(stream.read(HEADER.size), path, path.stat().st_size)
 
 
-def map_flat(path: Path) -> Vectors:
-    """Map the vectors of a flat index.
+def header_of(start: bytes, path: Path, size: int) -> FaissHeader:
+    """What the first bytes of an index say.
+
+    Args:
+        start: These bytes.
+        path: Of the file, for errors.
+        size: How many bytes that has.
 
     Raises:
-        DataError: It does not have the size that it claims.
+        DataError: It is no index, or says what none can be.
     """
-    header = read_header(path)
-    with reading(path, KIND), open_file(path) as stream:
-        stream.seek(_HEADER.size + (4 if header.metric > L2 else 0))  # the argument of the metric
-        (count,) = _COUNT.unpack(stream.read(_COUNT.size))
-        size = path.stat().st_size - stream.tell()
-        if header.rows < 1 or count != header.width * header.rows or size != 4 * count:
-            raise DataError(
-                f"{path} is empty, truncated or damaged: it claims {header.rows:,} vectors of {header.width:,} "
-                f"dimensions, and has {size:,} bytes of them"
-            )
-        return np.memmap(stream, "<f4", "r", stream.tell(), (header.rows, header.width))
+    if len(start) < HEADER.size or not start.startswith(b"I"):
+        raise DataError(f"{path} is no FAISS index")
+    kind, width, rows, _, _, _, metric = HEADER.unpack(start)
+    if metric not in METRICS:
+        raise DataError(f"{path} is damaged: it has the metric {metric}, which FAISS does not have")
+    if width < 1 or rows < 0 or 4 * rows > size:
+        raise DataError(f"{path} is empty, truncated or damaged: it claims {rows:,} vectors of {width:,} dimensions")
+    return FaissHeader(kind.decode("ascii", "replace"), width, rows, metric)

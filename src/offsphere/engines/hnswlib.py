@@ -43,8 +43,8 @@ class HnswlibCollection(FileCollection):
 
     index_kinds = ("graph",)
 
-    def __init__(self, where: Any) -> None:
-        super().__init__(where)
+    def __init__(self, where: Any, **fields: Any) -> None:
+        super().__init__(where, **fields)
         self._index: Any = None
         self._layout: Layout | None = None
         self._beside = self.path.with_name(self.path.name + ".json")
@@ -102,11 +102,13 @@ class HnswlibCollection(FileCollection):
         return Hits([[names[key] for key in row.tolist()] for row in keys], list(distances.astype(np.float64)))
 
     def read(self) -> NamedRows:
-        """Read the vectors back, in the order of their numbers; those of cosine come back normalised."""
+        """Read the vectors back, in the order of their numbers; under cosine they are normalised copies."""
         index = self._load()
         with reading(self.path, KIND):
-            keys = np.sort(np.asarray(index.get_ids_list()))
-            return NamedRows(np.asarray(index.get_items(keys), np.float32), self.names(len(keys)))
+            keys = np.sort(np.asarray(index.get_ids_list(), np.int64))
+            vectors = np.asarray(index.get_items(keys), np.float32)
+        known = self.known_names(len(keys)) if len(keys) and keys[-1] == len(keys) - 1 else None
+        return NamedRows(vectors, known or [str(key) for key in keys.tolist()])
 
     def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
         """Read the index once, and search it."""

@@ -15,7 +15,7 @@ from offsphere.data.store import Manifest
 from offsphere.engines.engine import BATCH
 
 
-def plan_import(vectors: Vectors, ids: list[str], source: str, model: str) -> Manifest:
+def plan_import(vectors: Vectors, ids: list[str], source: str, model: str, *, normalized: bool = False) -> Manifest:
     """Check vectors and ids, and say what the store will hold.
 
     The revision is a digest of the vectors as they will be stored: an import goes on only with what it began with,
@@ -26,6 +26,7 @@ def plan_import(vectors: Vectors, ids: list[str], source: str, model: str) -> Ma
         ids: One for each.
         source: Where they come from, for errors.
         model: What made them.
+        normalized: Whether the engine that they come from had thrown their lengths away.
 
     Returns:
         The manifest of the store.
@@ -49,7 +50,7 @@ def plan_import(vectors: Vectors, ids: list[str], source: str, model: str) -> Ma
         prompt="",
         similarity=None,
         normalization_removed=[],
-        normalization_kept=False,
+        normalization_kept=normalized,
         texts="",
         ids=digest_of_texts(ids),
         empty=0,

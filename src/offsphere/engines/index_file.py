@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -69,7 +69,10 @@ class FileCollection(Collection):
 
     resumable = False
 
-    def __init__(self, where: Target) -> None:
+    def __init__(self, where: Target, *, id_field: str | None = None, vector_name: str | None = None) -> None:
+        for option, given in (("--id-field", id_field), ("--vector-column", vector_name)):
+            if given is not None:
+                raise OffsphereError(f"{where} is an index and has no fields: leave {option} {given!r} out")
         self.path = Path(where.location)
         self.ids_path = self.path.with_name(f"{self.path.name}.ids")
         self._added: list[str] = []
@@ -96,7 +99,7 @@ class FileCollection(Collection):
             stream.ids = self._added
         self._names = None
 
-    def names(self, rows: int) -> list[str]:
+    def names(self, rows: int) -> Mapping[int, str] | Sequence[str]:
         """The ids of the rows of the index, from the file beside it; their numbers where there is none."""
         if self._names is None:
             self._names = self.known_names(rows) or [str(row) for row in range(rows)]

@@ -35,8 +35,8 @@ def engine_of(text: str) -> tuple[Engine, Target]:
     by_prefix = {engine.prefix: engine for engine in ENGINES if engine.open is not None}
     prefix = text.partition(":")[0]
     for engine in by_prefix.values():
-        if engine.suffix and text.endswith(engine.suffix) and ":" not in text:
+        if engine.suffix and text.endswith(engine.suffix) and prefix not in by_prefix:
             return engine, Target(engine.prefix, text, "")
-    if prefix not in by_prefix or ":" not in text:
+    if prefix not in by_prefix:
         raise UnknownNameError("engine", prefix, list(by_prefix))
     return by_prefix[prefix], Target.of(text, named=by_prefix[prefix].named)

@@ -30,8 +30,8 @@ class UsearchCollection(FileCollection):
     index_kinds = ("graph", "exact")
     stored_forms = tuple(FORMS)
 
-    def __init__(self, where: Any) -> None:
-        super().__init__(where)
+    def __init__(self, where: Any, **fields: Any) -> None:
+        super().__init__(where, **fields)
         self._index: Any = None
         self._exact = False
 
@@ -92,9 +92,8 @@ class UsearchCollection(FileCollection):
         with reading(self.path, KIND):
             keys = np.sort(np.asarray(index.keys))
             vectors = np.asarray(index.get(keys), np.float32)
-        names = (
-            self.names(len(keys)) if len(keys) and keys[-1] == len(keys) - 1 else [str(key) for key in keys.tolist()]
-        )
+        known = self.known_names(len(keys)) if len(keys) and keys[-1] == len(keys) - 1 else None
+        names = known or [str(key) for key in keys.tolist()]
         return NamedRows(vectors, names)
 
     def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:

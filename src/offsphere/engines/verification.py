@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Array, Index, Vectors
+from offsphere.base.errors import DataError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.engines.collection import Collection, Hits
@@ -132,6 +133,9 @@ def _rows_of(hits: Hits, corpus: Corpus) -> list[Index]:
     """The rows in the corpus of what an engine returned."""
     wanted = {name for answer in hits.ids for name in answer}
     rows = {name: row for row, name in enumerate(corpus.ids) if name in wanted}
+    if len(rows) < len(wanted):
+        other = min(wanted - rows.keys())
+        raise DataError(f"the engine returned {other!r}, which is none of the documents: it was changed meanwhile")
     return [np.array([rows[name] for name in answer], np.int64) for answer in hits.ids]
 
 

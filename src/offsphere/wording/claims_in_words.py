@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from offsphere.wording.deployed_words import DEPLOYED_WORDS
 from offsphere.wording.expectation_words import EXPECTATION_WORDS
 from offsphere.wording.length_words import LENGTH_WORDS
 from offsphere.wording.scorer_words import SCORER_WORDS
@@ -14,5 +15,13 @@ from offsphere.wording.training_words import TRAINING_WORDS
 from offsphere.wording.warning_words import WARNING_WORDS
 
 WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
-    {**SCORER_WORDS, **STORING_WORDS, **LENGTH_WORDS, **EXPECTATION_WORDS, **TRAINING_WORDS, **WARNING_WORDS}
+    {
+        **SCORER_WORDS,
+        **STORING_WORDS,
+        **LENGTH_WORDS,
+        **EXPECTATION_WORDS,
+        **DEPLOYED_WORDS,
+        **TRAINING_WORDS,
+        **WARNING_WORDS,
+    }
 )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from offsphere.comparison.choice import Choice
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.verdict import dot_numbers, has_enough, is_unreadable, ranks_as_dot, units_of
+from offsphere.engines.deployment import Deployment
 from offsphere.geometry.relevance import Relevance
 from offsphere.geometry.shape import Geometry
 
@@ -19,6 +20,7 @@ class Case(NamedTuple):
     choice: Choice
     symmetric: bool
     declared: str | None
+    deployment: Deployment | None = None
 
     @property
     def units(self) -> tuple[int, str]:

@@ -16,6 +16,7 @@ class Source(NamedTuple):
     split: str | None = None
     ignore_missing: bool = False  # go on without judgments of unknown queries or documents
     vectors: Path | None = None  # a folder whose vectors name queries and documents, where the data does not
+    documents: Sequence[str] | None = None  # ids of all documents, where neither names them
 
 
 class Format(NamedTuple):

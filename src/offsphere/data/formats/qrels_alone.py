@@ -28,7 +28,7 @@ def load_qrels(source: Source) -> RankingTask:
     path, split = find_qrels(source.path, source.split) if source.path.is_dir() else (source.path, None)
     folders = (source.path if source.path.is_dir() else source.path.parent, source.vectors)
     judged = list(read_qrels(path))
-    documents = listed_ids("documents", *folders)
+    documents = listed_ids("documents", *folders) or given_documents(source)
     if documents is None:
         raise DataError(
             f"nothing names the documents of {path}: add documents.ids (an id a line) beside the vectors, "
@@ -46,6 +46,11 @@ def load_qrels(source: Source) -> RankingTask:
         ignore_missing=source.ignore_missing,
         made=read_made(path.parent),
     )
+
+
+def given_documents(source: Source) -> ItemList | None:
+    """The documents that whoever asks for the data names, where it names some."""
+    return ItemList(list(source.documents), None, str(source.path)) if source.documents is not None else None
 
 
 def listed_ids(side: str, *folders: Path | None) -> ItemList | None:

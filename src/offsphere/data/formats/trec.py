@@ -10,7 +10,7 @@ from offsphere.base.reading.tables import text_lines
 from offsphere.data.formats.beir import read_texts
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.qrels import find_qrels, qrels_splits, read_qrels
-from offsphere.data.formats.qrels_alone import listed_ids
+from offsphere.data.formats.qrels_alone import given_documents, listed_ids
 from offsphere.data.items import ItemList
 from offsphere.data.ranking_task import RankingTask
 
@@ -30,7 +30,7 @@ def load_trec(source: Source) -> RankingTask:
     qrels, split = find_qrels(folder, source.split)
     files = _topic_files(folder)
     topics = next((path for path in files if split is not None and split in path.name.split(".")), files[0])
-    collection = _collection(folder) or listed_ids("documents", folder, source.vectors)
+    collection = _collection(folder) or listed_ids("documents", folder, source.vectors) or given_documents(source)
     if collection is None:
         raise DataError(
             f"{folder} lists no documents: add corpus.jsonl, collection.tsv or documents.ids (an id a line)"

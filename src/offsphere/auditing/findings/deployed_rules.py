@@ -1,0 +1,119 @@
+"""What is deployed, against what is recommended: an index's metric, its lengths, its cost, its answers."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from offsphere.auditing.findings.case import Case
+from offsphere.comparison.choice import Choice, difference_of
+from offsphere.comparison.row import Row
+from offsphere.comparison.table import Comparison
+from offsphere.comparison.verdict import has_enough, is_unreadable, recommend, row_named, scorer_findings
+from offsphere.engines.deployment import Deployment
+from offsphere.wording.finding import Certainty, Direction, Finding
+from offsphere.wording.written_numbers import ALPHA
+
+LENGTHS = {
+    "kept": "index keeps lengths",
+    "lost in the engine": "engine threw lengths away",
+    "lost before": "lengths lost before",
+}
+
+
+def deployed_index(case: Case) -> list[Finding]:
+    """Everything that is known of the index in use; nothing where there is none."""
+    if case.deployment is None:
+        return []
+    return deployed_findings(case.deployment, case.table, case.choice)
+
+
+def deployed_findings(
+    deployment: Deployment, table: Comparison | None = None, choice: Choice | None = None
+) -> list[Finding]:
+    """Say what an index in use does.
+
+    Args:
+        deployment: What is known of it.
+        table: A comparison on its vectors, which tells what its setting costs.
+        choice: What is recommended by that comparison; what ``recommend`` says without.
+
+    Returns:
+        Its metric and lengths first; then its cost, its answers, and what it lacks, as far as these are known.
+    """
+    findings = [_lengths(deployment)]
+    if table is not None:
+        findings += _cost(deployment, table, choice if choice is not None else recommend(table))
+    return [*findings, *_answers(deployment), *_differences(deployment)]
+
+
+def _lengths(deployment: Deployment) -> Finding:
+    of_lengths = {name: getattr(deployment, name) for name in ("mean_length", "variation", "empty")}
+    certainty: Certainty = "sure" if deployment.lengths == "kept" else "unknown"  # what length is worth
+    return _finding(LENGTHS[deployment.lengths], _names(deployment) | of_lengths, "none", certainty)
+
+
+def _cost(deployment: Deployment, table: Comparison, choice: Choice) -> list[Finding]:
+    """What the setting costs against what is recommended; nothing where no task could tell."""
+    scorer = deployment.scorer
+    row = row_named(table, scorer.name) if scorer is not None else None
+    if scorer is None or row is None or is_unreadable(table) or not has_enough(table):
+        return []
+    if not isfinite(row.value) or not isfinite(choice.row.value):
+        return []
+    numbers = _names(deployment) | {"name": choice.name, "deployed": scorer.name, "metric": table.metric}
+    if row is choice.row:
+        return [_finding("setting is recommended", numbers, "none", "equal")]
+    cure = deployment.cure(choice.scorer)
+    numbers |= {"worth": table.worth, "cure": cure.change, "cure_setting": cure.setting, **_gain(table, choice, row)}
+    if numbers["p"] is None or numbers["p"] >= ALPHA or not numbers["gain"]:
+        return [_finding("setting may cost", numbers, "none", "unsure")]
+    if numbers["gain"] < 0:
+        return [_finding("setting is better", numbers, "down", "sure")]
+    return [_finding("setting costs", numbers, "up", "sure")]
+
+
+def _gain(table: Comparison, choice: Choice, row: Row) -> dict[str, Any]:
+    """What the recommended scorer gains over a row: what was tested where one of them is the baseline."""
+    baseline = table[table.baseline]
+    if row is baseline:
+        told = scorer_findings(table, choice)[0].numbers
+        return {name: told[name] for name in ("gain", "gain_low", "gain_high", "p")} | {"pair": False}
+    if choice.row is baseline:
+        low, high = -row.difference_high, -row.difference_low
+        return {"gain": -row.difference, "gain_low": low, "gain_high": high, "p": row.p, "pair": False}
+    apart = difference_of(choice.row, row, table.seed)
+    if apart is None:
+        return {"gain": choice.row.value - row.value, "gain_low": None, "gain_high": None, "p": None, "pair": True}
+    return {"gain": apart.difference, "gain_low": apart.low, "gain_high": apart.high, "p": apart.p, "pair": True}
+
+
+def _answers(deployment: Deployment) -> list[Finding]:
+    seen = deployment.answers
+    if seen is None:
+        return []
+    numbers = _names(deployment) | {"k": seen.k, "queries": seen.queries, "recall": seen.recall}
+    return [_finding("index answers", numbers, "none" if seen.recall >= 1 else "down", "sure")]
+
+
+def _differences(deployment: Deployment) -> list[Finding]:
+    if not deployment.missing and not deployment.unknown:
+        return []
+    counts = {name: getattr(deployment, name) for name in ("documents", "missing", "unknown")}
+    return [_finding("index and task differ", _names(deployment) | counts, "none", "sure")]
+
+
+def _names(deployment: Deployment) -> dict[str, Any]:
+    """What the index is, which every sentence may use."""
+    setting = str(deployment.metric) if deployment.metric is not None else None
+    return {
+        "engine": deployment.engine.name,
+        "target": deployment.target,
+        "index": deployment.index,
+        "rows": deployment.rows,
+        "setting": setting,
+    }
+
+
+def _finding(claim: str, numbers: dict[str, Any], direction: Direction, certainty: Certainty) -> Finding:
+    return Finding(topic="deployed", claim=claim, numbers=numbers, direction=direction, certainty=certainty)

@@ -1,0 +1,135 @@
+"""What a collection in use does: its metric, its lengths, what its setting costs, what it returns, what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import floor
+from types import MappingProxyType
+from typing import Any
+
+from offsphere.wording.written_numbers import chance, in_words, share, signed, threshold, with_interval
+
+Numbers = Mapping[str, Any]
+
+ENOUGH = 0.95  # of the exact answer, below which somebody should look at the index
+_UNKNOWN = "What they are worth cannot be told from it: to know it, embed the documents again and keep their lengths."
+
+
+def _lengths_kept(n: Numbers) -> str:
+    return f"{_set_to(n)}: its vectors still have their lengths, which vary by {share(n['variation'])} of their mean."
+
+
+def _lost_in_engine(n: Numbers) -> str:
+    return f"{_set_to(n)}: its lengths are gone, {n['engine']} normalised the vectors when it stored them. {_UNKNOWN}"
+
+
+def _lost_before(n: Numbers) -> str:
+    return (
+        f"{_set_to(n)}: its lengths are gone, all vectors{' but empty ones' if n['empty'] else ''} have the length "
+        f"{n['mean_length']:.4g} and had it before they came there. {_UNKNOWN}"
+    )
+
+
+def _set_to(n: Numbers) -> str:
+    """Name the index and its metric."""
+    rows = f"{n['rows']:,} vector{'s' if n['rows'] != 1 else ''}"
+    index = f"Your index ({n['engine']}, {n['index']}, {rows})"
+    if n["setting"] is None:
+        return f"{index} has no metric that can be judged, as it is chosen with each query or not known here"
+    return f"{index} is set to {n['setting']}"
+
+
+def _keep(n: Numbers) -> str:
+    if n["name"] == n["deployed"]:
+        return f"Keep its setting: it ranks by {_the(n['name'])}, which is recommended."
+    return f"Keep its setting: by {n['setting']} these vectors rank as by {_the(n['name'])}, which is recommended."
+
+
+def _costs(n: Numbers) -> str:
+    """The recommended scorer is surely better than what the index is set to."""
+    sure = f"{_change(n)} of {n['metric']}{_chance(n)}"
+    if n["gain_high"] is not None and n["gain_high"] < n["worth"]:
+        return (
+            f"Its setting costs too little to matter: {_the(n['name'])} is better than {_the(n['deployed'])} by "
+            f"{sure}, which is less than {threshold(n['worth'])}."
+        )
+    return f"Its setting costs something: {_the(n['name'])} is worth {sure} more than {_the(n['deployed'])}. {_cure(n)}"
+
+
+def _may_cost(n: Numbers) -> str:
+    luck = "which may be luck" if n["p"] is not None else "and this metric does not tell whether that is luck"
+    return (
+        f"Whether its setting costs anything cannot be told: {_the(n['name'])}, which is recommended, differs from "
+        f"{_the(n['deployed'])} by {_change(n)} of {n['metric']}{_chance(n)}, {luck}."
+    )
+
+
+def _better(n: Numbers) -> str:
+    change = with_interval(-n["gain"], _minus(n["gain_high"]), _minus(n["gain_low"]))
+    return (
+        f"Keep its setting: {_the(n['deployed'])} does not do worse than {_the(n['name'])}, which is recommended, but "
+        f"better by {change} of {n['metric']}{_chance(n)}."
+    )
+
+
+def _cure(n: Numbers) -> str:
+    """What to change so that the engine serves what is recommended."""
+    return {
+        "metric": f"The vectors can stay as they are: set {n['cure_setting']}.",
+        "vectors": f"That needs other vectors than are stored: offsphere export makes them, for {n['cure_setting']}.",
+        "re-rank": f"{n['engine']} cannot serve it: fetch a few hundred as now, and re-rank them.",
+    }[n["cure"]]
+
+
+def _answers(n: Numbers) -> str:
+    """What the index returned of the exact answer; a share is never rounded up to all."""
+    best = f"the exact {in_words(n['k'])} best" if n["k"] != 1 else "the exact best one"
+    part = f"all of {best}" if n["recall"] >= 1 else f"{floor(1000 * n['recall']) / 10:.1f} % of {best}"
+    asked = f"asked with {n['queries']:,} quer{'ies' if n['queries'] != 1 else 'y'} and no settings of your own"
+    cure = ": let it look at more candidates (ef, or nprobe)" if n["recall"] < ENOUGH else ""
+    return f"Your index returns {part} by its own metric, {asked}{cure}."
+
+
+def _differs(n: Numbers) -> str:
+    parts = []
+    if n["missing"]:
+        have = "is" if n["missing"] == 1 else "are"
+        parts.append(f"{n['missing']:,} of the task's {n['documents']:,} documents {have} not in it")
+    if n["unknown"]:
+        belong = "belongs" if n["unknown"] == 1 else "belong"
+        parts.append(f"{n['unknown']:,} of its {n['rows']:,} vectors {belong} to no document of the task")
+    return f"Your index and the task differ: {' and '.join(parts)}; they were left out."
+
+
+def _change(n: Numbers) -> str:
+    return with_interval(n["gain"], n["gain_low"], n["gain_high"]) if n["gain_low"] is not None else signed(n["gain"])
+
+
+def _chance(n: Numbers) -> str:
+    """The p, and what it is of where the table does not have it."""
+    pair = " for these two alone" if n["pair"] else ""
+    return f" ({chance(n['p'])}{pair})" if n["p"] is not None else ""
+
+
+def _minus(value: float | None) -> float | None:
+    return -value if value is not None else None
+
+
+def _the(name: str) -> str:
+    """Write the name of a scorer as it stands in a sentence."""
+    return {"dot": "the dot product", "euclidean": "euclidean distance"}.get(name, name)
+
+
+DEPLOYED_WORDS: Mapping[str, Callable[[Numbers], str]] = MappingProxyType(
+    {
+        "index keeps lengths": _lengths_kept,
+        "engine threw lengths away": _lost_in_engine,
+        "lengths lost before": _lost_before,
+        "setting is recommended": _keep,
+        "setting costs": _costs,
+        "setting may cost": _may_cost,
+        "setting is better": _better,
+        "index answers": _answers,
+        "index and task differ": _differs,
+    }
+)

@@ -1,0 +1,206 @@
+"""Reads the sentences on an index in use: its metric and lengths, what its setting costs, what it returns and lacks."""
+
+from __future__ import annotations
+
+import re
+
+from offsphere.engines.metric import Metric
+from tests.auditing.reader import CHANGE, NUMBER, P, Reader, number, shown
+
+CALLED = {"the dot product": "dot", "euclidean distance": "euclidean"}
+SCORER_OF = {Metric.COSINE: "cosine", Metric.INNER_PRODUCT: "dot", Metric.EUCLIDEAN: "euclidean"}
+SURE = rf"\({P}(?P<pair> for these two alone)?\)"
+SENTENCES = (
+    (
+        "_index",
+        (
+            r"Your index \((?P<engine>[^,]+), (?P<index>.+), (?P<rows>[\d,]+) vectors?\) (?:is set to "
+            r"(?P<setting>[a-z ]+)|has no metric that can be judged, as it is chosen with each query or not known "
+            r"here): its (?:vectors still have their lengths, which vary by (?P<variation>.+) % of their mean\.|"
+            r"lengths are gone, (?P<who>.*?)\. What they are worth cannot be told from it: .*)$"
+        ),
+    ),
+    (
+        "_keep",
+        (
+            r"Keep its setting: (?:it ranks by (?P<same>.+)|by (?P<setting>.+) these vectors rank as by (?P<name>.+)), "
+            r"which is recommended\.$"
+        ),
+    ),
+    (
+        "_costs",
+        (
+            rf"Its setting costs something: (?P<name>.+) is worth {CHANGE} of (?P<metric>\S+) {SURE} more than "
+            r"(?P<deployed>.+?)\. (?P<cure>.*)$"
+        ),
+    ),
+    (
+        "_little",
+        (
+            rf"Its setting costs too little to matter: (?P<name>.+) is better than (?P<deployed>.+) by {CHANGE} of "
+            rf"(?P<metric>\S+) {SURE}, which is less than (?P<worth>{NUMBER})\.$"
+        ),
+    ),
+    (
+        "_unsure",
+        (
+            r"Whether its setting costs anything cannot be told: (?P<name>.+), which is recommended, differs from "
+            rf"(?P<deployed>.+) by {CHANGE} of (?P<metric>\S+)(?: {SURE}, which may be luck|, and this metric does not "
+            r"tell whether that is luck)\.$"
+        ),
+    ),
+    (
+        "_better",
+        (
+            r"Keep its setting: (?P<deployed>.+) does not do worse than (?P<name>.+), which is recommended, but better "
+            rf"by {CHANGE} of (?P<metric>\S+) {SURE}\.$"
+        ),
+    ),
+    (
+        "_answers",
+        (
+            r"Your index returns (?P<part>all|[\d.]+ %) of the exact (?P<k>\w+) (?:best|one) by its own metric, asked "
+            r"with (?P<queries>[\d,]+) quer(?:y|ies) and no settings of your own(?P<cure>: let it look .*)?\.$"
+        ),
+    ),
+    (
+        "_differs",
+        (
+            r"Your index and the task differ: (?:(?P<missing>[\d,]+) of the task's (?P<documents>[\d,]+) documents "
+            r"(?:is|are) not in it)?(?: and )?(?:(?P<unknown>[\d,]+) of its (?P<rows>[\d,]+) vectors belongs? to no "
+            r"document of the task)?; they were left out\.$"
+        ),
+    ),
+)
+
+
+class DeployedReader(Reader):
+    """Sentences on an index in use."""
+
+    def deployed(self, sentence):
+        """One sentence."""
+        self.index = self.case.deployment
+        if self.index is None:
+            self.say(False, "there is no index")
+            return
+        matches = [(name, match) for name, pattern in SENTENCES if (match := re.match(pattern, sentence))]
+        self.say(len(matches) == 1, "cannot be read in one way")
+        for name, match in matches:
+            getattr(self, name)(match)
+
+    def _index(self, match):
+        index = self.index
+        said = (match["engine"], match["index"], number(match["rows"]), match["setting"])
+        metric = None if index.metric is None else str(index.metric)
+        self.say(said == (index.engine.name, index.index, index.rows, metric), f"{said} is another index")
+        if match["variation"] is not None:
+            self.say(index.lengths == "kept", "lengths are gone")
+            self.share(match["variation"], index.variation)
+        elif "normalised the vectors when it stored them" in match["who"]:
+            self.say(match["who"].startswith(index.engine.name), "another engine")
+            self.say(index.lengths == "lost in the engine", "the engine did not lose them")
+        else:
+            length = re.fullmatch(r"all vectors( but empty ones)? have the length (\S+) and .*", match["who"])
+            self.say(length is not None and float(length[2]) == index.mean_length, "another length")
+            self.say(length is not None and (length[1] is not None) == bool(index.empty), "empty ones have no length")
+            self.say(index.lengths == "lost before", "they were not lost before")
+
+    def _keep(self, match):
+        name = self._recommended(match["same"] or match["name"])
+        deployed = SCORER_OF.get(self.index.metric)
+        if match["same"] is not None:
+            self.say(name == deployed, "it ranks by something else")
+        else:
+            self.say(match["setting"] == str(self.index.metric) and name != deployed, "it is set to something else")
+        row = self.row(deployed) if deployed is not None else None
+        self.say(row is not None and row is self.advice.choice.row, "it ranks otherwise")
+
+    def _costs(self, match):
+        _, high = self._change(match, sure=True)
+        self.say(number(match["gain"]) > 0, "it does not cost")
+        self.say(high is None or high >= self.worth, "too little to matter")
+        cure, scorer = match["cure"], self.advice.scorer
+        if cure.startswith("The vectors can stay as they are: set "):
+            setting = cure.removeprefix("The vectors can stay as they are: set ").removesuffix(".")
+            known = [metric for metric, facts in self.index.engine.metrics.items() if facts.setting == setting]
+            self.say(len(known) == 1 and not scorer.transforms and scorer.bias is None, "it needs other vectors")
+            self.say(
+                known[:1] == [metric for metric, name in SCORER_OF.items() if name == scorer.name], "another metric"
+            )
+        elif cure.startswith("That needs other vectors"):
+            self.say(scorer.similarity.lowers, "no vectors do that")
+        else:
+            self.say(not scorer.similarity.lowers, "it can be served")
+
+    def _little(self, match):
+        _, high = self._change(match, sure=True)
+        self.say(number(match["gain"]) >= 0, "it gains")
+        self.say(high is not None and high < self.worth, "it costs as much as matters")
+        self.say(shown(match["worth"], self.worth, 4), "another worth")
+
+    def _unsure(self, match):
+        p, _ = self._change(match, sure=False)
+        self.say(p is None or p >= 0.05, "it can be told")
+
+    def _better(self, match):
+        self._change(match, sure=True, turned=True)
+        self.say(number(match["gain"]) >= 0, "it is not better")
+
+    def _change(self, match, *, sure, turned=False):
+        """The change between what is recommended and what is deployed; its p and upper end."""
+        self.say(self.enough and self.readable, "tells by a handful, or by nothing")
+        self._recommended(match["name"])
+        deployed = SCORER_OF.get(self.index.metric)
+        self.say(CALLED.get(match["deployed"], match["deployed"]) == deployed, "something else is deployed")
+        self.say(match["metric"] == self.table.metric, "another metric")
+        row, choice = (self.row(deployed) if deployed is not None else None), self.advice.choice
+        chosen = self.row(choice.row.name)
+        if row is None or row is chosen:
+            self.say(False, "there is nothing to compare")
+            return None, None
+        if row is self.cosine:
+            of = self.table.procedure if choice.by == "procedure" else None
+            numbers = (of.gain, of.low, of.high, of.p) if of is not None else (
+                chosen.difference, chosen.difference_low, chosen.difference_high, chosen.p
+            )  # fmt: skip
+        elif chosen is self.cosine:
+            numbers = (-row.difference, -row.difference_high, -row.difference_low, row.p)
+        else:
+            numbers = (chosen.value - row.value, None, None, None)
+        gain, low, high, p = numbers
+        if turned:
+            gain, low, high = -gain, -high, -low
+        self.say(shown(match["gain"], gain), f"{match['gain']} is not {gain}")
+        if low is None:
+            self.say(match["low"] is None and match["p"] is None, "an interval or p is made up")
+        else:
+            self.say(match["low"] is not None and shown(match["low"], low) and shown(match["high"], high), "interval")
+            self.chance(match["p"], p) if match["p"] is not None else self.say(False, "p is kept back")
+        self.say(not sure or (p is not None and p < 0.05), "is not sure")
+        return p, high
+
+    def _recommended(self, text):
+        name = CALLED.get(text, text)
+        self.say(name == self.advice.name, f"{name} is not recommended")
+        self.say(self.enough and self.readable, "recommends by a handful")
+        return name
+
+    def _answers(self, match):
+        seen = self.index.answers
+        words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+        k = 1 if match["k"] == "best" else words.index(match["k"])
+        self.say((k, number(match["queries"])) == (seen.k, seen.queries), "other answers")
+        if match["part"] == "all":
+            self.say(seen.recall == 1, "not all")
+        else:
+            part = float(match["part"].removesuffix(" %")) / 100
+            self.say(part <= seen.recall < part + 0.001 + 1e-12 and part < 1, f"{part} is not {seen.recall}")
+        self.say((match["cure"] is not None) == (seen.recall < 0.95), "a cure for what is well")
+
+    def _differs(self, match):
+        index = self.index
+        said = {name: int(number(match[name])) if match[name] else 0 for name in ("missing", "unknown")}
+        self.say(said == {"missing": index.missing, "unknown": index.unknown}, "other counts")
+        self.say(bool(index.missing or index.unknown), "nothing differs")
+        self.say(match["documents"] is None or number(match["documents"]) == index.documents, "other documents")
+        self.say(match["rows"] is None or number(match["rows"]) == index.rows, "other rows")
