@@ -125,7 +125,7 @@ def output_stages(model: Any) -> Iterator[tuple[Side | None, nn.Module]]:
 
 
 def _last_positions(stages: Any) -> list[int]:
-    """Where the last stages stand that change lengths, or hold routes that may, last first; nothing else follows them."""
+    """Where the last stages stand that change lengths, or hold routes that may, last first; none other follows."""
     positions = []
     for position in reversed(range(len(stages))):
         stage = stages[position]

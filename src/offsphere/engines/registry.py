@@ -7,6 +7,8 @@ The imports between the two marks are the registry: to add an engine, write its 
 
 from __future__ import annotations
 
+import re
+
 from offsphere.base.errors import UnknownNameError
 from offsphere.engines.engine import Engine
 from offsphere.engines.target import Target
@@ -33,9 +35,10 @@ def engine_of(text: str) -> tuple[Engine, Target]:
         OffsphereError: A part of the target is missing.
     """
     by_prefix = {engine.prefix: engine for engine in ENGINES if engine.open is not None}
-    prefix = text.partition(":")[0]
+    prefix, colon, _ = text.partition(":")
+    named = bool(colon) and re.fullmatch(r"[\w-]+", prefix) is not None  # a path has more than a word before its colon
     for engine in by_prefix.values():
-        if engine.suffix and text.endswith(engine.suffix) and prefix not in by_prefix:
+        if engine.suffix and text.endswith(engine.suffix) and not named:
             return engine, Target(engine.prefix, text, "")
     if prefix not in by_prefix:
         raise UnknownNameError("engine", prefix, list(by_prefix))
