@@ -84,7 +84,7 @@ def remove_output_stages(model: Any) -> list[str]:
         for position in _last_positions(stages):
             stage = stages[position]
             if isinstance(stage, Router):
-                for route, inner in reversed(stage.sub_modules.items()):
+                for route, inner in reversed(list(stage.sub_modules.items())):
                     clean(inner, f"{path}{position}/{route}/")
                 if any(list(inner.children()) for inner in stage.sub_modules.values()):
                     continue
