@@ -50,6 +50,7 @@ _HOME = {
     "factors.stability": "stability",
     "engines.collection_source": "CollectionSource",
     "engines.export": "Export export",
+    "engines.model_folder": "export_model",
     "engines.probe": "Probe probe",
     "auditing.advice": "Advice advise",
     "auditing.run": "Audit audit",
@@ -81,6 +82,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.engines.collection_source import CollectionSource as CollectionSource
     from offsphere.engines.export import Export as Export
     from offsphere.engines.export import export as export
+    from offsphere.engines.model_folder import export_model as export_model
     from offsphere.engines.probe import Probe as Probe
     from offsphere.engines.probe import probe as probe
     from offsphere.factors.closed_form import Factors as Factors

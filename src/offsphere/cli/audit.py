@@ -13,6 +13,7 @@ from offsphere.base.errors import ParameterError
 from offsphere.cli import options
 from offsphere.cli.audit_steps import print_audit, run_audit, write_report
 from offsphere.cli.deployed import CollectionFields, source_of
+from offsphere.cli.export_steps import export_recommended
 from offsphere.cli.writable import check_writable
 
 FORMATS = ("html", "md", "json")
@@ -42,6 +43,9 @@ def audit_command(
     ] = None,
     split: options.Split = None,
     save: Annotated[Path | None, typer.Option(help="Folder to save the recommended scorer in.")] = None,
+    export: Annotated[
+        str | None, typer.Option(help=f"Put the recommended scorer into a search engine. {options.TARGET_HELP}")
+    ] = None,
     engine: Annotated[
         str | None,
         typer.Option(help="Your search engine, whose settings are said first: faiss, qdrant, pgvector, lancedb, ..."),
@@ -62,17 +66,7 @@ def audit_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else; write no report.")] = False,
 ) -> None:
     """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
-    from offsphere.engines.settings import engine_settings, setting_for
-    from offsphere.scoring.scorer import Scorer
-    from offsphere.scoring.stored.stored_form import parse_stored
-    from offsphere.statistics.metrics import parse_metric
-
-    if metric is not None:
-        parse_metric(metric)
-    if stored is not None:
-        parse_stored(stored)
-    if engine is not None:
-        setting_for(engine_settings(Scorer()), engine)  # an unknown one is noticed before the work
+    engine = _check_options(metric, stored, engine, export)
     report = _check_targets(out, form, save, as_json=as_json)
     source = source_of(
         data,
@@ -102,10 +96,30 @@ def audit_command(
         audit.advice.scorer.save(save)
     if as_json:
         typer.echo(json.dumps(audit.to_json(), indent=2, allow_nan=False))
-        return
-    print_audit(audit, report, save, engine=engine, verbose=verbose)
-    if open_it:
+    else:
+        print_audit(audit, report, save, engine=engine, verbose=verbose)
+    if open_it and not as_json:
         webbrowser.open(report.resolve().as_uri())
+    if export is not None:
+        export_recommended(audit.advice.scorer, source, split, export, quiet=as_json)
+
+
+def _check_options(metric: str | None, stored: str | None, engine: str | None, export: str | None) -> str | None:
+    """Notice what is spelt wrong before the work; the engine whose settings are said first."""
+    from offsphere.engines.registry import engine_of
+    from offsphere.engines.settings import engine_settings, setting_for
+    from offsphere.scoring.scorer import Scorer
+    from offsphere.scoring.stored.stored_form import parse_stored
+    from offsphere.statistics.metrics import parse_metric
+
+    if metric is not None:
+        parse_metric(metric)
+    if stored is not None:
+        parse_stored(stored)
+    exported = engine_of(export)[0].name if export is not None else None
+    if engine is not None:
+        setting_for(engine_settings(Scorer()), engine)
+    return engine or exported
 
 
 def _check_targets(out: Path | None, form: str, save: Path | None, *, as_json: bool) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ from offsphere.cli import options
 from offsphere.cli.deployed import CollectionFields, deployed_values, deployment_of, echo_deployed, source_of
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.progress_bar import progress_bar
+from offsphere.cli.writable import check_writable
 
 
 def compare_command(
@@ -32,6 +34,7 @@ def compare_command(
             "scorer or adapter. Repeatable."
         ),
     ] = None,
+    save: Annotated[Path | None, typer.Option(help="Folder to save the recommended scorer in.")] = None,
     worth: options.Worth = None,
     stored: options.Stored = None,
     ignore_missing: options.IgnoreMissing = False,
@@ -45,6 +48,7 @@ def compare_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Compare every similarity, exactly and with held-out values, intervals and corrected tests."""
+    from offsphere.comparison.choice import choose
     from offsphere.comparison.compare_scorers import compare
     from offsphere.scoring.names import read_scorer
     from offsphere.scoring.stored.stored_form import parse_stored
@@ -56,6 +60,8 @@ def compare_command(
     if stored is not None:
         parse_stored(stored)
     scorers = [read_scorer(name) for name in scorer] if scorer else None
+    if save is not None:
+        check_writable(save / "scorer.json")
     with progress_bar("embedding") as progress:
         source = source_of(
             data,
@@ -82,6 +88,8 @@ def compare_command(
             stored=[stored] if stored is not None else [],
             progress=progress,
         )
+    if save is not None:
+        choose(table).scorer.save(save)
     if as_json:
         typer.echo(json.dumps(table.to_json() | deployed_values(deployment, table), indent=2))
     else:
@@ -91,3 +99,5 @@ def compare_command(
         print_comparison(table, every_row=every_row, verbose=verbose)
         print_stored(table)
         echo_deployed(deployment, table)
+        if save is not None:
+            typer.echo(f"The scorer is in {save}.")

@@ -8,26 +8,30 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from offsphere.base.errors import ParameterError
 from offsphere.cli import options
+from offsphere.cli.export_steps import MISSED, default_folder, print_export
 from offsphere.cli.paragraphs import echo_items, paragraph
 from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.engines.collection import IndexKind, StoredForm
-    from offsphere.engines.export import Export
 
-MISSED = 1  # the exit code where the engine returns less than asked for
+MODEL_PREFIX = "sentence-transformers:"
 
 
 def export_command(
     scorer: Annotated[
         str, typer.Argument(help="A name as compare prints it, or the folder of a saved scorer or adapter.")
     ],
+    to: Annotated[str, typer.Option(help=f"Where to. {options.TARGET_HELP}, or {MODEL_PREFIX}FOLDER.")],
     vectors: Annotated[
-        Path,
+        Path | None,
         typer.Option(help="Folder with documents.* (and queries.*, to try it with), a store, or a file of vectors."),
-    ],
-    to: Annotated[str, typer.Option(help=f"Where to. {options.TARGET_HELP}")],
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help=f"The model that made the vectors, for {MODEL_PREFIX}FOLDER.")
+    ] = None,
     k: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many documents a query gets.")] = 10,
     goal: Annotated[float, typer.Option(help="The share of the exact answer that queries should get.")] = 0.95,
     index: Annotated[str | None, typer.Option(help="exact, graph or lists. [what suits the engine]")] = None,
@@ -55,6 +59,11 @@ def export_command(
     from offsphere.engines.export import export
     from offsphere.engines.registry import engine_of
 
+    if to.startswith(MODEL_PREFIX):
+        _export_model(scorer, vectors, to.removeprefix(MODEL_PREFIX), model, replace=replace, as_json=as_json)
+        return
+    if vectors is None:
+        raise ParameterError("which vectors? Give those of the documents with --vectors DIR")
     engine_of(to)  # what cannot be read is said before any file is read
     kind = index_kind(index) if index is not None else None
     form = stored_form(stored)
@@ -83,39 +92,35 @@ def export_command(
         raise typer.Exit(MISSED)
 
 
-def default_folder(target: str) -> Path:
-    """Where an export keeps its record where nobody says."""
-    from offsphere.engines.registry import engine_of
+def _export_model(
+    scorer: str, vectors: Path | None, folder: str, model: str | None, *, replace: bool, as_json: bool
+) -> None:
+    """Fold a scorer into the stages of a model."""
+    from dataclasses import asdict
 
-    engine, where = engine_of(target)
-    return Path("export") / f"{engine.prefix}-{where.name or Path(where.location).stem}"
+    from offsphere.engines.corpus import Corpus
+    from offsphere.engines.export import fitted_scorer
+    from offsphere.engines.model_folder import export_model
+    from offsphere.scoring.names import read_scorer
 
-
-def print_export(done: Export, folder: Path) -> None:
-    """Print what was raced, what stands where, whether it returns what was measured, and how to ask it."""
-    if done.raced:
-        width = max(len(strategy.name) for strategy, _ in done.raced)
-        typer.secho(f"{'strategy':<{width}} {'recall':>7} {'ms a query':>11}", bold=True)
-        for strategy, trial in done.raced:
-            typer.echo(f"{strategy.name:<{width}} {trial.recall:>7.3f} {trial.milliseconds:>11.3f}")
-        typer.echo()
-    seen = done.verification
-    left_out = f", {done.left_out:,} without a place in the ranking left out" if done.left_out else ""
-    typer.echo(
-        paragraph(f"{done.target}: {done.rows:,} vectors for {done.scorer.name}{left_out}; {done.strategy.name}.")
-    )
-    source = "of your queries" if seen.made_of == "queries" else "documents as queries, since there are none"
-    error = f" Scores differ from ours by at most {seen.score_error:.1e}." if seen.score_error is not None else ""
-    verdict = "It returns what was measured" if done.passed else "It returns less than asked for"
+    if model is None:
+        raise ParameterError("which model is to end in the scorer? Give the one that made the vectors with --model")
+    chosen = read_scorer(scorer)
+    if chosen.transforms and chosen.map is None:
+        if vectors is None:
+            raise ParameterError(f"{chosen.name} must be fitted on documents first: give their vectors with --vectors")
+        chosen = fitted_scorer(chosen, Corpus.of(vectors))
+    done = export_model(chosen, model, folder, replace=replace)
+    if as_json:
+        typer.echo(json.dumps(asdict(done), indent=2))
+        return
+    stages = ", ".join(done.added) or "nothing: the model does so already"
+    alone = "sentence-transformers alone loads it" if done.plain else "offsphere must be installed to load it"
+    typer.echo(paragraph(f"{done.folder}: {done.model} that ends in {done.scorer}. Added: {stages}; {alone}."))
     typer.echo(
         paragraph(
-            f"{verdict}: {seen.recall:.1%} of the exact {seen.k} best (the worst query {seen.worst:.0%}, goal "
-            f"{done.goal:.0%}), tried with {seen.queries} {source}.{error}"
+            f"Its vectors have {done.dimension} dimensions; the {done.similarity} of encode_query and encode_document "
+            f"is the score, which differs from ours by at most {done.deviation:.1e} on {done.texts} texts."
         )
     )
-    echo_items("What to change", done.advice)
-    typer.echo()
-    typer.secho("Ask it so (vectors: what the model gives for one query, as a row):", bold=True)
-    typer.echo("\n".join(f"    {line}" for line in done.snippet.strip().splitlines()))
-    typer.echo()
-    typer.echo(f"The scorer, verification.json and query.py are in {folder}.")
+    echo_items("Mind", done.notes)
