@@ -71,7 +71,7 @@ def test_a_location_is_known_by_its_prefix_then_by_its_ending_and_shows_no_passw
     assert "cret" not in f"{named} {named!r}"
     assert "=x" not in str(named)
     for text in ("faiss:", "faiss"):
-        with pytest.raises(OffsphereError, match="cannot read the target 'faiss:?': write faiss:FILE"):
+        with pytest.raises(OffsphereError, match=r"cannot read the target 'faiss:?': write faiss:FILE"):
             engine_of(text)
     with pytest.raises(UnknownNameError, match="unknown engine 'fais'"):
         engine_of("fais:v.index")

@@ -105,10 +105,11 @@ class Serving:
         if self.radius is not None:
             squares = lengths(self.queries(vectors)).astype(np.float64)[:, None] ** 2
             metric_values = (squares + self.radius**2 - metric_values**2) / 2
-        if self.metric is Metric.COSINE:
+        if not self.lowered:
             query_lengths = lengths(self.queries(vectors).astype(np.float64))[:, None]
             query_lengths = np.where(query_lengths > 0, query_lengths, 1.0)
-            return self.scorer.similarity.value_of_key(metric_values * query_lengths, query_lengths)
+            keys = metric_values * query_lengths if self.metric is Metric.COSINE else metric_values
+            return self.scorer.similarity.value_of_key(keys, query_lengths)
         return self.lowering.values(vectors, metric_values)
 
     @property

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from offsphere.base.errors import OffsphereError
 
-_PASSWORD = re.compile(r"(?<=://)([^/@:\s]*):([^@\s]*)@")
+_PASSWORD = re.compile(r"(?<=://)([^/@:\s]*):\S*@")  # to the last one: a password may have them too
 _PASSWORD_WORD = re.compile(r"(?i)\b(password|api_?key|token)=[^&\s]+")
 
 
@@ -16,8 +16,9 @@ class Target(NamedTuple):
 
     Example:
         >>> from offsphere.engines.target import Target
-        >>> Target.of("qdrant:http://localhost:6333:docs", named=True)
-        Target(engine='qdrant', location='http://localhost:6333', name='docs')
+        >>> target = Target.of("qdrant:http://localhost:6333:docs", named=True)
+        >>> target.location, target.name
+        ('http://localhost:6333', 'docs')
         >>> str(Target.of("postgres:postgresql://me:secret@host/db:docs", named=True))
         'postgres:postgresql://me:***@host/db:docs'
     """
@@ -35,7 +36,7 @@ class Target(NamedTuple):
         """
         engine, _, rest = text.partition(":")
         location, colon, name = rest.rpartition(":") if named else (rest, ":", "")
-        if not location or not colon or (named and (not name or "/" in name)):
+        if not location or not colon or (named and (not name or "/" in name or _is_port(location, name))):
             form = "FILE" if not named else "FOLDER-OR-ADDRESS:NAME"
             raise OffsphereError(f"cannot read the target {hide_password(text)!r}: write {engine}:{form}")
         return cls(engine, location, name)
@@ -50,7 +51,15 @@ class Target(NamedTuple):
         parts = [self.engine, self.location, self.name] if self.name else [self.engine, self.location]
         return hide_password(":".join(parts))
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        """The same, since a representation ends in messages."""
+        return str(self)
+
+
+def _is_port(location: str, name: str) -> bool:
+    """Whether what stands behind the last colon is the port of an address, so that the name is missing."""
+    host = location.partition("://")[2]
+    return name.isdigit() and bool(host) and not {":", "/"} & set(host)
 
 
 def hide_password(text: str) -> str:
