@@ -231,12 +231,12 @@ def read_export(suffix: str) -> Callable[[Path], Any]:
     """Read what was exported, as an import does."""
 
     def read(folder: Path) -> Any:
-        from offsphere.engines.faiss import read_index
+        from offsphere.engines.live_collection import LiveCollection
 
         if suffix != ".faiss":
             return read_vector_file(folder / f"v{suffix}")
-        vectors, ids = read_index(folder / "v.faiss")
-        return np.asarray(vectors), ids
+        live = LiveCollection.read(f"{folder}/v.faiss")
+        return np.asarray(live.vectors), live.ids
 
     return read
 
@@ -261,6 +261,41 @@ class Faiss:
 
         index = faiss.read_index(str(folder / "v.faiss"))
         return index.reconstruct_n(0, index.ntotal), None
+
+
+def read_and_search(folder: Path) -> Any:
+    """Read an index of FAISS and ask it: what our reader accepts, the package must survive."""
+    from offsphere.engines.registry import engine_of
+
+    engine, where = engine_of(f"{folder}/v.faiss")
+    with engine.open(where) as collection:
+        vectors, ids = collection.read()
+        if np.isfinite(vectors).all():
+            collection.search(np.nan_to_num(vectors[:2]), 3)
+        return np.asarray(vectors), ids
+
+
+def write_index_of(factory: str) -> Callable[[Path], None]:
+    """Write an index as the package makes it."""
+
+    def write(folder: Path) -> None:
+        import faiss
+
+        index = faiss.index_factory(VECTORS.shape[1], factory, faiss.METRIC_INNER_PRODUCT)
+        index.train(VECTORS)
+        if factory.startswith("IDMap"):
+            index.add_with_ids(VECTORS, np.arange(len(VECTORS))[::-1] + 100)
+        else:
+            index.add(VECTORS)
+        faiss.write_index(index, str(folder / "v.faiss"))
+
+    return write
+
+
+for _factory in ("HNSW4", "IVF2,Flat", "IDMap,Flat", "IDMap2,HNSW4"):
+    SUBJECTS[f"FAISS index of others, {_factory}"] = Subject(
+        write_index_of(_factory), read_and_search, None, anything=True
+    )
 
 
 @subject("Qdrant collection", anything=True)

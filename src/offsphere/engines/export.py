@@ -188,7 +188,7 @@ def _deploy(
         filling = Filling(collection, strategy.serving, corpus, layout, str(where), folder)
         record = filling.run(replace=replace, progress=progress)
         strategy, verification = with_effort(strategy, collection, returned, corpus, trial, asked)
-        code = query_snippet(strategy, collection, layout, asked.k, folder)
+        code = query_snippet(strategy, collection, layout, min(asked.k, layout.rows), folder)
     return Export(
         target=str(where),
         scorer=scorer,

@@ -132,13 +132,13 @@ class FaissCollection(FileCollection):
 
     def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
         """Read the index once, and search it."""
-        lines = ["import faiss", f'index = faiss.read_index("{self.path.as_posix()}")']
+        lines = ["import faiss", "from pathlib import Path", f'index = faiss.read_index("{self.path.as_posix()}")']
         if effort is not None and layout.index == "graph":
             lines.append(f"index.hnsw.efSearch = {effort}")
         if effort is not None and layout.index == "lists":
             lines.append(f"index.nprobe = {effort}")
         lines += [
-            f'ids = open("{self.ids_path.as_posix()}").read().splitlines()',
+            f'ids = Path("{self.ids_path.as_posix()}").read_text("utf-8").split("\\n")',
             f"scores, rows = index.search(query[None], {k})",
             "hits = [(ids[row], score) for row, score in zip(rows[0], scores[0]) if row >= 0]",
         ]

@@ -102,23 +102,22 @@ class HnswlibCollection(FileCollection):
         return Hits([[names[key] for key in row.tolist()] for row in keys], list(distances.astype(np.float64)))
 
     def read(self) -> NamedRows:
-        """Read the vectors back, in the order of their numbers; under cosine they are normalised copies."""
+        """Read the vectors back, in the order of their numbers; those of cosine come back normalised."""
         index = self._load()
         with reading(self.path, KIND):
-            keys = np.sort(np.asarray(index.get_ids_list(), np.int64))
-            vectors = np.asarray(index.get_items(keys), np.float32)
-        known = self.known_names(len(keys)) if len(keys) and keys[-1] == len(keys) - 1 else None
-        return NamedRows(vectors, known or [str(key) for key in keys.tolist()])
+            keys = np.sort(np.asarray(index.get_ids_list()))
+            return NamedRows(np.asarray(index.get_items(keys), np.float32), self.known_names(len(keys)))
 
     def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
         """Read the index once, and search it."""
         return "\n".join(
             [
+                "from pathlib import Path",
                 "import hnswlib",
                 f'index = hnswlib.Index("{METRICS[layout.metric]}", {layout.dimension})',
                 f'index.load_index("{self.path.as_posix()}")',
                 f"index.set_ef({max(effort or LEAST_EFFORT, k)})",
-                f'ids = open("{self.ids_path.as_posix()}").read().splitlines()',
+                f'ids = Path("{self.ids_path.as_posix()}").read_text("utf-8").split("\\n")',
                 f"keys, distances = index.knn_query(query[None], {k})",
                 "hits = [(ids[key], distance) for key, distance in zip(keys[0], distances[0])]",
             ]

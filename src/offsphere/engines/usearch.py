@@ -98,13 +98,17 @@ class UsearchCollection(FileCollection):
 
     def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
         """Map the file, and search it."""
-        lines = ["from usearch.index import Index", f'index = Index.restore("{self.path.as_posix()}", view=True)']
+        lines = [
+            "from pathlib import Path",
+            "from usearch.index import Index",
+            f'index = Index.restore("{self.path.as_posix()}", view=True)',
+        ]
         lines += [f"index.expansion_search = {effort}"] if effort is not None else []
         exact = ", exact=True" if layout.index == "exact" else ""
         return "\n".join(
             [
                 *lines,
-                f'ids = open("{self.ids_path.as_posix()}").read().splitlines()',
+                f'ids = Path("{self.ids_path.as_posix()}").read_text("utf-8").split("\\n")',
                 f"found = index.search(query, {k}{exact})",
                 "hits = [(ids[key], distance) for key, distance in zip(found.keys, found.distances)]",
             ]
