@@ -16,6 +16,8 @@ from offsphere.engines.target import Target
 from offsphere.engines.faiss import FAISS as FAISS
 from offsphere.engines.qdrant import QDRANT as QDRANT
 from offsphere.engines.qdrant_edge import QDRANT_EDGE as QDRANT_EDGE
+from offsphere.engines.chroma import CHROMA as CHROMA
+from offsphere.engines.milvus import MILVUS as MILVUS
 from offsphere.engines.postgres import POSTGRES as POSTGRES
 from offsphere.engines.lancedb import LANCEDB as LANCEDB
 from offsphere.engines.usearch import USEARCH as USEARCH
