@@ -204,7 +204,7 @@ class ChromaCollection(Collection):
         except _package().errors.NotFoundError:
             return None
 
-    def _blocks(self, collection: Any, rows: int, names: list[str]) -> Iterator[Array]:
+    def _blocks(self, collection: Any, rows: int, names: list[str]) -> Iterator[Rows]:
         """The vectors, a block at a time; their ids are put into a list."""
         for start in range(0, rows, BATCH):
             answer = collection.get(limit=BATCH, offset=start, include=["embeddings", "metadatas"])
@@ -241,7 +241,9 @@ def _address(where: Target) -> tuple[str, int, bool]:
     """The host and port of a server, and whether the connection is encrypted."""
     split = urlsplit(where.location)
     if not split.hostname or split.username is not None:
-        raise DataError(f"cannot read the address of {where}: write http://HOST:PORT, and set {KEY} where it wants a key")
+        raise DataError(
+            f"cannot read the address of {where}: write http://HOST:PORT, and set {KEY} where it wants a key"
+        )
     return split.hostname, split.port or PORTS.get(split.scheme, PORTS["http"]), split.scheme == "https"
 
 
@@ -271,8 +273,7 @@ CHROMA = Engine(
     open=ChromaCollection,
     notes=(
         "Distance is what a collection ranks by where nobody sets a space.",
-        "It has a graph and no exact search; ef_search is taken up when a collection is loaded anew, by a server when "
-        "it is started again.",
+        "It has a graph and no exact search; a server takes a new ef_search up when it is started again.",
         f"The key of a server is read from {KEY}.",
     ),
 )

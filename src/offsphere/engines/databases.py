@@ -14,7 +14,9 @@ from offsphere.base.unfinished import mark_beside
 from offsphere.engines.target import Target, hide_password
 
 _HOST_AND_PORT = re.compile(r"(localhost|[\w-]+(\.[\w-]+)*):\d{2,5}")
-_ABSENT = re.compile(r"(?i)refused|unreachable|timed? ?out|deadline|could not connect|not resolve|name or service|no route|illegal connection")
+_ABSENT = re.compile(
+    r"(?i)refused|unreachable|timed? ?out|deadline|could not connect|not resolve|name or service|no route|unavailable"
+)
 _LOCKED_OUT = re.compile(r"(?i)\b40[13]\b|unauthori[sz]ed|unauthenticated|forbidden|auth check failure")
 
 
@@ -41,7 +43,9 @@ def working_with(engine: str, where: object, key: str = "") -> Iterator[None]:
         if key and _LOCKED_OUT.search(str(error)):
             raise OffsphereError(f"{engine} at {where} wants another key: set {key} ({said})") from error
         if key and _ABSENT.search(str(error)):
-            raise OffsphereError(f"{engine} does not answer at {where}: start it, or mend the address ({said})") from error
+            raise OffsphereError(
+                f"{engine} does not answer at {where}: start it, or mend the address ({said})"
+            ) from error
         raise OffsphereError(f"{engine} cannot use {where}: {said}") from error
 
 
@@ -54,7 +58,9 @@ def local_folder(where: Target) -> Path | None:
     if where.is_address:
         return None
     if _HOST_AND_PORT.fullmatch(where.location):
-        raise DataError(f"{where.location} is neither a folder nor an address: write http://{where.location}, or ./{where.location}")
+        raise DataError(
+            f"{where.location} is neither a folder nor an address: write http://{where.location}, or ./{where.location}"
+        )
     return Path(where.location)
 
 

@@ -237,7 +237,7 @@ class MilvusCollection(Collection):
     def _start_lite(self, file: Path) -> None:
         """Start the server of a file, unless it runs in this process already; who starts it stops it."""
         manager = _lite_manager()
-        if os.path.abspath(file) in getattr(manager, "_servers", {}):
+        if str(file.absolute()) in getattr(manager, "_servers", {}):
             return
         file.parent.mkdir(parents=True, exist_ok=True)
         if manager.start_and_get_uri(str(file)) is None:
@@ -267,7 +267,7 @@ class MilvusCollection(Collection):
         if _state(client, self.where.name) != "Loaded":
             client.load_collection(self.where.name)
 
-    def _blocks(self, client: Any, fields: MilvusFields, values: list[Any]) -> Iterator[Array]:
+    def _blocks(self, client: Any, fields: MilvusFields, values: list[Any]) -> Iterator[Rows]:
         """The vectors, a block at a time; what their ids are is put into a list."""
         iterator = client.query_iterator(
             self.where.name, batch_size=ROWS, output_fields=[fields.id, fields.vector], consistency_level="Strong"

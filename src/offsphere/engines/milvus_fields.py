@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from offsphere.base.arrays import Array
+from offsphere.base.arrays import Rows
 from offsphere.base.errors import DataError
 
 KEY_FIELD, ID, VECTOR = "key", "id", "vector"  # of a collection of ours
@@ -56,8 +56,8 @@ class MilvusFields(NamedTuple):
         aliases = tuple(description.get("aliases") or ())
         return cls(vector, int(fields[vector]["params"]["dim"]), stored, name, aliases, ours)
 
-    def numbers(self, vectors: list[Any]) -> Array:
+    def numbers(self, vectors: list[Any]) -> Rows:
         """The vectors as they come, as rows; halves come as bytes."""
         if vectors and isinstance(vectors[0], bytes):
-            return np.frombuffer(b"".join(vectors), self.stored).reshape(-1, self.width)
+            return np.frombuffer(b"".join(vectors), np.float16).astype(np.float32).reshape(-1, self.width)
         return np.asarray(vectors, np.float32).reshape(-1, self.width)

@@ -244,7 +244,7 @@ class QdrantCollection(Collection):
             parameters = vectors.model_dump() if vectors is not None else None
         return chosen_vector(parameters, self.vector_name, str(self.where))
 
-    def _blocks(self, client: Any, chosen: VectorParameters, points: list[tuple[Any, Any]]) -> Iterator[Array]:
+    def _blocks(self, client: Any, chosen: VectorParameters, points: list[tuple[Any, Any]]) -> Iterator[Rows]:
         """The vectors that a server gives, a block at a time; the ids of their points are put into a list."""
         following = None
         while True:

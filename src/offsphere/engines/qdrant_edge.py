@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Rows
+from offsphere.base.arrays import Rows
 from offsphere.base.errors import DataError, MissingExtraError, OffsphereError
 from offsphere.base.files import write_whole
 from offsphere.base.reading.json_files import read_json_object
@@ -51,7 +51,9 @@ class QdrantEdgeCollection(Collection):
     def __init__(self, where: Target, *, id_field: str | None = None, vector_name: str | None = None) -> None:
         self.where, self.id_field, self.vector_name = where, id_field, vector_name
         if where.is_address:
-            raise DataError(f"{where} is an address: a shard is a folder; write qdrant:{where.location}:NAME for a server")
+            raise DataError(
+                f"{where} is an address: a shard is a folder; write qdrant:{where.location}:NAME for a server"
+            )
         self.folder = Path(where.location)
         self._shard: Any = None
 
@@ -222,7 +224,7 @@ class QdrantEdgeCollection(Collection):
                 raise
         return self._shard
 
-    def _blocks(self, shard: Any, chosen: VectorParameters, points: list[tuple[Any, Any]]) -> Iterator[Array]:
+    def _blocks(self, shard: Any, chosen: VectorParameters, points: list[tuple[Any, Any]]) -> Iterator[Rows]:
         """The vectors, a block at a time; the ids of their points are put into a list."""
         following = None
         while True:

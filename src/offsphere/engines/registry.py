@@ -23,6 +23,10 @@ from offsphere.engines.lancedb import LANCEDB as LANCEDB
 from offsphere.engines.usearch import USEARCH as USEARCH
 from offsphere.engines.hnswlib import HNSWLIB as HNSWLIB
 from offsphere.engines.elasticsearch import ELASTICSEARCH as ELASTICSEARCH
+from offsphere.engines.opensearch import OPENSEARCH as OPENSEARCH
+from offsphere.engines.weaviate import WEAVIATE as WEAVIATE
+from offsphere.engines.vespa import VESPA as VESPA
+from offsphere.engines.redis import REDIS as REDIS
 # isort: on
 
 ENGINES: tuple[Engine, ...] = tuple(engine for engine in tuple(vars().values()) if isinstance(engine, Engine))
