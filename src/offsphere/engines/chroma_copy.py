@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from offsphere.base.reading.file_access import open_file, reading
+from offsphere.engines.databases import scratch_folder
 
 DATABASE = "chroma.sqlite3"
 KIND = "a Chroma database"
@@ -31,8 +31,7 @@ def copied_database(folder: Path, name: str) -> Iterator[Path]:
         DataError: It is no database of Chroma.
     """
     path = folder / DATABASE
-    with tempfile.TemporaryDirectory(prefix="offsphere-") as scratch:
-        copy = Path(scratch)
+    with scratch_folder() as copy:
         with reading(path, KIND):
             open_file(path).close()  # whose errors are clearer
             source = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from offsphere.base.cache import cache_home
 from offsphere.base.errors import DataError, OffsphereError, first_line
 from offsphere.base.unfinished import mark_beside
 from offsphere.engines.target import Target, hide_password
@@ -86,3 +88,20 @@ def remove_unfinished(folder: Path, path: Path) -> None:
         elif other != mark:
             other.unlink()
     shutil.rmtree(folder)
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder for the copy of a database, which is gone afterwards; on a disk: that for temporary files may be memory.
+
+    Raises:
+        OffsphereError: It cannot be made.
+    """
+    home = cache_home()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(dir=home, prefix="database-")
+    except OSError as error:
+        raise OffsphereError(f"cannot copy a database to {home}: {error.strerror}") from error
+    with folder as name:
+        yield Path(name)

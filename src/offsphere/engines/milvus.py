@@ -72,7 +72,7 @@ class MilvusCollection(Collection):
                 return None
             fields = self._fields(client)
             index = self._index(client, fields.vector)
-            rows = self._count(client)
+            rows, aliases = self._count(client), client.list_aliases(self.where.name)["aliases"]
         metric = {name: metric for metric, name in METRICS.items()}.get(index.get("metric_type", ""))
         words = str(index.get("index_type", "none"))
         return CollectionFacts(
@@ -81,7 +81,7 @@ class MilvusCollection(Collection):
             rows,
             words,
             stored="int8" if words.endswith(("SQ", "SQ8")) else fields.stored,
-            unfinished=fields.ours and (not rows or _mark(self.where.name) in fields.aliases),
+            unfinished=fields.ours and (not rows or _mark(self.where.name) in aliases),
         )
 
     def create(self, layout: Layout) -> None:
@@ -179,7 +179,7 @@ class MilvusCollection(Collection):
         with self._working():
             client = self._opened()
             if client.has_collection(self.where.name):
-                for alias in client.describe_collection(self.where.name).get("aliases", []):
+                for alias in client.list_aliases(self.where.name)["aliases"]:
                     client.drop_alias(alias)  # Milvus drops no collection that has one
                 client.drop_collection(self.where.name)
 

@@ -21,7 +21,6 @@ class MilvusFields(NamedTuple):
     width: int
     stored: str
     id: str
-    aliases: tuple[str, ...]
     ours: bool  # whether it has the fields of an export
 
     @classmethod
@@ -53,8 +52,7 @@ class MilvusFields(NamedTuple):
         if name not in fields:
             raise DataError(f"{where} has no field {name!r}: it has {', '.join(fields)}")
         stored = VECTORS[fields[vector]["type"].name]
-        aliases = tuple(description.get("aliases") or ())
-        return cls(vector, int(fields[vector]["params"]["dim"]), stored, name, aliases, ours)
+        return cls(vector, int(fields[vector]["params"]["dim"]), stored, name, ours)
 
     def numbers(self, vectors: list[Any]) -> Rows:
         """The vectors as they come, as rows; halves come as bytes."""

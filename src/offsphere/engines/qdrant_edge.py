@@ -7,8 +7,10 @@ cosine it stores normalised copies: lengths are lost.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -22,7 +24,7 @@ from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.spilled import gather_rows
 from offsphere.base.unfinished import is_unfinished, mark_beside
 from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layout, NamedRows
-from offsphere.engines.databases import database_folder, working_with
+from offsphere.engines.databases import database_folder, scratch_folder, working_with
 from offsphere.engines.engine import BATCH, Engine
 from offsphere.engines.metric import Metric, MetricFacts
 from offsphere.engines.qdrant_parameters import (
@@ -36,8 +38,13 @@ from offsphere.engines.qdrant_parameters import (
 )
 from offsphere.engines.target import Target
 
+try:
+    import fcntl
+except ImportError:  # Windows, where Qdrant itself says that a shard is used
+    fcntl = None  # type: ignore[assignment]
+
 NAME = "Qdrant Edge"
-CONFIGURATION = "edge_config.json"
+CONFIGURATION, LOG = "edge_config.json", "wal"
 NEIGHBOURS, CONSTRUCTION = 16, 100  # of the graph, as a Qdrant server has them
 FULL_SCAN = 10_000  # kilobytes of vectors below which no graph is built, or looked at; a server's default
 
@@ -58,12 +65,12 @@ class QdrantEdgeCollection(Collection):
         self._shard: Any = None
 
     def facts(self) -> CollectionFacts | None:
-        """What the shard's configuration says, and how many points it has."""
+        """What the shard's configuration says, and how many points a copy of it has."""
         if not self._there():
             return None
         chosen = self._vector()
-        with self._working():
-            rows = self._opened().count(_package().CountRequest(exact=True))
+        with self._reading() as shard:
+            rows = shard.count(_package().CountRequest(exact=True))
         configuration = self._configuration()
         quantized = configuration.get("quantization_config")
         datatype = dict(self._parameters()[chosen.name]).get("datatype")
@@ -145,13 +152,12 @@ class QdrantEdgeCollection(Collection):
         )
 
     def read(self) -> NamedRows:
-        """Read all points, in the order of their ids."""
+        """Read all points from a copy, in the order of their ids."""
         if not self._there():
             raise DataError(f"{self.folder} is no shard of Qdrant Edge: it has no {CONFIGURATION}")
         chosen = self._vector()
         points: list[tuple[Any, Any]] = []
-        with self._working():
-            shard = self._opened()
+        with self._reading() as shard:
             rows = shard.count(_package().CountRequest(exact=True))
             vectors = gather_rows(self._blocks(shard, chosen, points), (rows, chosen.width), np.float32, str(self))
         return NamedRows(vectors, point_names(points, self.id_field, str(self.folder)))
@@ -213,15 +219,27 @@ class QdrantEdgeCollection(Collection):
     def _is_exact(self) -> bool:
         return (self._configuration().get("hnsw_config") or {}).get("m") == 0
 
+    @contextmanager
+    def _reading(self) -> Iterator[Any]:
+        """The shard, or a copy that changes nothing: Qdrant tidies up as soon as it opens one."""
+        with self._working():
+            if self._shard is not None:
+                yield self._shard
+                return
+            with _unused(self.folder), scratch_folder() as copy:
+                shutil.copytree(self.folder, copy, dirs_exist_ok=True)
+                shard = _package().EdgeShard.load(str(copy))
+                try:
+                    yield shard
+                finally:
+                    shard.close()
+
     def _opened(self) -> Any:
         """The shard, which is opened when it is first needed."""
         if self._shard is None:
-            try:
-                self._shard = _package().EdgeShard.load(str(self.folder))
-            except Exception as error:
-                if "WouldBlock" in str(error):
-                    raise OffsphereError(f"another process uses the shard {self.folder}: wait for it") from error
-                raise
+            with _unused(self.folder):
+                pass
+            self._shard = _package().EdgeShard.load(str(self.folder))
         return self._shard
 
     def _blocks(self, shard: Any, chosen: VectorParameters, points: list[tuple[Any, Any]]) -> Iterator[Rows]:
@@ -240,6 +258,23 @@ class QdrantEdgeCollection(Collection):
             yield np.array(vectors, np.float32).reshape(-1, chosen.width)
             if following is None:
                 return
+
+
+@contextmanager
+def _unused(folder: Path) -> Iterator[None]:
+    """Hold the lock that a process has which uses a shard: its log."""
+    if fcntl is None or not (folder / LOG).is_dir():
+        yield
+        return
+    log = os.open(folder / LOG, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise OffsphereError(f"another process uses the shard {folder}: wait for it") from error
+        yield
+    finally:
+        os.close(log)
 
 
 def _quantization(edge: Any, layout: Layout) -> Any:
