@@ -48,6 +48,15 @@ def check_served(name, target, **more):
     return done
 
 
+def check_real(vectors, target, **more):
+    """Vectors of a real model, asked by real queries."""
+    for number, name in enumerate(["dot", "cosine", "whiten(0.5) + polar(1, 0.5)"]):
+        done = export(name, vectors, f"{target}{number}", k=20, **more)
+        assert done.verification.made_of == "queries"
+        assert done.verification.recall >= (1.0 if done.strategy.index == "exact" else 0.95)
+        assert done.verification.score_error < SCORE
+
+
 def read_back(target, **options):
     """The vectors of a collection by their ids, and what the engine says of it."""
     engine, where = engine_of(target)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import socket
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +29,7 @@ from tests.engines.laws_q import (
     check_ids,
     check_kill,
     check_read_back,
+    check_real,
     check_served,
     check_snippet,
     read_back,
@@ -62,6 +65,10 @@ def test_more_effort_finds_more(target):
     assert done.strategy.effort > 100  # what Chroma begins with was too little
     assert done.passed
     assert export("euclidean", documents, target, queries=queries, effort=10, replace=True).verification.recall < 0.95
+
+
+def test_real_vectors_are_served_by_a_graph(target, embedded):
+    check_real(embedded("cranfield")[1], target)
 
 
 def test_what_was_stored_comes_back(target):
@@ -167,6 +174,9 @@ def server(tmp_path):
     yield f"chroma:http://127.0.0.1:{port}"
     process.terminate()
     process.wait(PATIENCE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()  # the client of the snippet leaves its connection open
 
 
 def test_a_server_holds_what_a_folder_holds(tmp_path, server):

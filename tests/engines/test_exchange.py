@@ -42,20 +42,6 @@ def test_vectors_come_back_with_their_lengths_and_ids(tmp_path, store, target):
     assert (np.asarray(again.vectors) == ROWS).all()
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_a_cosine_collection_has_lost_its_lengths_and_is_refused(tmp_path):
-    client_package = pytest.importorskip("qdrant_client")
-    models = client_package.models
-    client = client_package.QdrantClient(path=str(tmp_path / "q"))
-    client.create_collection("c", vectors_config=models.VectorParams(size=2, distance=models.Distance.COSINE))
-    client.upsert("c", [models.PointStruct(id=1, vector=[3.0, 4.0])])
-    stored = client.retrieve("c", [1], with_vectors=True)[0].vector
-    client.close()
-    assert np.isclose(np.linalg.norm(stored), 1)  # what the message says is so
-    with pytest.raises(DataError, match="their lengths are lost"):
-        import_vectors(f"qdrant:{tmp_path}/q:c", tmp_path / "again")
-
-
 def test_every_engine_says_what_to_set_for_every_metric():
     names = [engine.name for engine in ENGINES]
     assert {"FAISS", "Qdrant", "pgvector", "LanceDB", "usearch", "Elasticsearch"} <= set(names)

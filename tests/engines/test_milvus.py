@@ -22,6 +22,7 @@ from tests.engines.laws_q import (
     check_ids,
     check_kill,
     check_read_back,
+    check_real,
     check_served,
     check_snippet,
     read_back,
@@ -65,6 +66,10 @@ def test_lists_and_fewer_bits(tmp_path, target):
     assert read_back(f"milvus:{tmp_path}/m.db:bits")[1].stored == "int8"
     with pytest.raises(OffsphereError, match="no exact index of int8"):
         export("dot", DOCUMENTS, f"milvus:{tmp_path}/m.db:more", index="exact", stored="int8")
+
+
+def test_real_vectors_are_served_by_a_graph(target, embedded):
+    check_real(embedded("cranfield")[1], target, index="graph")
 
 
 def test_what_was_stored_comes_back(target):

@@ -22,6 +22,7 @@ from tests.engines.laws_q import (
     check_ids,
     check_kill,
     check_read_back,
+    check_real,
     check_served,
     check_snippet,
     read_back,
@@ -62,6 +63,11 @@ def test_fewer_bits_find_less_and_an_export_says_so(tmp_path, monkeypatch):
     assert recalls["float32"] >= recalls["int8"] > recalls["binary"]
     assert recalls["float16"] >= 0.95
     assert "store the vectors as float32" in done.advice[0]
+
+
+def test_real_vectors_are_served_by_a_graph(target, embedded, monkeypatch):
+    monkeypatch.setattr(qdrant_edge, "FULL_SCAN", 1)
+    check_real(embedded("cranfield")[1], target, index="graph")
 
 
 def test_what_was_stored_comes_back(target):

@@ -191,7 +191,7 @@ class ChromaCollection(Collection):
                 host, port, ssl = _address(self.where)
                 headers = {"x-chroma-token": os.environ[KEY]} if os.environ.get(KEY) else None
                 self._client = chroma.HttpClient(host, port, ssl, headers, settings=_settings(chroma))
-                self._stack.callback(self._client.close)
+                self._stack.callback(_hang_up, self._client)
         return self._client
 
     def _collection(self, client: Any) -> Any:
@@ -235,6 +235,14 @@ def _local_client(folder: Path, stack: ExitStack) -> Any:
     client = chroma.PersistentClient(str(folder), settings=_settings(chroma))
     stack.callback(client.close)
     return client
+
+
+def _hang_up(client: Any) -> None:
+    """Close a client of a server, and the connection, which Chroma leaves open."""
+    session = getattr(getattr(client, "_server", None), "_session", None)
+    client.close()
+    if session is not None:
+        session.close()
 
 
 def _address(where: Target) -> tuple[str, int, bool]:
