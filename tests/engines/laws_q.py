@@ -79,7 +79,7 @@ def check_snippet(name, target, folder, **more):
     """The snippet, run as it is printed, gives the ids and scores that the collection gives."""
     done = export(name, DOCUMENTS, target, out=folder, **more)
     names = {"vectors": DOCUMENTS[5:6]}
-    exec(compile((folder / "query.py").read_text(), "query.py", "exec"), names)  # noqa: S102
+    exec(compile((folder / "query.py").read_text(), "query.py", "exec"), names)
     engine, where = engine_of(target)
     with engine.open(where) as collection:
         hits = collection.search(done.strategy.serving.queries(DOCUMENTS[5:6]), 10, done.strategy.effort)

@@ -131,7 +131,7 @@ class ChromaCollection(Collection):
         return NamedRows(vectors, names)
 
     def remove(self) -> None:
-        """Remove the collection."""
+        """Remove the collection and all that is in it."""
         if self.folder is not None and not _is_database(self.folder):
             return
         with self._working():
@@ -165,7 +165,7 @@ class ChromaCollection(Collection):
         self._stack.close()
 
     def __repr__(self) -> str:
-        """Where it is."""
+        """Where it is, without a password."""
         return str(self.where)
 
     def _working(self) -> Any:

@@ -173,7 +173,7 @@ class MilvusCollection(Collection):
         return NamedRows(vectors, id_texts(values, str(self)))
 
     def remove(self) -> None:
-        """Remove the collection."""
+        """Remove the collection and all that is in it."""
         if self.file is not None and not self.file.exists():
             return
         with self._working():
@@ -205,7 +205,7 @@ class MilvusCollection(Collection):
         self._stack.close()
 
     def __repr__(self) -> str:
-        """Where it is."""
+        """Where it is, without a password."""
         return str(self.where)
 
     @contextmanager

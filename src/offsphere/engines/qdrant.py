@@ -180,7 +180,7 @@ class QdrantCollection(Collection):
         return NamedRows(vectors, point_names(points, self.id_field, str(self)))
 
     def remove(self) -> None:
-        """Remove the collection."""
+        """Remove the collection and all that is in it."""
         if self.folder is not None:
             self.close()
             remove_from_folder(self.folder, self.where.name)
@@ -213,7 +213,7 @@ class QdrantCollection(Collection):
         self._stack.close()
 
     def __repr__(self) -> str:
-        """Where it is."""
+        """Where it is, without a password."""
         return str(self.where)
 
     def _working(self) -> Any:

@@ -197,7 +197,7 @@ class QdrantEdgeCollection(Collection):
                 shard.close()
 
     def __repr__(self) -> str:
-        """The folder."""
+        """Where its folder is."""
         return str(self.where)
 
     def _working(self) -> Any:
