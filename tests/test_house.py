@@ -196,6 +196,8 @@ ALLOWED = {
     "encode.function_digest": "the source of a function, of which a digest is made",
     "encode.static": "a model that is loaded",
     "engines.faiss": "the vectors of an index whose header was checked are mapped",
+    "engines.qdrant_edge": "it opens a lock",
+    "engines.qdrant_folder": "it has the disk keep what the client wrote",
     "engines.vector_writers": "it writes a member of an archive",
     "base.cached_folders": "it opens locks",
     "learning.encoders.callbacks": "torch loads tensors whose header was checked before",

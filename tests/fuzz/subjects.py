@@ -306,9 +306,9 @@ class Qdrant:
 
     @staticmethod
     def read(folder):
-        from offsphere.engines.qdrant import read_collection
+        from offsphere.engines.qdrant_folder import read_folder
 
-        return read_collection(folder, "things")
+        return read_folder(folder, "things", None, None)
 
 
 @subject("LanceDB table", anything=True)

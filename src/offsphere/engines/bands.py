@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -29,8 +30,8 @@ def band_target(where: Target, number: int) -> Target:
     """Where the collection of a band is: beside the others, by its name or that of its file."""
     if where.name:
         return where._replace(name=f"{where.name}_band{number:02d}")
-    stem, dot, ending = where.location.rpartition(".")
-    return where._replace(location=f"{stem}.band{number:02d}.{ending}" if dot else f"{where.location}.band{number:02d}")
+    path = Path(where.location)
+    return where._replace(location=str(path.with_name(f"{path.stem}.band{number:02d}{path.suffix}")))
 
 
 class BandedCollection(Collection):

@@ -1,7 +1,6 @@
-"""Elasticsearch and OpenSearch: what to set, from their documentation; neither was tried.
+"""Elasticsearch: what to set, from its documentation; it was not tried.
 
-Scores are made positive there: https://www.elastic.co/docs/reference/elasticsearch/mapping-reference/dense-vector and
-https://docs.opensearch.org/latest/field-types/supported-field-types/knn-spaces/.
+Scores are made positive there: https://www.elastic.co/docs/reference/elasticsearch/mapping-reference/dense-vector
 """
 
 from __future__ import annotations

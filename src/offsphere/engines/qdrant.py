@@ -1,134 +1,288 @@
-"""Qdrant: what to set for each metric, and a local collection to write to and read from.
+"""Qdrant: a server by its address, or a folder as Qdrant's own client keeps one for small collections.
 
-A collection for cosine stores normalised copies, so vectors are written to one for inner product, and a cosine
-collection is refused when it is read: its lengths are lost.
+Points have numbers or UUIDs, so an id is kept in the payload, and the point's own id is made from it. A server stores
+normalised copies for cosine: lengths are lost there.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from pathlib import Path
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from offsphere.base.errors import DataError, MissingExtraError, OffsphereError
+from offsphere.base.arrays import Array, Rows
+from offsphere.base.errors import MissingExtraError
 from offsphere.base.files import write_whole
-from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.spilled import gather_rows
-from offsphere.base.unfinished import is_unfinished, marked_unfinished, refuse_unfinished
-from offsphere.data.store import Store
-from offsphere.data.store_writer import locked
-from offsphere.data.vector_files import id_texts
-from offsphere.engines.collection import NamedRows
-from offsphere.engines.databases import database_folder, remove_unfinished, working_with
+from offsphere.base.unfinished import mark_beside
+from offsphere.engines.collection import Collection, CollectionFacts, Hits, IndexKind, Layout, NamedRows, StoredForm
+from offsphere.engines.databases import local_folder, working_with
 from offsphere.engines.engine import Engine
-from offsphere.engines.metric import Metric, MetricFacts, Returned
-from offsphere.engines.qdrant_points import check_points, point_places, point_vectors, read_configurations, storage_of
-from offsphere.engines.store_parts import blocks_of
+from offsphere.engines.metric import Metric, MetricFacts
+from offsphere.engines.qdrant_folder import (
+    folder_facts,
+    hasten,
+    opened_folder,
+    read_folder,
+    remove_from_folder,
+    settle,
+)
+from offsphere.engines.qdrant_parameters import (
+    DISTANCES,
+    ID,
+    VectorParameters,
+    chosen_vector,
+    hit_name,
+    point_id,
+    point_names,
+)
+from offsphere.engines.qdrant_points import storage_of
+from offsphere.engines.target import Target
+
+KEY = "QDRANT_API_KEY"  # the environment variable
+MARK = {"offsphere": "unfinished"}  # of a collection on a server
+NUMBERS = 500_000  # that a request carries: about ten megabytes of JSON, a third of what a server takes
+POINTS = 1_000  # that a request reads
+QUERIES = 100  # that a request asks
+SECONDS = 120  # that a request may take
+PAUSE = 0.2  # seconds between two looks at a server that builds its graph
 
 
-def write_collection(store: Store, folder: Path, name: str) -> None:
-    """Write the vectors into a new collection for inner product, with their ids as payload.
+class QdrantCollection(Collection):
+    """A collection of Qdrant."""
 
-    Raises:
-        DataError: There is such a collection already; half of one, left by a kill, is replaced.
-    """
-    storage = storage_of(folder, name)
-    with locked(folder):  # the lock of Qdrant's own client
-        _prepare(folder, name)
-    with _opened(folder) as (client, models):
-        if client.collection_exists(name):
-            raise DataError(f"{folder} has a collection {name!r} already: choose another name")
-        with marked_unfinished(storage):
-            parameters = models.VectorParams(size=store.manifest.dimension, distance=models.Distance.DOT)
-            client.create_collection(name, vectors_config=parameters)
-            ids, start = store.ids, 0
-            for block in blocks_of(store):
-                rows = block.astype(np.float32).tolist()
-                points = [
-                    models.PointStruct(id=number, vector=row, payload={"id": ids[number]})
-                    for number, row in enumerate(rows, start)
+    def __init__(self, where: Target, *, id_field: str | None = None, vector_name: str | None = None) -> None:
+        self.where, self.id_field, self.vector_name = where, id_field, vector_name
+        self.folder = local_folder(where)
+        self.index_kinds: tuple[IndexKind, ...] = ("exact",) if self.folder is not None else ("graph", "exact")
+        forms: tuple[StoredForm, ...] = ("float32", "float16", "int8", "binary")
+        self.stored_forms = forms[:1] if self.folder is not None else forms
+        self._client: Any = None
+        self._stack = ExitStack()
+
+    def facts(self) -> CollectionFacts | None:
+        """What the files of a folder say, or the server."""
+        if self.folder is not None:
+            self.close()
+            return folder_facts(self.folder, self.where.name, self.vector_name)
+        with self._working():
+            client = self._opened()
+            if not client.collection_exists(self.where.name):
+                return None
+            info = client.get_collection(self.where.name)
+            chosen = self._vector(info)
+            rows = client.count(self.where.name, exact=True).count
+        graph = info.config.hnsw_config.m > 0
+        return CollectionFacts(
+            chosen.width,
+            chosen.metric,
+            rows,
+            "HNSW" if graph else "exact",
+            stored=_stored_words(info),
+            normalized=chosen.metric is Metric.COSINE,
+            unfinished=(getattr(info.config, "metadata", None) or {}) == MARK,
+        )
+
+    def create(self, layout: Layout) -> None:
+        """Make the collection, marked as unfinished."""
+        models = _package().models
+        if self.folder is not None:
+            remove_from_folder(self.folder, self.where.name)  # what a kill left before it was known
+            storage = storage_of(self.folder, self.where.name)
+            write_whole(mark_beside(storage), f"{self.where.name} is being written\n".encode())
+        parameters = models.VectorParams(
+            size=layout.dimension,
+            distance=models.Distance(DISTANCES[layout.metric]),
+            datatype=models.Datatype.FLOAT16 if layout.stored == "float16" else None,
+        )
+        options: dict[str, Any] = {}
+        if self.folder is None:
+            options["metadata"] = MARK
+            options["quantization_config"] = _quantization(models, layout.stored)
+            options["hnsw_config"] = models.HnswConfigDiff(m=0) if layout.index == "exact" else None
+        with self._working():
+            self._opened().create_collection(self.where.name, vectors_config=parameters, **options)
+            hasten(self._client, self.where.name)
+
+    def add(self, ids: Sequence[str], rows: Rows) -> None:
+        """Add points; a server has them in its log before it answers, and goes on by itself."""
+        models = _package().models
+        at_once = max(1, NUMBERS // rows.shape[1])
+        with self._working():
+            for start in range(0, len(ids), at_once):
+                names = ids[start : start + at_once]
+                batch = models.Batch(
+                    ids=[point_id(name) for name in names],
+                    vectors=rows[start : start + at_once].tolist(),
+                    payloads=[{ID: name} for name in names],
+                )
+                self._opened().upsert(self.where.name, batch, wait=False)
+
+    def discard(self, ids: Sequence[str]) -> None:
+        """Remove the points of these ids."""
+        models = _package().models
+        with self._working():
+            points = models.PointIdsList(points=[point_id(name) for name in ids])
+            self._opened().delete(self.where.name, points, wait=True)
+
+    def finish(self) -> None:
+        """Wait until a server has built its graph, and take the mark away."""
+        with self._working():
+            client = self._opened()
+            if self.folder is not None:
+                settle(client, self.where.name, self.folder)
+                mark_beside(storage_of(self.folder, self.where.name)).unlink(missing_ok=True)
+                return
+            while client.get_collection(self.where.name).status.value in ("yellow", "grey"):
+                time.sleep(PAUSE)
+            client.update_collection(self.where.name, metadata={"offsphere": "finished"})
+
+    def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
+        """Ask for the best of each query."""
+        models = _package().models
+        ids: list[list[str]] = []
+        scores: list[Array] = []
+        with self._working():
+            client = self._opened()
+            info = client.get_collection(self.where.name)
+            using = self._vector(info).name or None
+            exact = info.config.hnsw_config.m == 0
+            params = models.SearchParams(hnsw_ef=max(effort, k) if effort is not None else None, exact=exact)
+            for start in range(0, len(queries), QUERIES):
+                requests = [
+                    models.QueryRequest(
+                        query=query, limit=k, using=using, params=params, with_payload=[self.id_field or ID]
+                    )
+                    for query in queries[start : start + QUERIES].tolist()
                 ]
-                client.upsert(name, points)
-                start += len(rows)
+                for answer in client.query_batch_points(self.where.name, requests):
+                    ids.append([hit_name(point, self.id_field) for point in answer.points])
+                    scores.append(np.array([point.score for point in answer.points], np.float64))
+        return Hits(ids, scores)
+
+    def read(self) -> NamedRows:
+        """Read the files of a folder, where lengths are whatever the metric; or what a server gives."""
+        if self.folder is not None:
+            self.close()
+            return read_folder(self.folder, self.where.name, self.id_field, self.vector_name)
+        points: list[tuple[Any, Any]] = []
+        with self._working():
+            client = self._opened()
+            chosen = self._vector(client.get_collection(self.where.name))
+            rows = client.count(self.where.name, exact=True).count
+            vectors = gather_rows(self._blocks(client, chosen, points), (rows, chosen.width), np.float32, str(self))
+        return NamedRows(vectors, point_names(points, self.id_field, str(self)))
+
+    def remove(self) -> None:
+        """Remove the collection and all that is in it."""
+        if self.folder is not None:
+            self.close()
+            remove_from_folder(self.folder, self.where.name)
+            return
+        with self._working():
+            self._opened().delete_collection(self.where.name)
+
+    def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
+        """Ask by Qdrant's own client."""
+        where, params = f"path={json.dumps(self.where.location)}", ""
+        lines = ["from qdrant_client import QdrantClient"]
+        if self.folder is None:
+            where = f'url={json.dumps(self.where.location)}, api_key=os.environ.get("{KEY}")'
+            lines.insert(0, "import os")
+            if layout.index == "exact" or effort is not None:
+                lines[-1] += ", models"
+                word = "exact=True" if layout.index == "exact" else f"hnsw_ef={max(effort or k, k)}"
+                params = f", search_params=models.SearchParams({word})"
+        lines += [
+            f"client = QdrantClient({where})",
+            f"answer = client.query_points({json.dumps(self.where.name)}, query=query.tolist(), limit={k}{params})",
+            f'hits = [(point.payload["{ID}"], point.score) for point in answer.points]',
+            "client.close()",
+        ]
+        return "\n".join(lines)
+
+    def close(self) -> None:
+        """Let go of the folder, or of the connection."""
+        self._client = None
+        self._stack.close()
+
+    def __repr__(self) -> str:
+        """Where it is, without a password."""
+        return str(self.where)
+
+    def _working(self) -> Any:
+        return working_with("Qdrant", self.folder if self.folder is not None else self.where, KEY)
+
+    def _opened(self) -> Any:
+        """The client, which is opened when it is first needed."""
+        if self._client is None:
+            package = _package()
+            if self.folder is not None:
+                self._client = self._stack.enter_context(opened_folder(package, self.folder))
+                hasten(self._client, self.where.name)
+            else:
+                self._client = package.QdrantClient(
+                    url=self.where.location,
+                    api_key=os.environ.get(KEY),
+                    timeout=SECONDS,
+                    check_compatibility=False,  # it would ask the server, and warn where it may not
+                )
+                self._stack.callback(self._client.close)
+        return self._client
+
+    def _vector(self, info: Any) -> VectorParameters:
+        vectors = info.config.params.vectors
+        if isinstance(vectors, dict):
+            parameters: object = {name: value.model_dump() for name, value in vectors.items()}
+        else:
+            parameters = vectors.model_dump() if vectors is not None else None
+        return chosen_vector(parameters, self.vector_name, str(self.where))
+
+    def _blocks(self, client: Any, chosen: VectorParameters, points: list[tuple[Any, Any]]) -> Iterator[Rows]:
+        """The vectors that a server gives, a block at a time; the ids of their points are put into a list."""
+        following = None
+        while True:
+            records, following = client.scroll(
+                self.where.name,
+                limit=POINTS,
+                offset=following,
+                with_payload=[self.id_field or ID],
+                with_vectors=[chosen.name] if chosen.name else True,
+            )
+            points += [(record.id, (record.payload or {}).get(self.id_field or ID)) for record in records]
+            vectors = [record.vector[chosen.name] if chosen.name else record.vector for record in records]
+            yield np.array(vectors, np.float32).reshape(-1, chosen.width)
+            if following is None:
+                return
 
 
-def read_collection(folder: Path, name: str) -> NamedRows:
-    """Read the vectors of a collection, with the ids of their payload or else of their points.
-
-    Raises:
-        DataError: There is no such collection, half of one, one for cosine, or one of several vectors a point.
-    """
-    with locked(database_folder("Qdrant", folder)):
-        configurations = read_configurations(folder)
-        if name not in configurations:
-            raise DataError(f"{folder} has no collection {name!r}: it has {', '.join(configurations) or 'none'}")
-        storage = storage_of(folder, name)
-        refuse_unfinished(storage)
-        width = _width(configurations[name], name)
-        places = point_places(storage)
-        if not places:
-            raise DataError(f"the collection {name!r} has no points")
-        ids = id_texts([given for _, given, _ in places], str(storage))
-        blocks = point_vectors(storage, [row for _, _, row in places], width)
-        return gather_rows(blocks, (len(places), width), np.float32, str(storage)), ids
+def _quantization(models: Any, stored: StoredForm) -> Any:
+    """How a server is told to search in fewer bits; it keeps the numbers themselves, and compares again with them."""
+    if stored == "int8":
+        return models.ScalarQuantization(scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8))
+    if stored == "binary":
+        return models.BinaryQuantization(binary=models.BinaryQuantizationConfig())
+    return None
 
 
-def _width(configuration: dict[str, Any], name: str) -> int:
-    """How many dimensions the vectors of a collection have; an error where they are not what can be imported."""
-    parameters = configuration.get("vectors")
-    if not isinstance(parameters, dict) or "size" not in parameters:
-        names = ", ".join(parameters) if isinstance(parameters, dict) else ""
-        raise DataError(
-            f"the collection {name!r} has named vectors ({names or 'none that are dense'}): only a collection with one "
-            "vector a point, without a name, can be imported"
-        )
-    if parameters.get("multivector_config"):
-        raise DataError(f"the collection {name!r} has several vectors a point: only one a point can be imported")
-    if parameters.get("distance") == "Cosine":
-        raise DataError(
-            f"the collection {name!r} is one for cosine: Qdrant normalised its vectors when they were stored, so "
-            "their lengths are lost; import from where they came from"
-        )
-    width = parameters["size"]
-    if type(width) is not int or width < 1:
-        raise DataError(f"the collection {name!r} claims vectors of {width!r} dimensions")
-    return width
+def _stored_words(info: Any) -> str:
+    """How a server stores numbers."""
+    quantized = info.config.quantization_config
+    return "float32" if quantized is None else f"float32 and {type(quantized).__name__}"
 
 
-def _prepare(folder: Path, name: str) -> None:
-    """Make a database where there is none, and remove what a killed export left of a collection."""
-    configurations = read_configurations(folder)
-    meta, storage = folder / "meta.json", storage_of(folder, name)
-    if not meta.exists():  # the client would leave an empty file if it were killed
-        write_whole(meta, json.dumps({"collections": {}, "aliases": {}}).encode())
-    if is_unfinished(storage):
-        if name in configurations:
-            known = read_json_object(meta)
-            del known["collections"][name]
-            write_whole(meta, json.dumps(known).encode())
-        remove_unfinished(storage.parent, storage)
-    check_points(folder)
-
-
-@contextmanager
-def _opened(folder: Path) -> Iterator[tuple[Any, Any]]:
-    """Open a local database, and give the package's models beside it."""
+def _package() -> Any:
     try:
-        from qdrant_client import QdrantClient, models
+        import qdrant_client
     except ImportError as error:
         raise MissingExtraError("qdrant-client", "qdrant") from error
-    with working_with("Qdrant", folder):
-        try:
-            client = QdrantClient(path=str(folder))
-        except RuntimeError as error:  # what it raises where another client is there
-            raise OffsphereError(f"another process uses the Qdrant database {folder}: wait for it") from error
-        with closing(client):
-            yield client, models
+    return qdrant_client
 
 
 QDRANT = Engine(
@@ -136,10 +290,18 @@ QDRANT = Engine(
     metrics=MappingProxyType(
         {
             Metric.COSINE: MetricFacts(
-                "VectorParams(distance=Distance.COSINE): it stores normalised copies", Returned(), keeps_length=False
+                "VectorParams(distance=Distance.COSINE): it stores normalised copies", keeps_length=False
             ),
             Metric.INNER_PRODUCT: MetricFacts("VectorParams(distance=Distance.DOT)"),
             Metric.EUCLIDEAN: MetricFacts("VectorParams(distance=Distance.EUCLID)"),
         }
+    ),
+    prefix="qdrant",
+    location="FOLDER-OR-URL:COLLECTION",
+    open=QdrantCollection,
+    notes=(
+        "A server stores normalised vectors for cosine: lengths are lost.",
+        "A folder is searched exactly, by the client itself: for up to some 20,000 vectors.",
+        f"The key of a server is read from {KEY}.",
     ),
 )

@@ -21,6 +21,7 @@ from offsphere.base.arrays import Array
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import open_file, reading
 from offsphere.base.reading.json_files import read_json_object
+from offsphere.engines.qdrant_parameters import VectorParameters
 
 KIND = "a local Qdrant collection"
 NAMED = ("qdrant_client.http.models.models", "PointStruct")
@@ -53,29 +54,38 @@ def storage_of(folder: Path, name: str) -> Path:
     return folder / "collection" / name / "storage.sqlite"
 
 
-def point_places(path: Path) -> list[tuple[str | int, str | int, int]]:
-    """What is known of each point but its vector, in the order in which Qdrant gives points: numbers, then texts.
+def count_points(path: Path) -> int:
+    """How many points a collection has; none where the file is not there yet.
+
+    Raises:
+        DataError: It is no such file.
+    """
+    if not path.exists():
+        return 0
+    with reading(path, KIND), _connected(path) as connection:
+        return int(connection.execute("SELECT COUNT(*) FROM points").fetchone()[0])
+
+
+def point_rows(path: Path, id_field: str) -> list[tuple[str | int, Any, int]]:
+    """What is known of each point but its vector: those with numbers in their order, then others as they were added.
 
     Returns:
-        The id of each point, the one that its payload names (or that of the point), and its row in the table.
+        The id of each point, what its payload has in the field, and its row in the table.
 
     Raises:
         DataError: It is no such file, or a point is none.
     """
-    latest: dict[str | int, tuple[str | int | None, int]] = {}
+    latest: dict[str | int, tuple[Any, int]] = {}
     for row, point in _points(path, "SELECT rowid, point FROM points ORDER BY rowid"):
         payload = point.get("payload") or {}
         if not isinstance(payload, dict):
             raise DataError(f"{path}: the payload of point {point['id']!r} is no mapping")
-        latest[point["id"]] = (payload.get("id"), row)
-    lacking = [name for name, (given, _) in latest.items() if given is None]
-    if lacking and len(lacking) < len(latest):
-        raise DataError(f"{path}: point {lacking[0]!r} has no 'id' in its payload, and others have: give each one")
-    order = sorted(latest, key=lambda name: (isinstance(name, str), name))
-    return [(name, name if latest[name][0] is None else latest[name][0], latest[name][1]) for name in order]  # type: ignore[misc]
+        latest[point["id"]] = (payload.get(id_field), row)
+    points = [(name, given, row) for name, (given, row) in latest.items()]
+    return sorted(points, key=lambda point: (1, point[2]) if isinstance(point[0], str) else (0, point[0]))
 
 
-def point_vectors(path: Path, rows: list[int], width: int) -> Iterator[Array]:
+def point_vectors(path: Path, rows: list[int], vector: VectorParameters) -> Iterator[Array]:
     """The vectors of the points in some rows of the table, a block at a time.
 
     Raises:
@@ -85,7 +95,7 @@ def point_vectors(path: Path, rows: list[int], width: int) -> Iterator[Array]:
         chosen = rows[start : start + BATCH]
         query = f"SELECT rowid, point FROM points WHERE rowid IN ({', '.join(map(str, chosen))})"  # noqa: S608  # numbers
         with reading(path, KIND), np.errstate(over="ignore"):  # an infinity is refused by whoever stores it
-            vectors = {row: _vector(path, point, width) for row, point in _points(path, query)}
+            vectors = {row: _vector(path, point, vector) for row, point in _points(path, query)}
             yield np.array([vectors[row] for row in chosen], np.float64).astype(np.float32)
 
 
@@ -104,12 +114,15 @@ def check_points(folder: Path) -> None:
 
 def _points(path: Path, query: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The points that a query gives, as mappings, with their rows."""
-    with reading(path, KIND):
-        open_file(path).close()  # whose errors are clearer
-        # to be written, since what a killed writer began is rolled back by the next one who reads
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as connection:
-            for row, pickled in connection.execute(query):
-                yield int(row), _plain_point(path, row, pickled)
+    with reading(path, KIND), _connected(path) as connection:
+        for row, pickled in connection.execute(query):
+            yield int(row), _plain_point(path, row, pickled)
+
+
+def _connected(path: Path) -> closing[sqlite3.Connection]:
+    """Open the table; to be written, since what a killed writer began is rolled back by the next one who reads."""
+    open_file(path).close()  # whose errors are clearer
+    return closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True))
 
 
 def _plain_point(path: Path, row: int, pickled: bytes) -> dict[str, Any]:
@@ -122,17 +135,18 @@ def _plain_point(path: Path, row: int, pickled: bytes) -> dict[str, Any]:
     return values
 
 
-def _vector(path: Path, point: dict[str, Any], width: int) -> list[float]:
+def _vector(path: Path, point: dict[str, Any], wanted: VectorParameters) -> list[float]:
     """The vector of a point; that of a batch stands in a mapping, under the empty name."""
     vector = point.get("vector")
-    if isinstance(vector, dict) and list(vector) == [""]:
-        vector = vector[""]
+    if isinstance(vector, dict):
+        vector = vector.get(wanted.name)
     if (
         not isinstance(vector, list)
-        or len(vector) != width
+        or len(vector) != wanted.width
         or not all(isinstance(value, float | int) for value in vector)
     ):
-        raise DataError(f"{path}: point {point['id']!r} has no vector of {width} numbers")
+        called = f" called {wanted.name!r}" if wanted.name else ""
+        raise DataError(f"{path}: point {point['id']!r} has no vector{called} of {wanted.width} numbers")
     return vector
 
 

@@ -17,11 +17,18 @@ from offsphere.engines.target import Target
 # isort: off
 from offsphere.engines.faiss import FAISS as FAISS
 from offsphere.engines.qdrant import QDRANT as QDRANT
+from offsphere.engines.qdrant_edge import QDRANT_EDGE as QDRANT_EDGE
+from offsphere.engines.chroma import CHROMA as CHROMA
+from offsphere.engines.milvus import MILVUS as MILVUS
 from offsphere.engines.postgres import POSTGRES as POSTGRES
 from offsphere.engines.lancedb import LANCEDB as LANCEDB
 from offsphere.engines.usearch import USEARCH as USEARCH
 from offsphere.engines.hnswlib import HNSWLIB as HNSWLIB
 from offsphere.engines.elasticsearch import ELASTICSEARCH as ELASTICSEARCH
+from offsphere.engines.opensearch import OPENSEARCH as OPENSEARCH
+from offsphere.engines.weaviate import WEAVIATE as WEAVIATE
+from offsphere.engines.vespa import VESPA as VESPA
+from offsphere.engines.redis import REDIS as REDIS
 # isort: on
 
 ENGINES: tuple[Engine, ...] = tuple(engine for engine in tuple(vars().values()) if isinstance(engine, Engine))

@@ -1,0 +1,27 @@
+"""Redis with its search module: what to set, from its documentation; it was not tried.
+
+https://redis.io/docs/latest/develop/ai/search-and-query/vectors/
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from offsphere.engines.engine import Engine
+from offsphere.engines.metric import Metric, MetricFacts, Returned
+
+REDIS = Engine(
+    name="Redis",
+    metrics=MappingProxyType(
+        {
+            Metric.COSINE: MetricFacts("FT.CREATE ... VECTOR HNSW ... DISTANCE_METRIC COSINE", Returned(-1, 1.0)),
+            Metric.INNER_PRODUCT: MetricFacts("FT.CREATE ... VECTOR HNSW ... DISTANCE_METRIC IP", Returned(-1, 1.0)),
+            Metric.EUCLIDEAN: MetricFacts(
+                "FT.CREATE ... VECTOR HNSW ... DISTANCE_METRIC L2",
+                score="the documentation writes the distance, its users find the square of it",
+            ),
+        }
+    ),
+    notes=("It looks at 10 candidates (EF_RUNTIME) where nobody says otherwise.",),
+    tested=False,
+)

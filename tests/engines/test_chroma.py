@@ -1,0 +1,188 @@
+"""Chroma in a folder and as a server: a graph that finds what the scorer ranks first, and files that reading leaves."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import os
+import socket
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from offsphere.base.errors import DataError, OffsphereError
+from offsphere.engines.export import export
+from offsphere.engines.registry import engine_of
+from tests.engines.laws_q import (
+    DOCUMENTS,
+    MADE,
+    NAMES,
+    ODD_IDS,
+    QUERIES,
+    SOME_NAMES,
+    check_again,
+    check_ids,
+    check_kill,
+    check_read_back,
+    check_real,
+    check_served,
+    check_snippet,
+    read_back,
+)
+from tests.processes import PATIENCE
+
+chroma = pytest.importorskip("chromadb")
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the package
+QUIET = chroma.Settings(anonymized_telemetry=False)
+
+
+@pytest.fixture
+def target(tmp_path):
+    return f"chroma:{tmp_path}/db:things"
+
+
+@pytest.mark.parametrize("name", SOME_NAMES + MADE)
+def test_scorers_are_served_by_the_graph(target, name):
+    check_served(name, target)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_every_scorer_is_served(target, name):
+    check_served(name, target)
+
+
+def test_more_effort_finds_more(target):
+    rows = np.random.default_rng(3)
+    documents = (rows.normal(size=(6000, 32)) * rows.lognormal(0, 1, (6000, 1))).astype(np.float32)
+    queries = rows.normal(size=(50, 32)).astype(np.float32)
+    done = export("euclidean", documents, target, queries=queries, goal=0.999)
+    assert done.strategy.effort > 100  # what Chroma begins with was too little
+    assert done.passed
+    assert export("euclidean", documents, target, queries=queries, effort=10, replace=True).verification.recall < 0.95
+
+
+def test_real_vectors_are_served_by_a_graph(target, embedded):
+    check_real(embedded("cranfield")[1], target)
+
+
+def test_what_was_stored_comes_back(target):
+    check_read_back(target)
+
+
+def test_lengths_survive_under_cosine(target):
+    export("cosine", DOCUMENTS, target)
+    rows, facts = read_back(target)
+    assert not facts.normalized
+    assert all(np.allclose(rows[str(row)], vector, rtol=1e-6) for row, vector in enumerate(DOCUMENTS))
+
+
+@pytest.mark.parametrize("name", ["dot", "standardize + polar(1, 0.5)"])
+def test_the_snippet_runs_as_it_is_printed(tmp_path, target, name):
+    check_snippet(name, target, tmp_path / "out")
+
+
+def test_a_kill_in_the_middle_loses_nothing(tmp_path, target):
+    check_kill(target, tmp_path / "out")
+    check_kill(f"chroma:{tmp_path}/db:unnoted", None)
+
+
+def test_a_finished_export_is_left_alone(tmp_path, target):
+    check_again(target, tmp_path / "out", pytest.raises(DataError, match="already: choose another name"))
+
+
+def test_ids_of_any_text_survive(target):
+    check_ids(target, ODD_IDS)
+
+
+def test_reading_changes_no_byte(tmp_path, target):
+    export("dot", DOCUMENTS, target)
+
+    def digests():
+        files = [path for path in (tmp_path / "db").rglob("*") if path.is_file()]
+        return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+    before = digests()
+    read_back(target)
+    assert digests() == before
+    client = chroma.PersistentClient(str(tmp_path / "db"), settings=QUIET)
+    client.close()
+    assert digests() != before  # what a client of Chroma does, and why there is a copy
+
+
+def test_collections_that_others_made_are_read(tmp_path, target):
+    client = chroma.PersistentClient(str(tmp_path / "db"), settings=QUIET)
+    collection = client.create_collection("things", embedding_function=None)  # without any setting
+    embeddings = [[3.0, 4.0], [0.5, 1.0]]
+    collection.add(ids=["a", "b"], embeddings=embeddings, metadatas=[{"code": 7}, {"code": "x"}])
+    client.close()
+    rows, facts = read_back(target)
+    assert {name: row.tolist() for name, row in rows.items()} == {"a": [3, 4], "b": [0.5, 1]}
+    assert (facts.dimension, str(facts.metric), facts.unfinished) == (2, "euclidean", False)
+    assert set(read_back(target, id_field="code")[0]) == {"7", "x"}
+    with pytest.raises(DataError, match="'a' has no 'title' in its metadata"):
+        read_back(target, id_field="title")
+    with pytest.raises(DataError, match="has one vector a document, without a name"):
+        read_back(target, vector_name="text")
+
+
+def test_what_cannot_be_opened_is_one_line_and_makes_nothing(tmp_path):
+    with pytest.raises(OffsphereError, match=r"Chroma does not answer at chroma:http://127\.0\.0\.1:9:things"):
+        export("dot", DOCUMENTS, "chroma:http://127.0.0.1:9:things")
+    with pytest.raises(DataError, match=r"cannot read the address of chroma:http://me:\*\*\*@127"):
+        export("dot", DOCUMENTS, "chroma:http://me:secret@127.0.0.1:9:things")
+    with pytest.raises(DataError, match="write http://localhost:8000"):
+        export("dot", DOCUMENTS, "chroma:localhost:8000:things")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="is a file, not the folder of a Chroma database"):
+        export("dot", DOCUMENTS, f"chroma:{tmp_path}/file:things")
+    with pytest.raises(OffsphereError, match="Expected a name containing 3-512 characters"):
+        export("dot", DOCUMENTS, f"chroma:{tmp_path}/db:a b")
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "chroma.sqlite3").write_bytes(b"no database" * 1000)
+    with pytest.raises(OffsphereError, match=r"chroma\.sqlite3"):
+        read_back(f"chroma:{tmp_path}/bad:things")
+    for _ in range(2):
+        engine, where = engine_of(f"chroma:{tmp_path}/none:things")
+        with engine.open(where) as collection:
+            assert collection.facts() is None
+            collection.remove()
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A real server on the loopback address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = Path(sys.executable).with_name("chroma")
+    command = [program, "run", "--path", tmp_path / "served", "--host", "127.0.0.1", "--port", str(port)]
+    quiet = {**os.environ, "ANONYMIZED_TELEMETRY": "False"}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=quiet)
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.1)
+    yield f"chroma:http://127.0.0.1:{port}"
+    process.terminate()
+    process.wait(PATIENCE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()  # the client of the snippet leaves its connection open
+
+
+def test_a_server_holds_what_a_folder_holds(tmp_path, server):
+    check_served("polar(1, 0.5)", f"{server}:first")
+    check_read_back(f"{server}:second")
+    check_snippet("dot", f"{server}:third", tmp_path / "out")
+    check_again(f"{server}:fourth", tmp_path / "again", pytest.raises(DataError, match="already: choose another name"))
+    check_kill(f"{server}:fifth", tmp_path / "killed")
+    assert export("dot", DOCUMENTS, f"{server}:third", queries=QUERIES, replace=True).passed
