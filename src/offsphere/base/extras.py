@@ -20,6 +20,10 @@ PACKAGES = {
     "faiss": ("faiss-cpu", "faiss"),
     "qdrant_client": ("qdrant-client", "qdrant"),
     "lancedb": ("lancedb", "lancedb"),
+    "psycopg": ("psycopg[binary]", "postgres"),
+    "duckdb": ("duckdb", "duckdb"),
+    "apsw": ("apsw", "sqlite"),
+    "sqlite_vec": ("sqlite-vec", "sqlite"),
 }
 
 

@@ -9,15 +9,16 @@ from pathlib import Path
 
 from offsphere.base.errors import DataError, OffsphereError, first_line
 from offsphere.base.unfinished import mark_beside
+from offsphere.engines.target import hide_password
 
 
 @contextmanager
-def working_with(engine: str, folder: Path) -> Iterator[None]:
+def working_with(engine: str, where: object) -> Iterator[None]:
     """Turn whatever the package of an engine raises into one line; its errors are of every kind.
 
     Args:
         engine: Its name.
-        folder: Of the database.
+        where: The folder, file or address of the database; its password is not told.
 
     Raises:
         OffsphereError: In place of any other error; those of offsphere pass.
@@ -27,7 +28,7 @@ def working_with(engine: str, folder: Path) -> Iterator[None]:
     except OffsphereError:
         raise
     except Exception as error:
-        raise OffsphereError(f"{engine} cannot use {folder}: {first_line(error)}") from error
+        raise OffsphereError(hide_password(f"{engine} cannot use {where}: {first_line(error)}")) from error
 
 
 def database_folder(engine: str, folder: Path) -> Path:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from offsphere.engines.collection import Collection
 from offsphere.engines.metric import Metric, MetricFacts
-from offsphere.engines.target import Target
 
 BATCH = 4096  # vectors that are handed to an engine at a time
 
@@ -23,7 +22,8 @@ class Engine:
         location: How a target is written, after the prefix.
         named: Whether a collection has a name beside its file, folder or address.
         suffix: The ending of its files, by which one is known without the prefix.
-        open: Opens a collection, which need not be there yet.
+        open: Opens a collection at a target, which need not be there yet; where it has fields or columns it takes
+            ``id_field`` and ``vector_name``, the names of those that hold the ids and the vectors.
         largest_k: The most documents that a query gets; nothing where there is no such limit.
         notes: What bites, a sentence each.
         tested: Whether the settings were tried on the engine itself, or taken from its documentation.
@@ -35,7 +35,7 @@ class Engine:
     location: str = ""
     named: bool = True
     suffix: str = ""
-    open: Callable[[Target], Collection] | None = None
+    open: Callable[..., Collection] | None = None
     largest_k: int | None = None
     notes: tuple[str, ...] = ()
     tested: bool = True
