@@ -92,8 +92,11 @@ class LanceCollection(Collection):
         if is_unfinished(marked):
             remove_unfinished(self.files, marked)
         numbers = pa.float16() if layout.stored == "float16" else pa.float32()
-        columns = [(self.id_field or ID, pa.string()), (self.vector_name or VECTOR, pa.list_(numbers, layout.dimension))]
-        note = TableNote.made_for(layout)._replace(unfinished=False)  # the mark says that; a schema stays as it is
+        columns = [
+            (self.id_field or ID, pa.string()),
+            (self.vector_name or VECTOR, pa.list_(numbers, layout.dimension)),
+        ]
+        note = TableNote.made_for(layout).finished()  # the mark says that; a schema stays as it is
         with self._working():
             mark_unfinished(marked)
             self._table = _connect(self.folder).create_table(

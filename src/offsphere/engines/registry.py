@@ -17,6 +17,8 @@ from offsphere.engines.faiss import FAISS as FAISS
 from offsphere.engines.qdrant import QDRANT as QDRANT
 from offsphere.engines.postgres import POSTGRES as POSTGRES
 from offsphere.engines.lancedb import LANCEDB as LANCEDB
+from offsphere.engines.duckdb import DUCKDB as DUCKDB
+from offsphere.engines.sqlite import SQLITE as SQLITE
 from offsphere.engines.usearch import USEARCH as USEARCH
 from offsphere.engines.elasticsearch import ELASTICSEARCH as ELASTICSEARCH
 # isort: on

@@ -1,12 +1,13 @@
 """The note in a table that an export of ours made: what for, and whether it is finished.
 
-Databases that compare every row know no metric: each query says it. Whoever takes an export up again, or asks the table,
-reads here what it was made for.
+Databases that compare every row know no metric: each query says it. Whoever takes an export up again, or asks the
+table, reads here what it was made for.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, get_args
+from dataclasses import dataclass, replace
+from typing import get_args
 
 from offsphere.engines.collection import IndexKind, Layout, StoredForm
 from offsphere.engines.metric import Metric
@@ -15,7 +16,8 @@ OURS = "offsphere: "
 UNFINISHED = "unfinished"
 
 
-class TableNote(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TableNote:
     """What a table was made for.
 
     Example:
@@ -38,6 +40,10 @@ class TableNote(NamedTuple):
     def made_for(cls, layout: Layout) -> TableNote:
         """The note of a table that is about to be filled."""
         return cls(layout.metric, layout.index, layout.stored, unfinished=True)
+
+    def finished(self) -> TableNote:
+        """The note of the same table when all is there."""
+        return replace(self, unfinished=False)
 
     @classmethod
     def of(cls, text: str | None) -> TableNote | None:
