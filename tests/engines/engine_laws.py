@@ -29,8 +29,7 @@ SIMILARITIES = (
 )
 TRANSFORMS = ("", "center + ", "whiten(0.5) + ", "drop-top(1) + ", "standardize + ")
 SCORERS = [transform + similarity for transform in TRANSFORMS for similarity in SIMILARITIES]
-BIASED = [f"{similarity} + csls" for similarity in ("cosine", "dot")]
-STANDARDIZED = ["cosine + z-score"]
+MADE_FROM_DATA = ("csls", "z-score", "csls + z-score")
 ODD_IDS = [
     "it's",
     'a "quoted" one',
@@ -53,17 +52,20 @@ def vectors_of(seed=0, rows=600, width=16):
 DOCUMENTS, QUERIES = vectors_of(0), vectors_of(1, 40)
 
 
-def fitted(name):
-    """A scorer by its name, its transforms and biases fitted on the documents."""
-    from offsphere.scoring.names import parse_scorer
-
-    scorer = parse_scorer(name)
-    return scorer.fit(osp.Moments.of(DOCUMENTS)) if scorer.transforms else scorer
+def scorer_of(name):
+    """A scorer by its name; one that is made from data is made from ours."""
+    if name not in MADE_FROM_DATA:
+        return name
+    ids = [str(row) for row in range(len(DOCUMENTS))]
+    scorer = osp.Scorer()
+    if "csls" in name:
+        scorer = osp.csls(scorer, DOCUMENTS, vectors_of(2, 50), ids=ids)
+    return osp.standardize_queries(scorer, DOCUMENTS, ids=ids) if "z-score" in name else scorer
 
 
 def check_exact(target, name, error=1e-4):
     """An exact index returns the exact answer, and its scores become ours."""
-    done = export(name, DOCUMENTS, target, queries=QUERIES, index="exact", replace=True)
+    done = export(scorer_of(name), DOCUMENTS, target, queries=QUERIES, index="exact", replace=True)
     assert done.verification.recall == 1.0
     assert done.verification.short == 0
     assert done.verification.score_error < error
@@ -124,9 +126,9 @@ def check_reads_back(target, name="dot"):
     assert all(set(answer) == set(ids) for answer in odd.ids)
 
 
-def check_idempotent(target, folder):
+def check_idempotent(target, folder, name="euclidean"):
     """A finished export that is run again changes nothing; other content is refused, and taken with replace."""
-    done = export("dot", DOCUMENTS, target, queries=QUERIES, out=folder)
+    done = export(name, DOCUMENTS, target, queries=QUERIES, out=folder)
     before = contents(target)
     engine, where = engine_of(target)
 
@@ -135,25 +137,26 @@ def check_idempotent(target, folder):
 
     with pytest.MonkeyPatch.context() as patch:
         kind = type(engine.open(where))
-        for name in ("create", "add", "remove", "discard", "finish"):
-            patch.setattr(kind, name, never)
-        again = export("dot", DOCUMENTS, target, queries=QUERIES, out=folder)
+        for step in ("create", "add", "remove", "discard", "finish"):
+            patch.setattr(kind, step, never)
+        again = export(name, DOCUMENTS, target, queries=QUERIES, out=folder)
     assert again.verification.recall == done.verification.recall == 1.0
     other = DOCUMENTS[:, :5] * 2
     for out in (folder, None):
-        with pytest.raises(DataError, match=r"holds 600 vectors of 1\d dimensions.*--replace"):
-            export("dot", other, target, queries=QUERIES[:, :5], out=out)
+        with pytest.raises(DataError, match=r"holds 600 vectors of 16 dimensions.*--replace"):
+            export(name, other, target, queries=QUERIES[:, :5], out=out)
     after = contents(target)
     assert before.keys() == after.keys()
     assert all((before[key] == after[key]).all() for key in before)
-    export("dot", other, target, queries=QUERIES[:, :5], out=folder, replace=True)
+    export(name, other, target, queries=QUERIES[:, :5], out=folder, replace=True)
     assert len(contents(target)) == len(other)
 
 
 KILLED = """
 import json, os, signal, sys
 import numpy as np
-from offsphere.engines import export as exporting, filling, serving
+from offsphere.engines import serving
+from offsphere.engines.export import export
 from offsphere.engines.registry import engine_of
 
 options = json.loads(sys.argv[1])
@@ -174,11 +177,11 @@ def counted(self, *given):
 
 setattr(kind, step, counted)
 documents = np.load(options["documents"])
-exporting.export("dot", documents, options["target"], ids=options["ids"], index=options["index"], out=options["out"])
+export(options["name"], documents, options["target"], ids=options["ids"], index=options["index"], out=options["out"])
 """
 
 
-def check_killed(target, folder, *, step="add", calls=4, moment="after", index="exact"):
+def check_killed(target, folder, *, step="add", calls=4, moment="after", index="exact", name="dot"):
     """An export that is killed in the middle is seen as such, and the same command ends with the same collection.
 
     Args:
@@ -188,13 +191,14 @@ def check_killed(target, folder, *, step="add", calls=4, moment="after", index="
         calls: In which of its calls.
         moment: Whether it comes before the call or after.
         index: exact, graph or lists.
+        name: Of the scorer: one whose vectors are stored as they are.
     """
     folder.mkdir()
     np.save(folder / "documents.npy", DOCUMENTS)
     ids = [f"document {row}" for row in range(len(DOCUMENTS))]
     ids[200 : 200 + len(ODD_IDS)] = ODD_IDS
     options = {"target": target, "documents": str(folder / "documents.npy"), "ids": ids, "index": index}
-    options |= {"out": str(folder / "out"), "step": step, "calls": calls, "moment": moment}
+    options |= {"out": str(folder / "out"), "step": step, "calls": calls, "moment": moment, "name": name}
     child = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", KILLED, json.dumps(options)],
         env=environment_with(ROOT),
@@ -208,7 +212,7 @@ def check_killed(target, folder, *, step="add", calls=4, moment="after", index="
     with engine.open(where) as collection:
         facts = collection.facts()
     assert facts.unfinished == (step != "finish" or moment == "before")
-    done = export("dot", DOCUMENTS, target, ids=ids, index=index, out=folder / "out")
+    done = export(name, DOCUMENTS, target, ids=ids, index=index, out=folder / "out")
     assert done.rows == len(DOCUMENTS)
     assert done.verification.recall >= 0.95
     there = contents(target)

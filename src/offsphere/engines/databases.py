@@ -1,34 +1,67 @@
-"""Collections in the folder of a database: half of one is known as such, and errors of the database are one line."""
+"""Collections in a database, a folder or a server: half of one is known as such, and its errors are one line."""
 
 from __future__ import annotations
 
+import re
 import shutil
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from offsphere.base.errors import DataError, OffsphereError, first_line
 from offsphere.base.unfinished import mark_beside
-from offsphere.engines.target import hide_password
+from offsphere.engines.target import Target, hide_password
+
+_HOST_AND_PORT = re.compile(r"(localhost|[\w-]+(\.[\w-]+)*):\d{2,5}")
+_ABSENT = re.compile(
+    r"(?i)refused|unreachable|timed? ?out|deadline|could not connect|not resolve|name or service|no route|unavailable"
+)
+_LOCKED_OUT = re.compile(r"(?i)\b40[13]\b|unauthori[sz]ed|unauthenticated|forbidden|auth check failure")
 
 
 @contextmanager
-def working_with(engine: str, where: object) -> Iterator[None]:
-    """Turn whatever the package of an engine raises into one line; its errors are of every kind.
+def working_with(engine: str, where: object, key: str = "") -> Iterator[None]:
+    """Turn whatever the package of an engine raises into one line, without a password, and keep its warnings back.
 
     Args:
         engine: Its name.
-        where: The folder, file or address of the database; its password is not told.
+        where: The folder or address of the database.
+        key: The environment variable with its key, for a server that wants one.
 
     Raises:
         OffsphereError: In place of any other error; those of offsphere pass.
     """
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     except OffsphereError:
         raise
     except Exception as error:
-        raise OffsphereError(hide_password(f"{engine} cannot use {where}: {first_line(error)}")) from error
+        said = hide_password(first_line(error))
+        if key and _LOCKED_OUT.search(str(error)):
+            raise OffsphereError(f"{engine} at {where} wants another key: set {key} ({said})") from error
+        if key and _ABSENT.search(str(error)):
+            raise OffsphereError(
+                f"{engine} does not answer at {where}: start it, or mend the address ({said})"
+            ) from error
+        raise OffsphereError(f"{engine} cannot use {where}: {said}") from error
+
+
+def local_folder(where: Target) -> Path | None:
+    """The file or folder of a target; nothing where it is an address.
+
+    Raises:
+        DataError: It looks like an address that lacks its beginning: no folder is made of that name.
+    """
+    if where.is_address:
+        return None
+    if _HOST_AND_PORT.fullmatch(where.location):
+        raise DataError(
+            f"{where.location} is neither a folder nor an address: write http://{where.location}, or ./{where.location}"
+        )
+    return Path(where.location)
 
 
 def database_folder(engine: str, folder: Path) -> Path:

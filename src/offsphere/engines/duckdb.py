@@ -230,7 +230,9 @@ class DuckCollection(DatabaseFileCollection):
         return vector_column(candidates, self.vector_name, VECTOR, repr(self))
 
     def _id_column(self, connection: Any, columns: dict[str, str], vectors: str) -> str | None:
-        text = f"SELECT constraint_column_names FROM duckdb_constraints() WHERE {_TABLE} AND constraint_type LIKE 'PRI%'"
+        text = (
+            f"SELECT constraint_column_names FROM duckdb_constraints() WHERE {_TABLE} AND constraint_type LIKE 'PRI%'"
+        )
         keys = [name for (names,) in connection.execute(text, [self.name]).fetchall() for name in names]
         return id_column([name for name in columns if name != vectors], self.id_field, keys, repr(self))
 

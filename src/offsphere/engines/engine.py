@@ -22,8 +22,8 @@ class Engine:
         location: How a target is written, after the prefix.
         named: Whether a collection has a name beside its file, folder or address.
         suffix: The ending of its files, by which one is known without the prefix.
-        open: Opens a collection at a target, which need not be there yet; where it has fields or columns it takes
-            ``id_field`` and ``vector_name``, the names of those that hold the ids and the vectors.
+        open: Opens a collection, which need not be there yet: of a target, and for databases with ``id_field`` and
+            ``vector_name``, where others than we chose the names.
         largest_k: The most documents that a query gets; nothing where there is no such limit.
         notes: What bites, a sentence each.
         tested: Whether the settings were tried on the engine itself, or taken from its documentation.

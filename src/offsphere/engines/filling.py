@@ -32,7 +32,7 @@ class FillRecord(NamedTuple):
     asked: str  # a digest of what was asked for
     done: int  # rows of the corpus that were dealt with
     added: int  # of them those that are in the collection
-    digest: str  # of their numbers
+    content: str  # a digest of their numbers
     finished: bool
 
 
@@ -122,7 +122,7 @@ class Filling:
 
     def _holds(self, record: FillRecord) -> bool:
         """Whether the corpus still is what the record's rows were made of."""
-        return self._resumed_digest(record).hexdigest() == record.digest
+        return self._resumed_digest(record).hexdigest() == record.content
 
     def _resumed_digest(self, record: FillRecord) -> hashlib._Hash:
         """The digest of the rows that are done."""

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -32,11 +33,10 @@ HELD = 8_192  # dimensions
 MILLISECONDS = 10_000  # that another writer is waited for
 MARKS = "offsphere_unfinished"  # a table with the names of those that are being filled
 NUMBERS = {"float": np.float32, "f32": np.float32, "float32": np.float32, "int8": np.int8, "i8": np.int8}
-_NAME = r'("(?:[^"]|"")+"|\w+)'
 _COLUMN = re.compile(
-    rf"{_NAME}\s+(float|f32|float32|int8|i8|bit)\s*\[\s*(\d+)\s*\](?:\s+distance_metric\s*=\s*(\w+))?", re.IGNORECASE
+    r"(\w+)\s+(float|f32|float32|int8|i8|bit)\s*\[\s*(\d+)\s*\](?:\s+distance_metric\s*=\s*(\w+))?", re.IGNORECASE
 )
-_KEY = re.compile(rf"{_NAME}\s+(?:text|integer)\s+primary\s+key", re.IGNORECASE)
+_KEY = re.compile(r"(\w+)\s+(?:text|integer)\s+primary\s+key", re.IGNORECASE)
 
 
 class VectorColumn(NamedTuple):
@@ -211,7 +211,7 @@ class SqliteCollection(DatabaseFileCollection):
         column = vector_column(list(_vector_columns(made)), self.vector_name, VECTOR, repr(self))
         information = connection.execute(f"PRAGMA table_info({self.table})").fetchall()
         others = [row[1] for row in information if row[1] not in (column, "distance", "k", self.name)]
-        keys = [_plain(match[1]) for match in _KEY.finditer(made)]
+        keys = _KEY.findall(made)
         names = id_column(others, self.id_field, keys, repr(self))
         return column, quoted(names) if names is not None else "rowid", made
 
@@ -234,7 +234,7 @@ class SqliteCollection(DatabaseFileCollection):
 def _vector_columns(made: str) -> dict[str, VectorColumn]:
     """The columns of vectors that a statement makes."""
     return {
-        _plain(name): VectorColumn(kind.lower(), int(size), (metric or "l2").lower())
+        name: VectorColumn(kind.lower(), int(size), (metric or "l2").lower())
         for name, kind, size, metric in _COLUMN.findall(made)
     }
 
@@ -242,17 +242,12 @@ def _vector_columns(made: str) -> dict[str, VectorColumn]:
 def _blocks(cells: Any, ids: list[Any], form: VectorColumn, where: str) -> Iterator[NDArray[Any]]:
     """The vectors, so many rows at a time; their ids are added to the list."""
     numbers = np.dtype(NUMBERS[form.kind])
-    while rows := cells.fetchmany(BATCH):
+    while rows := list(islice(cells, BATCH)):
         for name, value in rows:
             if value is None or len(value) != form.dimension * numbers.itemsize:
                 raise VectorError(f"{where}: the row {name!r} has no vector of {form.dimension} dimensions")
         ids += [name for name, _ in rows]
         yield np.frombuffer(b"".join(value for _, value in rows), numbers).reshape(len(rows), -1)
-
-
-def _plain(name: str) -> str:
-    """A name without its quotes."""
-    return name[1:-1].replace('""', '"') if name.startswith('"') else name
 
 
 SQLITE = Engine(
