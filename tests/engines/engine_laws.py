@@ -80,6 +80,17 @@ def check_approximate(target, name, kind, documents=DOCUMENTS, queries=QUERIES):
     return done
 
 
+def check_real(embedded, target, kind):
+    """Vectors of a model, and queries that people asked."""
+    _, vectors = embedded("cranfield")
+    documents, queries = np.asarray(vectors.documents), np.asarray(vectors.queries)
+    for name in ("dot", "whiten(0.5) + polar(1, 0.5)"):
+        done = export(name, documents, target, queries=queries, index=kind, replace=True)
+        assert done.verification.made_of == "queries"
+        assert done.verification.score_error < 1e-4
+        assert done.verification.recall >= (1.0 if kind == "exact" else 0.95)
+
+
 def run_snippet(done, vectors):
     """Run the printed code as it is printed, with what the model gives for one query; the hits."""
     names = {"vectors": vectors}
@@ -176,12 +187,15 @@ def counted(self, *given):
         os.kill(os.getpid(), signal.SIGKILL)
 
 setattr(kind, step, counted)
+exec(options["code"])
 documents = np.load(options["documents"])
 export(options["name"], documents, options["target"], ids=options["ids"], index=options["index"], out=options["out"])
 """
 
 
-def check_killed(target, folder, *, step="add", calls=4, moment="after", index="exact", name="dot"):
+def check_killed(
+    target, folder, *, step="add", calls=4, moment="after", index="exact", name="dot", code="", unfinished=None
+):
     """An export that is killed in the middle is seen as such, and the same command ends with the same collection.
 
     Args:
@@ -192,13 +206,15 @@ def check_killed(target, folder, *, step="add", calls=4, moment="after", index="
         moment: Whether it comes before the call or after.
         index: exact, graph or lists.
         name: Of the scorer: one whose vectors are stored as they are.
+        code: Is run in the child before it begins; ``left[0]`` is how many calls there are to come.
+        unfinished: Whether the collection says so; by itself where nothing is said.
     """
     folder.mkdir()
     np.save(folder / "documents.npy", DOCUMENTS)
     ids = [f"document {row}" for row in range(len(DOCUMENTS))]
     ids[200 : 200 + len(ODD_IDS)] = ODD_IDS
     options = {"target": target, "documents": str(folder / "documents.npy"), "ids": ids, "index": index}
-    options |= {"out": str(folder / "out"), "step": step, "calls": calls, "moment": moment, "name": name}
+    options |= {"out": str(folder / "out"), "step": step, "calls": calls, "moment": moment, "name": name, "code": code}
     child = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", KILLED, json.dumps(options)],
         env=environment_with(ROOT),
@@ -211,7 +227,7 @@ def check_killed(target, folder, *, step="add", calls=4, moment="after", index="
     engine, where = engine_of(target)
     with engine.open(where) as collection:
         facts = collection.facts()
-    assert facts.unfinished == (step != "finish" or moment == "before")
+    assert facts.unfinished == (step != "finish" or moment == "before" if unfinished is None else unfinished)
     done = export(name, DOCUMENTS, target, ids=ids, index=index, out=folder / "out")
     assert done.rows == len(DOCUMENTS)
     assert done.verification.recall >= 0.95
