@@ -1,4 +1,4 @@
-"""Postgres with pgvector, a real server: every scorer, by table, graph and lists; kills, passwords, tables of others."""
+"""Postgres with pgvector, a real server: every scorer by table, graph and lists; kills, passwords, others' tables."""
 
 from __future__ import annotations
 
@@ -321,7 +321,7 @@ def test_a_connection_that_is_lost_is_one_line_and_the_same_command_goes_on(serv
 
     postgres_rows = postgres.copied_rows
     monkeypatch.setattr(postgres, "copied_rows", lost)
-    with pytest.raises(OffsphereError, match="Postgres cannot use .*: ") as caught:
+    with pytest.raises(OffsphereError, match=r"Postgres cannot use .*: ") as caught:
         export("dot", laws.DOCUMENTS, target, out=tmp_path / "out")
     assert "\n" not in str(caught.value)
     done = export("dot", laws.DOCUMENTS, target, out=tmp_path / "out")

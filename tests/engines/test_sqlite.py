@@ -151,7 +151,7 @@ def test_tables_of_others_are_read(tmp_path, target):
 
 def test_what_is_no_database_is_one_line(tmp_path, target):
     (tmp_path / "vectors.db").write_bytes(b"junk " * 500)
-    with pytest.raises(OffsphereError, match="SQLite cannot use .*vectors.db: file is not a database"):
+    with pytest.raises(OffsphereError, match=r"SQLite cannot use .*vectors.db: file is not a database"):
         export("cosine", ROWS, target)
     with pytest.raises(DataError, match="is a folder"):
         export("cosine", ROWS, f"sqlite:{tmp_path}:docs")

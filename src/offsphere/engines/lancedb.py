@@ -37,6 +37,7 @@ INDEXES = {  # PQ is never chosen: by inner product it finds little more than ha
     ("lists", "float16"): "IVF_FLAT",
     ("lists", "int8"): "IVF_SQ",
 }
+LONGEST_NAME = 200  # a table is a folder of that name
 DELETED = 1_000  # ids that are named in one condition
 
 
@@ -255,8 +256,11 @@ def _blocks(table: Any, column: str, rows: int) -> Any:
 
 def _table_folder(folder: Path, name: str) -> Path:
     """The folder of a table, which need not be there."""
-    if not name.strip(".") or not all(sign.isascii() and (sign.isalnum() or sign in "_-.") for sign in name):
-        raise DataError(f"{name!r} cannot name a LanceDB table: take letters, digits, _, - and .")
+    signs = all(sign.isascii() and (sign.isalnum() or sign in "_-.") for sign in name)
+    if not name.strip(".") or not signs or len(name) > LONGEST_NAME:
+        raise DataError(
+            f"{name!r} cannot name a LanceDB table: take letters, digits, _, - and ., at most {LONGEST_NAME} of them"
+        )
     return folder / f"{name}.lance"
 
 

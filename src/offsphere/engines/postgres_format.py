@@ -71,7 +71,7 @@ def _encoded(name: str) -> bytes:
         raise DataError(f"Postgres cannot hold the id {name!r}: it has a lone surrogate, half a character") from error
     if len(content) > LONGEST_ID:
         raise DataError(
-            f"Postgres cannot hold the id {name[:32]!r}...: it has {len(content):,} bytes, and an index of ids has room "
-            f"for {LONGEST_ID:,}"
+            f"Postgres cannot hold the id {name[:30]!r}...: it has {len(content):,} bytes, and an index of ids has room"
+            f" for {LONGEST_ID:,}"
         )
     return content
