@@ -26,6 +26,10 @@ PACKAGES = {
     "lancedb": ("lancedb", "lancedb"),
     "usearch": ("usearch", "usearch"),
     "hnswlib": ("hnswlib", "hnswlib"),
+    "psycopg": ("psycopg[binary]", "postgres"),
+    "duckdb": ("duckdb", "duckdb"),
+    "apsw": ("apsw", "sqlite"),
+    "sqlite_vec": ("sqlite-vec", "sqlite"),
 }
 
 

@@ -16,10 +16,20 @@ from offsphere.base.files import write_whole
 @contextmanager
 def marked_unfinished(path: Path) -> Iterator[None]:
     """Mark a file or folder while it is written; the mark stays where that does not come to its end."""
-    mark = mark_beside(path)
-    write_whole(mark, f"{path.name} is being written, or its writing was killed: write it again\n".encode())
+    mark_unfinished(path)
     yield
-    mark.unlink(missing_ok=True)
+    mark_finished(path)
+
+
+def mark_unfinished(path: Path) -> None:
+    """Mark a file or folder before its writing begins, where that goes on over several calls."""
+    content = f"{path.name} is being written, or its writing was killed: write it again\n"
+    write_whole(mark_beside(path), content.encode())
+
+
+def mark_finished(path: Path) -> None:
+    """Remove the mark, when all is written."""
+    mark_beside(path).unlink(missing_ok=True)
 
 
 def is_unfinished(path: Path) -> bool:

@@ -1,11 +1,318 @@
-"""Postgres with pgvector: a table with a column of vectors."""
+"""Postgres with pgvector: a table with a column of vectors, every row compared, or indexed by graph (HNSW) or lists."""
+
+# ruff: noqa: S608  # names are quoted, and values are parameters
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import sqrt
 from types import MappingProxyType
+from typing import Any
 
-from offsphere.engines.engine import Engine
+import numpy as np
+
+from offsphere.base.arrays import Rows
+from offsphere.base.errors import DataError, MissingExtraError, OffsphereError
+from offsphere.base.spilled import gather_rows
+from offsphere.data.vector_files import id_texts
+from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layout, NamedRows
+from offsphere.engines.columns import id_column, vector_column
+from offsphere.engines.databases import working_with
+from offsphere.engines.engine import BATCH, Engine
+from offsphere.engines.half_precision import as_half
 from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.postgres_format import NATIVE, copied_rows, received_rows
+from offsphere.engines.postgres_table import FAMILIES, PostgresTable, table_parts
+from offsphere.engines.table_note import TableNote
+from offsphere.engines.target import Target, hide_password
+
+ID, VECTOR = "id", "embedding"
+OPERATORS = {Metric.COSINE: "<=>", Metric.INNER_PRODUCT: "<#>", Metric.EUCLIDEAN: "<->"}
+TYPES = {"float32": "vector", "float16": "halfvec"}
+INDEXED = {"vector": 2_000, "halfvec": 4_000}  # dimensions that an index can have
+HELD = 16_000  # dimensions that a column can have
+LARGEST_EFFORT = 1_000  # hnsw.ef_search has no more
+ROWS_OF_A_LIST = 1_000
+SECONDS = 10  # that a server is waited for
+
+
+class PostgresCollection(Collection):
+    """A table of Postgres. While it is filled its comment says so; each batch is a transaction."""
+
+    index_kinds = ("exact", "graph", "lists")
+    stored_forms = ("float32", "float16")
+
+    def __init__(self, where: Target, *, id_field: str | None = None, vector_name: str | None = None) -> None:
+        self.where, self.parts = where, table_parts(where.name)
+        self.id_field, self.vector_name = id_field, vector_name
+        self._connection: Any = None
+
+    def facts(self) -> CollectionFacts | None:
+        """What the catalogue says of the table."""
+        with self._reading() as connection:
+            table = PostgresTable.of(connection, self.parts)
+            if table is None:
+                return None
+            column = self._vector_column(table)
+            kind, width = table.columns[column]
+            if width < 0:
+                width = self._first_width(connection, column)
+            rows = connection.execute(self._sql("SELECT count(*) FROM {table}")).fetchone()[0]
+            index, note = table.index_of(column), table.note
+            metric = index.metric if index is not None else note.metric if note is not None else None
+            words = f"{index.method} ({index.operators})" if index is not None else "none: every row is compared"
+            return CollectionFacts(width, metric, rows, words, kind, unfinished=note is not None and note.unfinished)
+
+    def create(self, layout: Layout) -> None:
+        """Make an empty table with a comment that says what it is for, and pgvector where the database lacks it."""
+        kind = TYPES[layout.stored]
+        most = HELD if layout.index == "exact" else INDEXED[kind]
+        if layout.dimension > most:
+            other = ": store float16, or take --index exact" if layout.index != "exact" else ""
+            raise OffsphereError(
+                f"{layout.dimension:,} dimensions: pgvector has room for {most:,} in "
+                f"{'a column' if layout.index == 'exact' else f'an index of the type {kind}'}{other}"
+            )
+        with self._writing() as connection:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            columns = f"({{id}} text NOT NULL, {{vector}} {kind}({layout.dimension}) NOT NULL)"
+            connection.execute(self._sql(f"CREATE TABLE {{table}} {columns}"))
+            self._write_note(TableNote.made_for(layout))
+
+    def add(self, ids: Sequence[str], rows: Rows) -> None:
+        """Copy one batch in binary; it is there as a whole, or not at all."""
+        with self._writing() as connection:
+            kind = self._note(connection).stored
+            numbers = as_half(rows, ids) if kind == "float16" else rows
+            copy = self._sql("COPY {table} ({id}, {vector}) FROM STDIN (FORMAT BINARY)")
+            with connection.cursor() as cursor, cursor.copy(copy) as stream:
+                for content in copied_rows(ids, numbers, TYPES[kind]):
+                    stream.write(content)
+
+    def discard(self, ids: Sequence[str]) -> None:
+        """Remove these ids, when whatever the killed export was still doing in the server is over."""
+        with self._writing() as connection:
+            connection.execute(self._sql("LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE"))
+            connection.execute(self._sql("DELETE FROM {table} WHERE {id} = ANY (%s)"), [list(ids)])
+
+    def finish(self) -> None:
+        """Make the ids the key, build the index and clear the comment: all in one transaction."""
+        with self._writing() as connection:
+            connection.execute(self._sql("LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE"))
+            table = PostgresTable.of(connection, self.parts)
+            if table is None or table.note is None or not table.note.unfinished:
+                return
+            note = table.note
+            connection.execute(self._sql("ALTER TABLE {table} ADD PRIMARY KEY ({id})"))
+            if note.index != "exact":
+                family = next(word for word, metric in FAMILIES.items() if metric is note.metric)
+                using = f"({{vector}} {TYPES[note.stored]}_{family}_ops)"
+                if note.index == "graph":
+                    connection.execute(self._sql(f"CREATE INDEX ON {{table}} USING hnsw {using}"))
+                else:
+                    rows = connection.execute(self._sql("SELECT count(*) FROM {table}")).fetchone()[0]
+                    lists = max(1, rows // ROWS_OF_A_LIST, int(sqrt(rows) / 2))
+                    connection.execute(
+                        self._sql(f"CREATE INDEX ON {{table}} USING ivfflat {using} WITH (lists={lists})")
+                    )
+            self._write_note(note.finished())
+        with self._working():
+            self._connected().execute(self._sql("ANALYZE {table}"))  # else the planner may not see the index
+
+    def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
+        """Ask with one query after the other; a graph looks at k candidates or more, so that it returns k."""
+        ids, scores = [], []
+        with self._reading() as connection:
+            table = self._table(connection)
+            column = self._vector_column(table)
+            index = table.index_of(column)
+            metric = index.metric if index is not None else table.note.metric if table.note is not None else None
+            if metric is None:
+                raise OffsphereError(f"{self!r} has no index of a metric that we know: each query chooses one")
+            for name, value in _efforts(index.method if index is not None else "", k, effort).items():
+                connection.execute("SELECT set_config(%s, %s, true)", [name, value])
+            distance = f"{{vector}} {OPERATORS[metric]} %s::{table.columns[column][0]}"
+            query = self._sql(
+                f"SELECT {{id}}::text, {distance} AS score FROM {{table}} ORDER BY score LIMIT {k}",
+                id=self._id_column(table, column),
+                vector=column,
+            )
+            for row in np.asarray(queries, np.float32).tolist():
+                answer = connection.execute(query, [str(row)], prepare=True).fetchall()
+                ids.append([name for name, _ in answer])
+                scores.append(np.array([score for _, score in answer], np.float64))
+        return Hits(ids, scores)
+
+    def read(self) -> NamedRows:
+        """Read ids and vectors through a cursor of the server, in a transaction that cannot write."""
+        with self._reading() as connection:
+            table = self._table(connection)
+            column = self._vector_column(table)
+            kind, width = table.columns[column]
+            width = width if width > 0 else self._first_width(connection, column)
+            cells = self._sql(
+                "SELECT {id}::text, {vector} FROM {table}", id=self._id_column(table, column), vector=column
+            )
+            rows = connection.execute(self._sql("SELECT count(*) FROM {table}")).fetchone()[0]
+            connection.execute("SET LOCAL synchronize_seqscans = off")  # a scan begins with the first row
+            ids: list[str] = []
+            blocks = self._blocks(connection, cells, ids, (width, kind))
+            return NamedRows(gather_rows(blocks, (rows, width), NATIVE[kind], repr(self)), ids)
+
+    def remove(self) -> None:
+        """Drop the table."""
+        with self._writing() as connection:
+            connection.execute(self._sql("DROP TABLE IF EXISTS {table}"))
+
+    def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
+        """Connect, and order by the operator of the metric."""
+        dsn, lines = without_password(self.where.location), ["import psycopg"]
+        if dsn != self.where.location:
+            lines.append("# the password comes from PGPASSWORD, or from ~/.pgpass")
+        lines.append(f"connection = psycopg.connect({json.dumps(dsn, ensure_ascii=False)})")
+        method = {"exact": "", "graph": "hnsw", "lists": "ivfflat"}[layout.index]
+        lines += [
+            f"connection.execute(\"SET {name} = '{value}'\")" for name, value in _efforts(method, k, effort).items()
+        ]
+        distance = f"{{vector}} {OPERATORS[layout.metric]} %(query)s::{TYPES[layout.stored]}"
+        query = self._sql(f"SELECT {{id}}, {distance} AS score FROM {{table}} ORDER BY score LIMIT {k}").as_string(None)
+        lines += [
+            f"sql = {json.dumps(query, ensure_ascii=False)}",
+            'hits = connection.execute(sql, {"query": str(query.tolist())}).fetchall()',
+        ]
+        return "\n".join(lines)
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _connected(self) -> Any:
+        if self._connection is None:
+            psycopg = _package()
+            try:
+                known = psycopg.conninfo.conninfo_to_dict(self.where.location)
+            except psycopg.Error:  # what libpq says of an address may have the password in it
+                raise OffsphereError(
+                    f"Postgres cannot read the address {hide_password(self.where.location)!r}"
+                ) from None
+            waited = {} if "connect_timeout" in known else {"connect_timeout": SECONDS}
+            self._connection = psycopg.connect(self.where.location, autocommit=True, **waited)
+        return self._connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[Any]:
+        """A transaction that cannot write."""
+        with self._working(), self._connected().transaction():
+            self._connection.execute("SET TRANSACTION READ ONLY")
+            yield self._connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Any]:
+        with self._working(), self._connected().transaction():
+            yield self._connection
+
+    def _working(self) -> Any:
+        return working_with("Postgres", self.where)
+
+    def _table(self, connection: Any) -> PostgresTable:
+        table = PostgresTable.of(connection, self.parts)
+        if table is None:
+            raise DataError(f"there is no {self!r}")
+        return table
+
+    def _note(self, connection: Any) -> TableNote:
+        note = self._table(connection).note
+        if note is None:
+            raise DataError(f"{self!r} is no table that an export made")
+        return note
+
+    def _write_note(self, note: TableNote) -> None:
+        from psycopg import sql
+
+        text = sql.SQL("COMMENT ON TABLE {} IS {}").format(sql.Identifier(*self.parts), sql.Literal(str(note)))
+        self._connection.execute(text)
+
+    def _sql(self, text: str, **columns: str) -> Any:
+        """Put the names of the table and of its columns into SQL, quoted; those of an export where none are given."""
+        sql = _package().sql
+        columns = {"id": self.id_field or ID, "vector": self.vector_name or VECTOR, **columns}
+        names = {key: sql.Identifier(name) for key, name in columns.items()}
+        return sql.SQL(text).format(table=sql.Identifier(*self.parts), **names)
+
+    def _vector_column(self, table: PostgresTable) -> str:
+        return vector_column(table.vector_columns(), self.vector_name, VECTOR, repr(self))
+
+    def _id_column(self, table: PostgresTable, vectors: str) -> str:
+        """The column of ids; one is needed, since rows of Postgres have no order that would number them."""
+        others = [name for name in table.columns if name != vectors]
+        chosen = id_column(others, self.id_field, table.keys, repr(self))
+        if chosen is None:
+            listed = ", ".join(others) or "there is no other column"
+            raise DataError(f"{self!r} has no column id and no key of one column: name one by --id-field: {listed}")
+        return chosen
+
+    def _first_width(self, connection: Any, column: str) -> int:
+        """How many numbers the first vector has, where the column's type does not say."""
+        first = "SELECT vector_dims({vector}) FROM {table} WHERE {vector} IS NOT NULL LIMIT 1"
+        row = connection.execute(self._sql(first, vector=column)).fetchone()
+        return int(row[0]) if row is not None else 0
+
+    def _blocks(self, connection: Any, cells: Any, ids: list[str], form: tuple[int, str]) -> Iterator[Any]:
+        """The vectors, so many rows at a time; their ids are added to the list."""
+        with connection.cursor(name="offsphere_read", binary=True) as cursor:
+            cursor.execute(cells)
+            while rows := cursor.fetchmany(BATCH):
+                names = id_texts([name for name, _ in rows], repr(self))
+                ids += names
+                yield received_rows([value for _, value in rows], names, *form)
+
+    def __repr__(self) -> str:
+        """Where it is, without the password."""
+        return f"{self.where}"
+
+
+def without_password(dsn: str) -> str:
+    """An address without its password, which whoever connects has elsewhere.
+
+    Example:
+        >>> from offsphere.engines.postgres import without_password
+        >>> without_password("postgresql://me:secret@host/db?password=x&sslmode=require")
+        'postgresql://me@host/db?sslmode=require'
+        >>> without_password("host=db password='my secret' user=me")
+        'host=db user=me'
+    """
+    dsn = re.sub(r"(?<=://)([^/@:\s]*):(\S*)@", r"\1@", dsn)
+    dsn = re.sub(r"([?&])\w*password=[^&]*(&|$)", lambda match: match[1] if match[2] else "", dsn)
+    return re.sub(r"(^|\s+)\w*password\s*=\s*('(?:[^'\\]|\\.)*'|\S+)", "", dsn).strip()
+
+
+def _efforts(method: str, k: int, effort: int | None) -> dict[str, str]:
+    """The settings of a connection by which an index returns k rows: pgvector's own are for about 40."""
+    if method == "ivfflat":
+        return {"ivfflat.iterative_scan": "relaxed_order", **({"ivfflat.probes": str(effort)} if effort else {})}
+    if method != "hnsw":
+        return {}
+    looked = max(k, effort or 0, 40)
+    settings = {"hnsw.ef_search": str(min(looked, LARGEST_EFFORT))}
+    if looked > LARGEST_EFFORT:  # it goes on in the graph until there are enough
+        settings |= {"hnsw.iterative_scan": "strict_order", "hnsw.max_scan_tuples": str(max(20_000, 20 * k))}
+    return settings
+
+
+def _package() -> Any:
+    try:
+        import psycopg
+        import psycopg.conninfo
+        import psycopg.sql
+    except ImportError as error:
+        raise MissingExtraError("psycopg[binary]", "postgres") from error
+    return psycopg
+
 
 POSTGRES = Engine(
     name="pgvector",
@@ -17,5 +324,13 @@ POSTGRES = Engine(
             ),
             Metric.EUCLIDEAN: MetricFacts("ORDER BY embedding <-> query, index with vector_l2_ops", Returned()),
         }
+    ),
+    prefix="postgres",
+    location="DSN:TABLE",
+    open=PostgresCollection,
+    notes=(
+        "A graph returns at most hnsw.ef_search rows, 40 where nobody sets it, whatever the LIMIT.",
+        "Inverted lists look into one list unless ivfflat.probes is set.",
+        "An index has room for 2,000 dimensions, or 4,000 as halfvec.",
     ),
 )

@@ -22,6 +22,8 @@ from offsphere.engines.chroma import CHROMA as CHROMA
 from offsphere.engines.milvus import MILVUS as MILVUS
 from offsphere.engines.postgres import POSTGRES as POSTGRES
 from offsphere.engines.lancedb import LANCEDB as LANCEDB
+from offsphere.engines.duckdb import DUCKDB as DUCKDB
+from offsphere.engines.sqlite import SQLITE as SQLITE
 from offsphere.engines.usearch import USEARCH as USEARCH
 from offsphere.engines.hnswlib import HNSWLIB as HNSWLIB
 from offsphere.engines.elasticsearch import ELASTICSEARCH as ELASTICSEARCH

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from offsphere.base.errors import OffsphereError
 
-_PASSWORD = re.compile(r"(?<=://)([^/@:\s]*):\S*@")  # to the last one: a password may have them too
-_PASSWORD_WORD = re.compile(r"(?i)\b(password|api_?key|token)=[^&\s]+")
+_PASSWORD = re.compile(r"(?<=://)([^/@:\s]*):(\S*)@")
+_PASSWORD_WORD = re.compile(r"(?i)(password|api_?key|token)(\s*=\s*)('(?:[^'\\]|\\.)*'?|[^&\s]+)")
 
 
 class Target(NamedTuple):
@@ -69,5 +69,7 @@ def hide_password(text: str) -> str:
         >>> from offsphere.engines.target import hide_password
         >>> hide_password("cannot reach postgresql://me:p@ss@host/db?password=x&a=1")
         'cannot reach postgresql://me:***@host/db?password=***&a=1'
+        >>> hide_password("host=h password = 'my secret' sslpassword=x dbname=db")
+        'host=h password = *** sslpassword=*** dbname=db'
     """
-    return _PASSWORD_WORD.sub(r"\1=***", _PASSWORD.sub(r"\1:***@", text))
+    return _PASSWORD_WORD.sub(r"\1\2***", _PASSWORD.sub(r"\1:***@", text))

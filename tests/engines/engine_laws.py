@@ -1,0 +1,247 @@
+"""What every engine has to keep to, whatever it is: asked of real engines, compared with arithmetic of numpy alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import offsphere as osp
+from offsphere.base.errors import DataError
+from offsphere.engines.export import export
+from offsphere.engines.registry import engine_of
+from tests.processes import PATIENCE, ROOT, environment_with
+
+SIMILARITIES = (
+    "cosine",
+    "dot",
+    "euclidean",
+    "angular",
+    "polar(1, 0.5)",
+    "polar(1, 1.25)",
+    "norm-mix(0.9)",
+    "radial-confidence(2)",
+)
+TRANSFORMS = ("", "center + ", "whiten(0.5) + ", "drop-top(1) + ", "standardize + ")
+SCORERS = [transform + similarity for transform in TRANSFORMS for similarity in SIMILARITIES]
+MADE_FROM_DATA = ("csls", "z-score", "csls + z-score")
+ODD_IDS = [
+    "it's",
+    'a "quoted" one',
+    "with spaces  and\ttabs",
+    "line\nbreak",
+    "zwölf ☃ 中文 \U0001f600",
+    "; DROP TABLE docs; --",
+    "back\\slash % _",
+    "x" * 2_000,
+]
+
+
+def vectors_of(seed=0, rows=600, width=16):
+    """Random directions, lengths of a lognormal with a heavy tail, about a mean that is not zero."""
+    rng = np.random.default_rng(seed)
+    directions = rng.normal(0.2, 1, (rows, width))
+    return (directions * np.exp(rng.normal(0, 0.8, (rows, 1)))).astype(np.float32)
+
+
+DOCUMENTS, QUERIES = vectors_of(0), vectors_of(1, 40)
+
+
+def scorer_of(name):
+    """A scorer by its name; one that is made from data is made from ours."""
+    if name not in MADE_FROM_DATA:
+        return name
+    ids = [str(row) for row in range(len(DOCUMENTS))]
+    scorer = osp.Scorer()
+    if "csls" in name:
+        scorer = osp.csls(scorer, DOCUMENTS, vectors_of(2, 50), ids=ids)
+    return osp.standardize_queries(scorer, DOCUMENTS, ids=ids) if "z-score" in name else scorer
+
+
+def check_exact(target, name, error=1e-4):
+    """An exact index returns the exact answer, and its scores become ours."""
+    done = export(scorer_of(name), DOCUMENTS, target, queries=QUERIES, index="exact", replace=True)
+    assert done.verification.recall == 1.0
+    assert done.verification.short == 0
+    assert done.verification.score_error < error
+    return done
+
+
+def check_approximate(target, name, kind, documents=DOCUMENTS, queries=QUERIES):
+    """An approximate index returns enough of the exact answer with what the export set."""
+    done = export(name, documents, target, queries=queries, index=kind, replace=True)
+    assert done.verification.recall >= 0.95, done.strategy.name
+    assert done.verification.short == 0
+    return done
+
+
+def check_real(embedded, target, kind):
+    """Vectors of a model, and queries that people asked."""
+    _, vectors = embedded("cranfield")
+    documents, queries = np.asarray(vectors.documents), np.asarray(vectors.queries)
+    for name in ("dot", "whiten(0.5) + polar(1, 0.5)"):
+        done = export(name, documents, target, queries=queries, index=kind, replace=True)
+        assert done.verification.made_of == "queries"
+        assert done.verification.score_error < 1e-4
+        assert done.verification.recall >= (1.0 if kind == "exact" else 0.95)
+
+
+def run_snippet(done, vectors):
+    """Run the printed code as it is printed, with what the model gives for one query; the hits."""
+    names = {"vectors": vectors}
+    exec(done.snippet, names)
+    for name in ("connection", "client"):
+        if hasattr(names.get(name), "close"):
+            names[name].close()
+    return [(str(name), float(score)) for name, score in names["hits"]]
+
+
+def check_snippet(done, target, kind="exact", documents=DOCUMENTS, queries=QUERIES):
+    """The printed code gives what the collection gives, best first."""
+    engine, where = engine_of(target)
+    asked = done.strategy.serving.queries(queries)
+    with engine.open(where) as collection:
+        hits = collection.search(asked[:5], 10, done.strategy.effort)
+    for number in range(5):
+        got = run_snippet(done, queries[number : number + 1])
+        assert [name for name, _ in got] == hits.ids[number]
+        assert np.allclose([score for _, score in got], hits.scores[number], rtol=1e-5, atol=1e-5)
+
+
+def contents(target, **options):
+    """All that a collection holds: vectors by id; each id once."""
+    engine, where = engine_of(target)
+    with engine.open(where, **options) as collection:
+        vectors, ids = collection.read()
+    assert len(set(ids)) == len(ids)
+    return {name: np.asarray(row) for name, row in zip(ids, vectors, strict=True)}
+
+
+def check_reads_back(target, name="dot"):
+    """What is read is what was stored, to the bit, and reading changes nothing."""
+    ids = [f"document {row}" for row in range(len(DOCUMENTS) - len(ODD_IDS))] + ODD_IDS
+    export(name, DOCUMENTS, target, ids=ids, queries=QUERIES, replace=True)
+    there = contents(target)
+    assert set(there) == set(ids)
+    assert all((there[key] == row).all() for key, row in zip(ids, DOCUMENTS, strict=True))
+    engine, where = engine_of(target)
+    with engine.open(where) as collection:
+        facts = collection.facts()
+        assert (facts.rows, facts.dimension, facts.unfinished) == (len(DOCUMENTS), DOCUMENTS.shape[1], False)
+        odd = collection.search(DOCUMENTS[-len(ODD_IDS) :], len(DOCUMENTS))
+    assert all(set(answer) == set(ids) for answer in odd.ids)
+
+
+def check_idempotent(target, folder, name="euclidean"):
+    """A finished export that is run again changes nothing; other content is refused, and taken with replace."""
+    done = export(name, DOCUMENTS, target, queries=QUERIES, out=folder)
+    before = contents(target)
+    engine, where = engine_of(target)
+
+    def never(*_):
+        raise AssertionError("it is written again")
+
+    with pytest.MonkeyPatch.context() as patch:
+        kind = type(engine.open(where))
+        for step in ("create", "add", "remove", "discard", "finish"):
+            patch.setattr(kind, step, never)
+        again = export(name, DOCUMENTS, target, queries=QUERIES, out=folder)
+    assert again.verification.recall == done.verification.recall == 1.0
+    other = DOCUMENTS[:, :5] * 2
+    for out in (folder, None):
+        with pytest.raises(DataError, match=r"holds 600 vectors of 16 dimensions.*--replace"):
+            export(name, other, target, queries=QUERIES[:, :5], out=out)
+    after = contents(target)
+    assert before.keys() == after.keys()
+    assert all((before[key] == after[key]).all() for key in before)
+    export(name, other, target, queries=QUERIES[:, :5], out=folder, replace=True)
+    assert len(contents(target)) == len(other)
+
+
+KILLED = """
+import json, os, signal, sys
+import numpy as np
+from offsphere.engines import serving
+from offsphere.engines.export import export
+from offsphere.engines.registry import engine_of
+
+options = json.loads(sys.argv[1])
+serving.BLOCK = 64
+serving.stored_blocks.__defaults__ = (0, 64)
+engine, where = engine_of(options["target"])
+kind = type(engine.open(where))
+step, left = options["step"], [options["calls"]]
+plain = getattr(kind, step)
+
+def counted(self, *given):
+    left[0] -= 1
+    if left[0] == 0 and options["moment"] == "before":
+        os.kill(os.getpid(), signal.SIGKILL)
+    plain(self, *given)
+    if left[0] == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+setattr(kind, step, counted)
+exec(options["code"])
+documents = np.load(options["documents"])
+export(options["name"], documents, options["target"], ids=options["ids"], index=options["index"], out=options["out"])
+"""
+
+
+def check_killed(
+    target, folder, *, step="add", calls=4, moment="after", index="exact", name="dot", code="", unfinished=None
+):
+    """An export that is killed in the middle is seen as such, and the same command ends with the same collection.
+
+    Args:
+        target: Where to.
+        folder: For what the export keeps.
+        step: The method of the collection in which the kill comes.
+        calls: In which of its calls.
+        moment: Whether it comes before the call or after.
+        index: exact, graph or lists.
+        name: Of the scorer: one whose vectors are stored as they are.
+        code: Is run in the child before it begins; ``left[0]`` is how many calls there are to come.
+        unfinished: Whether the collection says so; by itself where nothing is said.
+    """
+    folder.mkdir()
+    np.save(folder / "documents.npy", DOCUMENTS)
+    ids = [f"document {row}" for row in range(len(DOCUMENTS))]
+    ids[200 : 200 + len(ODD_IDS)] = ODD_IDS
+    options = {"target": target, "documents": str(folder / "documents.npy"), "ids": ids, "index": index}
+    options |= {"out": str(folder / "out"), "step": step, "calls": calls, "moment": moment, "name": name, "code": code}
+    child = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", KILLED, json.dumps(options)],
+        env=environment_with(ROOT),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert child.returncode == -signal.SIGKILL, child.stderr
+    engine, where = engine_of(target)
+    with engine.open(where) as collection:
+        facts = collection.facts()
+    assert facts.unfinished == (step != "finish" or moment == "before" if unfinished is None else unfinished)
+    done = export(name, DOCUMENTS, target, ids=ids, index=index, out=folder / "out")
+    assert done.rows == len(DOCUMENTS)
+    assert done.verification.recall >= 0.95
+    there = contents(target)
+    assert set(there) == set(ids)
+    assert all((there[key] == row).all() for key, row in zip(ids, DOCUMENTS, strict=True))
+    with engine.open(where) as collection:
+        assert not collection.facts().unfinished
+
+
+def files_under(folder):
+    """All files below a folder, and what is in them."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.is_symlink() and os.access(path, os.R_OK)
+    }
