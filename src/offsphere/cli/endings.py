@@ -45,7 +45,7 @@ class Commands(TyperGroup):
 @contextmanager
 def _told_in_one_line() -> Iterator[None]:
     """Turn what typer draws a box around into an error of ours; a group without a command still shows its help."""
-    wrong_use = typer.BadParameter.__mro__[1]  # UsageError, of click or of typer's own copy of it
+    wrong_use: Any = typer.BadParameter.__mro__[1]  # UsageError, of click or of typer's own copy of it
     try:
         yield
     except wrong_use as error:
@@ -53,7 +53,7 @@ def _told_in_one_line() -> Iterator[None]:
             raise
         context: Any = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "offsphere"
-        said = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+        said = error.format_message().rstrip(".")
         raise OffsphereError(f"{said}: {command} --help lists what there is") from error
 
 

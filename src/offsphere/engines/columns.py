@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from offsphere.base.errors import DataError
-from offsphere.data.vector_files import ID_COLUMNS
+from offsphere.data.vector_names import ID_NAMES
 
 
 def vector_column(candidates: Sequence[str], asked: str | None, usual: str, where: str) -> str:
@@ -53,7 +53,7 @@ def id_column(columns: Sequence[str], asked: str | None, keys: Sequence[str], wh
         if asked not in columns:
             raise DataError(f"{where} has no column {asked!r}: it has {', '.join(columns) or 'no other'}")
         return asked
-    named = [name for name in ID_COLUMNS if name in columns]
+    named = [name for name in ID_NAMES if name in columns]
     if named:
         return named[0]
     return keys[0] if len(keys) == 1 else None
