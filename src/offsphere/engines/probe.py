@@ -22,6 +22,7 @@ from offsphere.engines.metric import Metric
 from offsphere.engines.registry import engine_of
 from offsphere.engines.score_forms import EXACT, ScoreForm, Values, fit_scores
 from offsphere.engines.stored_forms import stored_form_of
+from offsphere.engines.strategy import checked_index
 from offsphere.engines.target import Target
 
 WIDTH, ROWS, QUERIES = 24, 1_200, 20
@@ -146,7 +147,7 @@ def _try(engine: Engine, where: Target, metric: Metric, index: IndexKind | None)
     ids = [*TWINS, *(f"d{row}" for row in range(2, ROWS))]
     assert engine.open is not None
     with engine.open(where) as collection:
-        kind = index or collection.index_kinds[0]
+        kind = checked_index(engine, collection, index)
         collection.remove()
         try:
             collection.create(Layout(WIDTH, metric, kind, rows=ROWS))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Rows
+from offsphere.base.arrays import Rows
 
 SAME_DIRECTION = 1e-5
+ROUNDING = 1e-6  # of the largest number
 
 
 def stored_form_of(given: Rows, back: Rows) -> str:
@@ -17,7 +18,7 @@ def stored_form_of(given: Rows, back: Rows) -> str:
         back: As they were read back.
 
     Returns:
-        ``as they were``, ``normalised``, ``float16``, ``bfloat16``, ``augmented`` where numbers were added, or
+        ``as they were`` (perhaps ``but for the last digit``), ``normalised``, ``float16``, ``bfloat16``, ``augmented`` where numbers were added, or
         ``changed`` where it is none of these.
 
     Example:
@@ -31,6 +32,8 @@ def stored_form_of(given: Rows, back: Rows) -> str:
         return "augmented" if back.shape[1] > given.shape[1] else "changed"
     if np.array_equal(given, back):
         return "as they were"
+    if relative_error(given, back) < ROUNDING:
+        return "as they were, but for the last digit"
     lengths = np.linalg.norm(given, axis=1, keepdims=True)
     unit = np.divide(given, lengths, out=np.zeros_like(given), where=lengths > 0)
     if np.abs(unit - back).max() < SAME_DIRECTION:
@@ -50,6 +53,6 @@ def _bfloat16(rows: Rows) -> Rows:
     return rounded.astype(np.uint32).view(np.float32).reshape(rows.shape)
 
 
-def relative_error(given: Array, back: Array) -> float:
+def relative_error(given: Rows, back: Rows) -> float:
     """The largest change of a number, over the largest number."""
     return float(np.abs(given - back).max() / (np.abs(given).max() or 1.0))

@@ -87,6 +87,18 @@ class Strategy:
         return BandedCollection(engine, where, self.edges)
 
 
+def checked_index(engine: Engine, collection: Collection, asked: IndexKind | None) -> IndexKind:
+    """The index that was asked for, or what suits the engine.
+
+    Raises:
+        ParameterError: The engine has no such index.
+    """
+    kinds = collection.index_kinds
+    if asked is not None and asked not in kinds:
+        raise ParameterError(f"{engine.name} has no {asked} index: it has {', '.join(kinds)}")
+    return asked or kinds[0]
+
+
 def plain_strategy(engine: Engine, where: Target, scorer: Scorer, corpus: Corpus, asked: Asked) -> Strategy:
     """The strategy that needs the least explanation: the engine's own metric, else inner product, else distance.
 
@@ -95,10 +107,7 @@ def plain_strategy(engine: Engine, where: Target, scorer: Scorer, corpus: Corpus
     """
     assert engine.open is not None
     with engine.open(where) as collection:
-        kinds, forms = collection.index_kinds, collection.stored_forms
-    index = asked.index or kinds[0]
-    if index not in kinds:
-        raise ParameterError(f"{engine.name} has no {index} index: it has {', '.join(kinds)}")
+        index, forms = checked_index(engine, collection, asked.index), collection.stored_forms
     if asked.stored not in forms:
         raise ParameterError(f"{engine.name} does not store vectors as {asked.stored}: it has {', '.join(forms)}")
     ways = servings(scorer, engine)
