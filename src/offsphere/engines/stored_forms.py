@@ -18,8 +18,8 @@ def stored_form_of(given: Rows, back: Rows) -> str:
         back: As they were read back.
 
     Returns:
-        ``as they were`` (perhaps ``but for the last digit``), ``normalised``, ``float16``, ``bfloat16``, ``augmented`` where numbers were added, or
-        ``changed`` where it is none of these.
+        ``as they were`` (perhaps ``but for the last digit``), ``normalised``, ``float16``, ``bfloat16``, ``augmented``
+        where numbers were added, or ``changed`` where it is none of these.
 
     Example:
         >>> import numpy as np

@@ -90,6 +90,27 @@ def test_a_training_that_was_killed_after_its_last_step_is_not_gone_on_with(
         assert torch.equal(value, again.model.state_dict()[name]), name
 
 
+@pytest.mark.parametrize("moment", [(train_encoder, "write_whole"), (train_encoder, "remove_checkpoints")])
+def test_a_training_that_was_killed_while_it_saved_its_model_saves_it_again(words, tmp_path, moment):
+    """Some files of the model are there, and so are all checkpoints: it is not taken for finished."""
+    options = {"steps": 4, "batch": 16, "evaluate_every": 2, "dynamics_every": 0}
+    osp.train(words, load_static(), tmp_path / "whole", **options)
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(*moment, killed)
+        with pytest.raises(KeyboardInterrupt):
+            osp.train(words, load_static(), tmp_path / "killed", **options)
+    assert (tmp_path / "killed" / "training.json").is_file()
+    osp.train(words, load_static(), tmp_path / "killed", **options)
+    files = [sorted(path.relative_to(folder) for path in folder.rglob("*")) for folder in tmp_path.iterdir()]
+    assert files[0] == files[1]
+    with pytest.raises(OffsphereError, match="holds a trained model already"):
+        osp.train(words, load_static(), tmp_path / "killed", **options)
+
+
 def test_checkpoints_of_another_configuration_are_refused(words, tmp_path):
     class StopError(Exception):
         pass

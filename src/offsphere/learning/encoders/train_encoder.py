@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -26,7 +25,12 @@ from offsphere.learning.encoders.judging import Judge
 from offsphere.learning.encoders.named_recipes import recipe_with
 from offsphere.learning.encoders.outcome import Outcome, outcome_of
 from offsphere.learning.encoders.prepare import settle
-from offsphere.learning.encoders.training_folder import measure_before, open_checkpoints, this_process_writes
+from offsphere.learning.encoders.training_folder import (
+    measure_before,
+    open_checkpoints,
+    remove_checkpoints,
+    this_process_writes,
+)
 from offsphere.learning.objective.exponents import Normalize, write_normalize
 from offsphere.scoring.training_record import DynamicsRow, Training
 
@@ -200,7 +204,7 @@ def _save_instead_of(checkpoints: Path, trained: TrainedEncoder, fitted: Fit, fo
         if not cannot_write(error):
             raise
         raise not_written(error, checkpoints) from error
-    shutil.rmtree(checkpoints, ignore_errors=True)
+    remove_checkpoints(checkpoints)
 
 
 def _record(setup: EncoderSetup, fitted: Fit, outcome: Outcome | None) -> Training:

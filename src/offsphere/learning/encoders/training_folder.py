@@ -23,6 +23,7 @@ from offsphere.learning.encoders.judging import Judge
 CHECKPOINTS = "checkpoints"
 PLAN = "plan.json"
 BEFORE = "before"
+DONE = ".checkpoints-done"  # their name while they are removed: at no moment is a part of them taken for all
 RECORD = "training.json"  # is there when a model is trained
 PATIENCE = 120  # seconds that a process waits for the first one
 
@@ -58,6 +59,13 @@ def open_checkpoints(folder: Path, setup: EncoderSetup, *, restart: bool) -> Pat
     return checkpoints
 
 
+def remove_checkpoints(checkpoints: Path) -> None:
+    """Remove the checkpoints of a training whose model is saved: all at once for whoever looks."""
+    done = checkpoints.with_name(DONE)
+    checkpoints.replace(done)
+    shutil.rmtree(done, ignore_errors=True)
+
+
 def measure_before(judge: Judge, model: Any, checkpoints: Path | None) -> Array:
     """The measurements by cosine before training, made once: a training that goes on has made them already."""
     memo = Memo(checkpoints, None if this_process_writes() else 0)  # the folder is of one plan
@@ -65,11 +73,15 @@ def measure_before(judge: Judge, model: Any, checkpoints: Path | None) -> Array:
 
 
 def _write_plan(folder: Path, checkpoints: Path, setup: EncoderSetup, *, restart: bool) -> None:
-    """Remember the plan; refuse checkpoints of another one, and a folder with a trained model."""
+    """Remember the plan; refuse checkpoints of another one, and a folder with a trained model.
+
+    While there are checkpoints the model is not saved to its last file, whichever of its files are there.
+    """
+    shutil.rmtree(folder / DONE, ignore_errors=True)
     if restart:
         shutil.rmtree(checkpoints, ignore_errors=True)
         (folder / RECORD).unlink(missing_ok=True)
-    elif (folder / RECORD).is_file():
+    elif (folder / RECORD).is_file() and not checkpoints.is_dir():
         raise ParameterError(f"{folder} holds a trained model already: choose another --out, or add --restart")
     digest, plan = setup.digest(), setup.plan()
     path = checkpoints / PLAN
