@@ -1,0 +1,46 @@
+"""An engine whose package is not installed says the command that installs it; one that was never tried says so."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+
+import numpy as np
+import pytest
+
+from offsphere.base.errors import MissingExtraError, UnknownNameError
+from offsphere.base.extras import PACKAGES
+from offsphere.engines.export import export
+from offsphere.engines.metric import Metric
+from offsphere.engines.registry import ENGINES
+from tests.processes import ROOT
+
+ROWS = np.eye(3, dtype=np.float32)
+PACKAGE_OF = {
+    "qdrant:{}/q:things": "qdrant_client",
+    "qdrant-edge:{}/q": "qdrant_edge",
+    "chroma:{}/c:things": "chromadb",
+    "milvus:{}/m.db:things": "pymilvus",
+}
+
+
+@pytest.mark.parametrize("target", PACKAGE_OF)
+def test_a_missing_package_is_told_with_its_extra(tmp_path, monkeypatch, target):
+    package = PACKAGE_OF[target]
+    monkeypatch.setitem(sys.modules, package, None)  # as if it could not be imported
+    name, extra = PACKAGES[package]
+    with pytest.raises(MissingExtraError, match=rf"'{name}': pip install 'offsphere\[{extra}\]'"):
+        export("dot", ROWS, target.format(tmp_path))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert any(needed.startswith(name) for needed in extras[extra])
+
+
+def test_engines_that_were_not_tried_have_words_and_nothing_else():
+    untried = {engine.name: engine for engine in ENGINES if not engine.tested}
+    assert {"Elasticsearch", "OpenSearch", "Weaviate", "Vespa", "Redis"} <= set(untried)
+    for engine in untried.values():
+        assert set(engine.metrics) == set(Metric)
+        assert len({facts.setting for facts in engine.metrics.values()}) == 3
+        assert engine.open is None
+    with pytest.raises(UnknownNameError, match="unknown engine 'weaviate'"):
+        export("dot", ROWS, "weaviate:http://localhost:8080:things")
