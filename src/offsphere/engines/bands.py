@@ -53,7 +53,7 @@ class BandedCollection(Collection):
         return there[0]._replace(rows=sum(facts.rows for facts in there), unfinished=not whole)
 
     def create(self, layout: Layout) -> None:
-        """Make every band."""
+        """Make the collection of every band."""
         self._know(layout)
         for band in self.bands:
             band.create(layout._replace(rows=layout.rows // len(self.bands)))
