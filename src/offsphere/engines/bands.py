@@ -71,7 +71,7 @@ class BandedCollection(Collection):
             band.discard(ids)
 
     def finish(self) -> None:
-        """Finish every band."""
+        """Finish the collection of every band."""
         for band in self.bands:
             band.finish()
 
@@ -88,7 +88,7 @@ class BandedCollection(Collection):
         return Hits(ids, scores)
 
     def remove(self) -> None:
-        """Remove every band."""
+        """Remove the collection of every band."""
         for band in self.bands:
             band.remove()
 
@@ -102,7 +102,7 @@ class BandedCollection(Collection):
         return "\n".join(["merged = []", *parts, f"hits = sorted(merged, key=lambda hit: {order})[:{k}]"])
 
     def close(self) -> None:
-        """Close every band."""
+        """Close the collection of every band."""
         for band in self.bands:
             band.close()
 
