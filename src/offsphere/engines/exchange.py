@@ -143,7 +143,8 @@ def _fill(store: Store, engine: Engine, where: Target) -> None:
     layout = Layout(store.manifest.dimension, metric, "exact", rows=store.manifest.rows)
     with engine.open(where) as collection:
         layout = layout._replace(index=collection.index_kinds[0])
-        Filling(collection, serving, Corpus(store.vectors, store.ids), layout, str(where)).run()
+        filling = Filling(collection, serving, Corpus(store.vectors, store.ids), layout, str(where))
+        filling.run(replace=not collection.resumable)  # a file is replaced as a whole, as files of vectors are
 
 
 def _read_source(source: str, id_field: str | None, vector_column: str | None) -> tuple[NamedRows, bool]:
