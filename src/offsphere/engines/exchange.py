@@ -143,7 +143,8 @@ def _fill(store: Store, engine: Engine, where: Target) -> None:
     serving = Serving(scorer=Scorer(DOT), metric=metric, lowered=False)
     with engine.open(where) as collection:
         layout = Layout(store.manifest.dimension, metric, collection.index_kinds[0], rows=store.manifest.rows)
-        Filling(collection, serving, Corpus(store.vectors, store.ids), layout, str(where)).run()
+        filling = Filling(collection, serving, Corpus(store.vectors, store.ids), layout, str(where))
+        filling.run(replace=not collection.resumable)  # a file is replaced as a whole, as files of vectors are
 
 
 def _read_source(source: str, names: VectorNames) -> tuple[NamedRows, bool]:

@@ -48,6 +48,16 @@ class Export:
         raced: With tuning, every strategy that was tried, in the order of its cost.
         snippet: The Python that asks the engine.
         advice: What to change where the goal was missed; empty where it was met.
+
+    Example:
+        >>> import tempfile
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> documents = np.random.default_rng(0).normal(size=(50, 8)).astype(np.float32)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     done = osp.export("euclidean", documents, f"faiss:{folder}/documents.faiss", k=3)
+        >>> done.strategy.name, done.verification.k, done.left_out
+        ('euclidean, exact', 3, 0)
     """
 
     target: str

@@ -87,13 +87,13 @@ class _Cursor:
         return start
 
     def array(self, dtype: str, count: int) -> NDArray[Any]:
-        """So many numbers, mapped."""
+        """Map so many numbers, which come next."""
         size = np.dtype(dtype).itemsize * count
         start = self.skip(size)
         return self.content[start : start + size].view(dtype)
 
     def number(self, dtype: str) -> int:
-        """One number."""
+        """Read one number, which comes next."""
         return int(self.array(dtype, 1)[0])
 
     def counted(self, dtype: str) -> NDArray[Any]:

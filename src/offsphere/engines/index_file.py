@@ -126,7 +126,7 @@ class FileCollection(Collection):
         return self.path.is_file()
 
     def __repr__(self) -> str:
-        """The file."""
+        """The file that it is, for messages."""
         return str(self.path)
 
 

@@ -76,7 +76,7 @@ def _cure(n: Numbers) -> str:
     """What to change so that the engine serves what is recommended."""
     return {
         "metric": f"The vectors can stay as they are: set {n['cure_setting']}.",
-        "vectors": f"That needs other vectors than are stored: offsphere export makes them, for {n['cure_setting']}.",
+        "vectors": "That needs other vectors than are stored: offsphere export makes them.",
         "re-rank": f"{n['engine']} cannot serve it: fetch a few hundred as now, and re-rank them.",
     }[n["cure"]]
 
