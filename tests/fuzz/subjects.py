@@ -227,6 +227,15 @@ def export_example(target: str) -> None:
         export_store(import_vectors(f"{place}/v.npy", Path(place, "store"), ids=IDS), target)
 
 
+def read_target(target: str) -> Any:
+    """Read a collection, as an import does."""
+    from offsphere.engines.exchange import read_collection
+    from offsphere.engines.registry import engine_of
+
+    vectors, ids = read_collection(*engine_of(target))
+    return np.asarray(vectors), ids
+
+
 def read_export(suffix: str) -> Callable[[Path], Any]:
     """Read what was exported, as an import does."""
 
@@ -319,9 +328,29 @@ class LanceDb:
 
     @staticmethod
     def read(folder):
-        from offsphere.engines.lancedb import read_table
+        return read_target(f"lancedb:{folder}:things")
 
-        return read_table(folder, "things")
+
+@subject("DuckDB file", anything=True)
+class DuckDb:
+    @staticmethod
+    def write(folder):
+        export_example(f"duckdb:{folder}/v.duckdb:things")
+
+    @staticmethod
+    def read(folder):
+        return read_target(f"duckdb:{folder}/v.duckdb:things")
+
+
+@subject("SQLite file", anything=True)
+class SqliteVec:
+    @staticmethod
+    def write(folder):
+        export_example(f"sqlite:{folder}/v.db:things")
+
+    @staticmethod
+    def read(folder):
+        return read_target(f"sqlite:{folder}/v.db:things")
 
 
 @subject("BEIR folder")

@@ -126,6 +126,12 @@ command("export, Qdrant", "data export {data}/store qdrant:{out}/db:things", col
 command("export, LanceDB", "data export {data}/store lancedb:{out}/db:things", collection("lancedb", "db"))(
     lambda folder: write_store(folder, 300)
 )
+command("export, DuckDB", "data export {data}/store duckdb:{out}/v.duckdb:things", collection("duckdb", "v.duckdb"))(
+    lambda folder: write_store(folder, 300)
+)
+command("export, sqlite-vec", "data export {data}/store sqlite:{out}/v.db:things", collection("sqlite", "v.db"))(
+    lambda folder: write_store(folder, 300)
+)
 command("audit", "audit {data} --format json --out {out}/audit.json --save {out}/scorer")(write_ranking)
 command("adapt", "adapt {data} --out {out} --epochs 2")(write_ranking)
 command("ablate", "ablate {data} --out {out} --sweep temperature --epochs 1 --seeds 1")(write_ranking)

@@ -28,7 +28,7 @@ class DatabaseFileCollection(Collection):
 
     @abstractmethod
     def connect(self, *, writable: bool) -> Any:
-        """Open the file."""
+        """Open the file, for reading alone or for writing too."""
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[Any]:

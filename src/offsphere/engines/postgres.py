@@ -163,7 +163,7 @@ class PostgresCollection(Collection):
             return NamedRows(gather_rows(blocks, (rows, width), NATIVE[kind], repr(self)), ids)
 
     def remove(self) -> None:
-        """Drop the table."""
+        """Drop the table, if it is there."""
         with self._writing() as connection:
             connection.execute(self._sql("DROP TABLE IF EXISTS {table}"))
 
@@ -186,7 +186,7 @@ class PostgresCollection(Collection):
         return "\n".join(lines)
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to the server."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -100,7 +100,7 @@ class SqliteCollection(DatabaseFileCollection):
             connection.executemany(text, ([name] for name in ids))
 
     def finish(self) -> None:
-        """Remove the mark."""
+        """Remove the mark: there is no index to build."""
         with self.writing():
             self._unmark()
 

@@ -18,12 +18,12 @@ def blocks_of(store: Store) -> Iterator[Vectors]:
         yield np.asarray(store.vectors[start : start + BATCH])
 
 
-def arrow_batches(store: Store, column: str = "vectors") -> Any:
-    """Read a store as an Arrow stream of its ids and its vectors, those in a column of that name."""
+def arrow_batches(store: Store) -> Any:
+    """Read a store as an Arrow stream of its ids and its vectors."""
     import pyarrow as pa
 
     kind = pa.list_(pa.from_numpy_dtype(np.dtype(store.manifest.dtype)), store.manifest.dimension)
-    schema = pa.schema([("id", pa.string()), (column, kind)])
+    schema = pa.schema([("id", pa.string()), ("vectors", kind)])
     ids = store.ids
 
     def batches() -> Iterator[Any]:
