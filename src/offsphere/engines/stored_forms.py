@@ -30,20 +30,19 @@ def stored_form_of(given: Rows, back: Rows) -> str:
     """
     if given.shape[1] != back.shape[1]:
         return "augmented" if back.shape[1] > given.shape[1] else "changed"
-    if np.array_equal(given, back):
-        return "as they were"
-    if relative_error(given, back) < ROUNDING:
-        return "as they were, but for the last digit"
     lengths = np.linalg.norm(given, axis=1, keepdims=True)
     unit = np.divide(given, lengths, out=np.zeros_like(given), where=lengths > 0)
-    if np.abs(unit - back).max() < SAME_DIRECTION:
-        return "normalised"
-    for name, rounded in (("float16", given.astype(np.float16).astype(np.float32)), ("bfloat16", _bfloat16(given))):
-        if np.array_equal(rounded, back):
-            return name
-        if np.abs(rounded - back).max() <= np.abs(given - rounded).max() * 2:
-            return f"about {name}"
-    return "changed"
+    half, short = given.astype(np.float16).astype(np.float32), _bfloat16(given)
+    forms = {
+        "as they were": np.array_equal(given, back),
+        "as they were, but for the last digit": relative_error(given, back) < ROUNDING,
+        "normalised": np.abs(unit - back).max() < SAME_DIRECTION,
+        "float16": np.array_equal(half, back),
+        "bfloat16": np.array_equal(short, back),
+        "about float16": np.abs(half - back).max() <= 2 * np.abs(given - half).max(),
+        "about bfloat16": np.abs(short - back).max() <= 2 * np.abs(given - short).max(),
+    }
+    return next((form for form, fits in forms.items() if fits), "changed")
 
 
 def _bfloat16(rows: Rows) -> Rows:
