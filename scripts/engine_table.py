@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from offsphere.base.errors import OffsphereError
-from offsphere.engines.probe import MetricProbe, Probe, probe
+from offsphere.engines.probing import MetricProbe, Probe, probe
 
 HEAD = (
     "engine, index",

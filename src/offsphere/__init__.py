@@ -49,9 +49,9 @@ _HOME = {
     "factors.simulation": "simulate",
     "factors.stability": "stability",
     "engines.collection_source": "CollectionSource",
-    "engines.export": "Export export",
+    "engines.exporting": "Export export",
     "engines.model_folder": "export_model",
-    "engines.probe": "Probe probe",
+    "engines.probing": "Probe probe",
     "auditing.advice": "Advice advise",
     "auditing.run": "Audit audit",
 }
@@ -80,11 +80,11 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.encode.embedded_task import EmbeddedSource as EmbeddedSource
     from offsphere.encode.embedded_task import load_embedded as load_embedded
     from offsphere.engines.collection_source import CollectionSource as CollectionSource
-    from offsphere.engines.export import Export as Export
-    from offsphere.engines.export import export as export
+    from offsphere.engines.exporting import Export as Export
+    from offsphere.engines.exporting import export as export
     from offsphere.engines.model_folder import export_model as export_model
-    from offsphere.engines.probe import Probe as Probe
-    from offsphere.engines.probe import probe as probe
+    from offsphere.engines.probing import Probe as Probe
+    from offsphere.engines.probing import probe as probe
     from offsphere.factors.closed_form import Factors as Factors
     from offsphere.factors.closed_form import factorize as factorize
     from offsphere.factors.closed_form import original_space as original_space

@@ -13,7 +13,7 @@ import pytest
 
 import offsphere as osp
 from offsphere.base.errors import DataError
-from offsphere.engines.export import export
+from offsphere.engines.exporting import export
 from offsphere.engines.registry import engine_of
 from tests.processes import PATIENCE, ROOT, environment_with
 
@@ -167,7 +167,7 @@ KILLED = """
 import json, os, signal, sys
 import numpy as np
 from offsphere.engines import serving
-from offsphere.engines.export import export
+from offsphere.engines.exporting import export
 from offsphere.engines.registry import engine_of
 
 options = json.loads(sys.argv[1])

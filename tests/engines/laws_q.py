@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 import offsphere as osp
-from offsphere.engines.export import export
+from offsphere.engines.exporting import export
 from offsphere.engines.registry import engine_of
 from tests.processes import PATIENCE, ROOT, environment_with
 
@@ -104,7 +104,7 @@ CHILD = """
 import os, sys
 import numpy as np
 from offsphere.engines import serving, filling
-from offsphere.engines.export import export
+from offsphere.engines.exporting import export
 from offsphere.engines.registry import engine_of
 from tests.engines.laws_q import DOCUMENTS
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from offsphere.base.errors import DataError, OffsphereError
-from offsphere.engines.export import export
+from offsphere.engines.exporting import export
 from offsphere.engines.registry import engine_of
 from tests.engines.laws_q import (
     DOCUMENTS,

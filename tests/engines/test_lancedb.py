@@ -9,7 +9,7 @@ import pytest
 from offsphere.base.errors import DataError, OffsphereError, VectorError
 from offsphere.engines.collection import Layout
 from offsphere.engines.exchange import export_store, import_vectors
-from offsphere.engines.export import export
+from offsphere.engines.exporting import export
 from offsphere.engines.lancedb import LANCEDB
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import engine_of

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
-from offsphere.engines.export import export
+from offsphere.engines.exporting import export
 from tests.engines.laws_q import (
     DOCUMENTS,
     MADE,

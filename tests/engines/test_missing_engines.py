@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from offsphere.base.errors import MissingExtraError
-from offsphere.engines.export import export
+from offsphere.engines.exporting import export
 from tests.engines.conftest import ROWS
 
 TARGETS = {

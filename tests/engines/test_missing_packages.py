@@ -10,7 +10,7 @@ import pytest
 
 from offsphere.base.errors import MissingExtraError, UnknownNameError
 from offsphere.base.extras import PACKAGES
-from offsphere.engines.export import export
+from offsphere.engines.exporting import export
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import ENGINES
 from tests.processes import ROOT

@@ -10,7 +10,7 @@ import pytest
 
 from offsphere.base.errors import DataError, OffsphereError, VectorError
 from offsphere.engines.collection import Layout
-from offsphere.engines.export import export
+from offsphere.engines.exporting import export
 from offsphere.engines.metric import Metric
 from offsphere.engines.postgres import POSTGRES
 from offsphere.engines.registry import engine_of

@@ -16,7 +16,7 @@ import pytest
 
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.engines.exchange import export_store, import_vectors
-from offsphere.engines.export import export
+from offsphere.engines.exporting import export
 from tests.engines.conftest import IDS, ROWS, store_of
 from tests.engines.laws_q import (
     DOCUMENTS,

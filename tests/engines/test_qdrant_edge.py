@@ -11,7 +11,7 @@ import pytest
 
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.engines import qdrant_edge
-from offsphere.engines.export import export
+from offsphere.engines.exporting import export
 from tests.engines.laws_q import (
     DOCUMENTS,
     MADE,

@@ -30,7 +30,7 @@ def test_faiss_as_it_is_told(name):
     faiss = pytest.importorskip("faiss")
     settings, store, ask, right = served(name)
     setting = settings["FAISS"].setting
-    if "normalize_L2" in setting:
+    if "divided by their lengths" in settings["FAISS"].store:
         store, ask = store.copy(), ask.copy()
         faiss.normalize_L2(store)
         faiss.normalize_L2(ask)

@@ -7,7 +7,7 @@ import pytest
 
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.engines.collection import Layout
-from offsphere.engines.export import export
+from offsphere.engines.exporting import export
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import engine_of
 from offsphere.engines.sqlite import SQLITE

@@ -56,7 +56,7 @@ def export_command(
     """
     from offsphere.engines.collection import index_kind, stored_form
     from offsphere.engines.corpus import Corpus
-    from offsphere.engines.export import export
+    from offsphere.engines.exporting import export
     from offsphere.engines.registry import engine_of
 
     if to.startswith(MODEL_PREFIX):
@@ -99,7 +99,7 @@ def _export_model(
     from dataclasses import asdict
 
     from offsphere.engines.corpus import Corpus
-    from offsphere.engines.export import fitted_scorer
+    from offsphere.engines.exporting import fitted_scorer
     from offsphere.engines.model_folder import export_model
     from offsphere.scoring.names import read_scorer
 

@@ -13,7 +13,7 @@ from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.encode.embedded_task import EmbeddedSource
-    from offsphere.engines.export import Export
+    from offsphere.engines.exporting import Export
     from offsphere.scoring.scorer import Scorer
 
 MISSED = 1  # the exit code where the engine returns less than asked for
@@ -25,7 +25,7 @@ def export_recommended(
     """Put what an audit recommends into a search engine, with the vectors that it was found on."""
     from offsphere.data.task_vectors import RankingVectors
     from offsphere.engines.corpus import Corpus
-    from offsphere.engines.export import export
+    from offsphere.engines.exporting import export
 
     task, vectors = source.load(split)
     if not isinstance(vectors, RankingVectors):

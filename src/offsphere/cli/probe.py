@@ -12,7 +12,7 @@ from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.engines.collection import IndexKind
-    from offsphere.engines.probe import MetricProbe, Probe
+    from offsphere.engines.probing import MetricProbe, Probe
 
 
 def probe_command(
@@ -28,7 +28,7 @@ def probe_command(
     A scratch collection is made beside the target for each metric, and removed again.
     """
     from offsphere.engines.collection import index_kind
-    from offsphere.engines.probe import probe
+    from offsphere.engines.probing import probe
 
     kind = cast("IndexKind | None", index_kind(index) if index is not None else None)
     with progress_bar("probing") as progress:

@@ -71,7 +71,16 @@ class MetricProbe:
 
 
 class Probe(NamedTuple):
-    """What an engine, or a collection of it, really does."""
+    """What an engine, or a collection of it, really does.
+
+    Example:
+        >>> import tempfile
+        >>> import offsphere as osp
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     seen = osp.probe(f"faiss:{folder}/any.faiss")
+        >>> seen.engine, [part.metric for part in seen.metrics]
+        ('FAISS', ['inner product', 'euclidean'])
+    """
 
     target: str
     engine: str
