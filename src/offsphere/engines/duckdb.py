@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -17,6 +19,8 @@ import numpy as np
 
 from offsphere.base.arrays import Rows
 from offsphere.base.errors import MissingExtraError, OffsphereError
+from offsphere.base.files import whole_file
+from offsphere.base.reading.file_access import open_file
 from offsphere.data.list_columns import BLOCK, gather_lists
 from offsphere.data.vector_files import id_texts
 from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows
@@ -185,6 +189,8 @@ class DuckCollection(DatabaseFileCollection):
 
     def connect(self, *, writable: bool) -> Any:
         """Open the file; DuckDB itself keeps a second writer out."""
+        if writable and not self.path.exists():
+            _make_database(self.path)
         return _package().connect(str(self.path), read_only=not writable, config=dict(OFFLINE))
 
     @contextmanager
@@ -270,6 +276,15 @@ def extension_path() -> Path | None:
 
 
 OFFLINE = MappingProxyType({"autoinstall_known_extensions": "false"})  # else DuckDB downloads what a query mentions
+
+
+def _make_database(path: Path) -> None:
+    """Let an empty database appear as a whole: half of one, left by a kill or a full disk, nobody could open again."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "empty.duckdb"
+        _package().connect(str(made), config=dict(OFFLINE)).close()
+        with open_file(made) as source, whole_file(path) as stream:
+            shutil.copyfileobj(source, stream)
 
 
 @contextmanager
