@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows
-from offsphere.base.errors import OffsphereError
 from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layout
 from offsphere.engines.engine import Engine
+from offsphere.engines.metric import Metric
 from offsphere.engines.target import Target
 from offsphere.vectors.lengths import lengths
 
@@ -35,15 +35,16 @@ def band_target(where: Target, number: int) -> Target:
 
 
 class BandedCollection(Collection):
-    """Several collections of one engine, each for documents between two lengths."""
+    """Several collections of one engine, each for documents between two lengths, ranked by one metric."""
 
-    def __init__(self, engine: Engine, where: Target, edges: Sequence[float]) -> None:
+    def __init__(self, engine: Engine, where: Target, edges: Sequence[float], metric: Metric) -> None:
         assert engine.open is not None
         self.engine, self.where, self.edges = engine, where, np.asarray(edges)
         self.bands = [engine.open(band_target(where, number)) for number in range(len(edges) + 1)]
         self.index_kinds, self.stored_forms = self.bands[0].index_kinds, self.bands[0].stored_forms
         self.resumable = self.bands[0].resumable
-        self.sign = 1
+        returned = engine.metrics[metric].returned
+        self.sign = -returned.sign if metric.is_distance else returned.sign  # whether greater scores are better
 
     def facts(self) -> CollectionFacts | None:
         """Those of all bands together; nothing where none is there."""
@@ -56,9 +57,10 @@ class BandedCollection(Collection):
 
     def create(self, layout: Layout) -> None:
         """Make the collection of every band."""
-        self._know(layout)
+        if layout.index == "lists":  # as many as suit a band; a graph gets room for all, since bands differ in size
+            layout = replace(layout, rows=layout.rows // len(self.bands))
         for band in self.bands:
-            band.create(replace(layout, rows=layout.rows // len(self.bands)))
+            band.create(layout)
 
     def add(self, ids: Sequence[str], rows: Rows) -> None:
         """Add each vector to the band of its length."""
@@ -96,7 +98,6 @@ class BandedCollection(Collection):
 
     def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
         """Ask every band, and sort what they answer."""
-        self._know(layout)
         parts = []
         for band in self.bands:
             parts += [band.snippet(layout, k, effort).strip(), "merged = [*merged, *hits]"]
@@ -107,14 +108,6 @@ class BandedCollection(Collection):
         """Close the collection of every band."""
         for band in self.bands:
             band.close()
-
-    def _know(self, layout: Layout) -> None:
-        """Remember whether greater scores are better."""
-        facts = self.engine.metrics.get(layout.metric)
-        if facts is None:
-            raise OffsphereError(f"{self.engine.name} has no {layout.metric}")
-        distance = layout.metric.is_distance
-        self.sign = -facts.returned.sign if distance else facts.returned.sign
 
     def __repr__(self) -> str:
         """Where it is, and how many bands there are."""

@@ -84,7 +84,7 @@ class Strategy:
         assert engine.open is not None
         if not self.edges:
             return engine.open(where)
-        return BandedCollection(engine, where, self.edges)
+        return BandedCollection(engine, where, self.edges, self.serving.metric)
 
 
 def checked_index(engine: Engine, collection: Collection, asked: IndexKind | None) -> IndexKind:

@@ -1,0 +1,50 @@
+"""Bands of length: every document is in the band of its length, and merged answers are those of all bands together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from offsphere.engines.bands import BandedCollection, length_edges
+from offsphere.engines.collection import Layout
+from offsphere.engines.metric import Metric
+from offsphere.engines.registry import engine_of
+
+rng = np.random.default_rng(0)
+ROWS = (rng.normal(size=(900, 12)) * rng.lognormal(0, 1, (900, 1))).astype(np.float32)
+QUERIES = rng.normal(size=(15, 12)).astype(np.float32)
+IDS = [f"d{row}" for row in range(900)]
+
+
+@pytest.mark.parametrize("metric", list(Metric))
+@pytest.mark.parametrize("kind", ["usearch", "hnswlib"])
+def test_merged_answers_are_the_best_of_all_bands_also_when_they_were_filled_before(kind, metric, tmp_path):
+    engine, where = engine_of(f"{kind}:{tmp_path}/bands.index")
+    lengths = np.sqrt((ROWS.astype(np.float64) ** 2).sum(axis=1))
+    edges = length_edges(lengths, 6)
+    assert len(edges) == 5
+    with BandedCollection(engine, where, edges, metric) as bands:
+        bands.create(Layout(12, metric, "graph", rows=900))
+        for start in (0, 400):
+            bands.add(IDS[start : start + 400 + 100 * (start > 0)], ROWS[start : start + 400 + 100 * (start > 0)])
+        bands.finish()
+    with BandedCollection(engine, where, edges, metric) as again:
+        assert again.facts().rows == 900
+        hits = again.search(QUERIES, 10, 400)
+    left, right = QUERIES.astype(np.float64), ROWS.astype(np.float64)
+    dot = left @ right.T
+    values = {
+        Metric.INNER_PRODUCT: dot,
+        Metric.COSINE: dot / lengths / np.sqrt((left**2).sum(axis=1))[:, None],
+        Metric.EUCLIDEAN: -np.sqrt(((left[:, None] - right[None]) ** 2).sum(axis=2)),
+    }[metric]
+    exact = np.argsort(-values, axis=1)[:, :10]
+    found = [[int(name[1:]) for name in answer] for answer in hits.ids]
+    recall = np.mean([len(set(row) & set(best)) / 10 for row, best in zip(found, exact.tolist(), strict=True)])
+    assert recall > 0.97
+    for row, order in enumerate(found):
+        assert (np.diff(values[row, order]) <= 1e-5).all()
+
+
+def test_documents_of_one_length_are_in_one_band():
+    assert len(length_edges(np.full(100, 2.0), 8)) <= 1
