@@ -172,9 +172,13 @@ class DuckCollection(DatabaseFileCollection):
                 f'connection.execute("SET hnsw_ef_search = {max(k, effort or 64)}")',
             ]
         names, column = quoted(self.id_field or ID), quoted(self.vector_name or VECTOR)
-        distance = f"{FUNCTIONS[layout.metric]}({column}, ?::FLOAT[{layout.dimension}])"
+        width = layout.dimension or "{len(query)}"  # where nobody knows it yet, the query says
+        distance = f"{FUNCTIONS[layout.metric]}({column}, ?::FLOAT[{width}])"
         query = f"SELECT {names}, {distance} AS score FROM {self.table} ORDER BY score LIMIT {k}"
-        lines += [f"sql = {_literal(query)}", "hits = connection.execute(sql, [query.tolist()]).fetchall()"]
+        lines += [
+            f"sql = {'' if layout.dimension else 'f'}{_literal(query)}",
+            "hits = connection.execute(sql, [query.tolist()]).fetchall()",
+        ]
         return "\n".join(lines)
 
     def _build_graph(self, metric: Metric) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from offsphere.engines.collection import Collection
 from offsphere.engines.metric import Metric, MetricFacts
+from offsphere.engines.target import Target
 
 BATCH = 4096  # vectors that are handed to an engine at a time
 
@@ -39,6 +40,14 @@ class Engine:
     largest_k: int | None = None
     notes: tuple[str, ...] = ()
     tested: bool = True
+
+    @property
+    def example(self) -> Target:
+        """A target as somebody might write it."""
+        first = self.location.partition(":")[0]
+        known = {"FILE": f"documents{self.suffix or f'.{self.prefix}'}", "FILE-OR-URL": "documents.db"}
+        location = {**known, "DSN": "postgresql://localhost/search"}.get(first, f"{self.prefix}-folder")
+        return Target(self.prefix, location, "documents" if self.named else "")
 
     @property
     def form(self) -> str:

@@ -114,7 +114,7 @@ class HnswlibCollection(FileCollection):
             [
                 "from pathlib import Path",
                 "import hnswlib",
-                f'index = hnswlib.Index("{METRICS[layout.metric]}", {layout.dimension})',
+                f'index = hnswlib.Index("{METRICS[layout.metric]}", len(query))',
                 f'index.load_index("{self.path.as_posix()}")',
                 f"index.set_ef({max(effort or LEAST_EFFORT, k)})",
                 f'ids = Path("{self.ids_path.as_posix()}").read_text("utf-8").split("\\n")',

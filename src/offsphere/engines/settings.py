@@ -7,27 +7,34 @@ not lower can only re-rank what cosine finds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from offsphere.base.errors import UnknownNameError
+from offsphere.base.errors import MissingExtraError, UnknownNameError
+from offsphere.engines.collection import Layout
 from offsphere.engines.engine import Engine
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import ENGINES
-from offsphere.engines.serving import servings
+from offsphere.engines.serving import Serving, servings
+from offsphere.engines.snippets import query_snippet
+from offsphere.engines.strategy import Strategy
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import Agreement
 
+SHOWN = 10  # documents that a snippet asks for
 AS_DISTANCE = "one more coordinate makes it a distance: offsphere export does it"
 RERANK = "no engine serves it: fetch a few hundred by cosine, then re-rank with scorer.score_pairs"
 
 
 class Setting(NamedTuple):
-    """What to store and what to set in one engine."""
+    """What to store and what to set in one engine, and how to ask it."""
 
     engine: str
     store: str
     query: str
     setting: str
+    target: str = ""  # where an export could go; empty for engines that we only know the settings of
+    snippet: str = ""  # the Python that asks it
 
 
 def engine_settings(scorer: Scorer, level: Agreement = "query") -> list[Setting]:
@@ -77,4 +84,19 @@ def _setting(scorer: Scorer, engine: Engine, level: Agreement) -> Setting:
     if not ways:  # it has distances only
         facts = engine.metrics[Metric.EUCLIDEAN]
         return Setting(engine.name, AS_DISTANCE, AS_DISTANCE, facts.setting)
-    return Setting(engine.name, *ways[0].words, engine.metrics[ways[0].metric].setting)
+    setting = engine.metrics[ways[0].metric].setting
+    if engine.open is None:
+        return Setting(engine.name, *ways[0].words, setting)
+    return Setting(engine.name, *ways[0].words, setting, str(engine.example), _snippet(engine, ways[0]))
+
+
+def _snippet(engine: Engine, way: Serving) -> str:
+    """The Python that asks a collection of the engine; nothing where a package that writes it is missing."""
+    assert engine.open is not None
+    try:
+        with engine.open(engine.example) as collection:
+            strategy = Strategy(serving=way, index=collection.index_kinds[0])
+            layout = Layout(0, way.metric, strategy.index)
+            return query_snippet(strategy, collection, layout, SHOWN, Path())
+    except MissingExtraError:
+        return ""
