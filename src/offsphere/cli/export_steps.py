@@ -71,6 +71,7 @@ def print_export(done: Export, folder: Path) -> None:
             f"{done.goal:.0%}), tried with {seen.queries} {source}.{error}"
         )
     )
+    echo_items("Mind", done.notes)
     echo_items("What to change", done.advice)
     typer.echo()
     typer.secho("Ask it so (vectors: what the model gives for one query, as a row):", bold=True)

@@ -232,13 +232,18 @@ class StoreWriter:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep a second process from writing the same store; a killed process holds no lock."""
+def locked(folder: Path, name: str = LOCK) -> Iterator[None]:
+    """Keep a second process from writing the same store; a killed process holds no lock.
+
+    Args:
+        folder: What is written to; it is made where it is not there.
+        name: Of the lock in it, where a folder has several things that may be written beside each other.
+    """
     from filelock import FileLock, Timeout  # only those who write need it, and it takes 25 ms
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        acquired = FileLock(folder / LOCK, blocking=False).acquire()
+        acquired = FileLock(folder / name, blocking=False).acquire()
     except Timeout as error:
         raise OffsphereError(f"another process is writing to {folder}: wait for it, or choose another --out") from error
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from offsphere.engines.collection import Collection
+from offsphere.engines.corpus import Corpus
 from offsphere.engines.strategy import Asked, Strategy
 from offsphere.engines.verification import Verification
+from offsphere.scoring.scorer import Scorer
 
+LOOKED_AT = 2_000  # documents
+SAME_LENGTH = 1e-3  # of the longest
 SCORES_AGREE = 1e-3  # of the largest score; more than float32 rounds away
+
+
+def lengths_note(scorer: Scorer, corpus: Corpus) -> list[str]:
+    """Say so where a scorer goes by the length of documents and all of these are equally long."""
+    some = np.linalg.norm(np.asarray(corpus.vectors[:LOOKED_AT], np.float64), axis=1)
+    longest = float(some.max(initial=0.0))
+    weights = scorer.similarity.document_terms(np.array([1.0, 2.0]))
+    by_direction = not scorer.similarity.has_offset and np.isclose(weights.weight[0], 2 * weights.weight[1])
+    if scorer.transforms or by_direction or np.ptp(some) > SAME_LENGTH * longest:
+        return []
+    told = (
+        f"{scorer.name} goes by the length of documents, and all of these are {longest:.3g} long: if a model or an API "
+        "normalised them, their lengths are gone, and embedding again without that step brings them back"
+    )
+    return [told]
 
 
 def advice_for(

@@ -17,9 +17,10 @@ from offsphere.data.store_writer import locked
 from offsphere.engines.collection import IndexKind, StoredForm
 from offsphere.engines.corpus import Corpus
 from offsphere.engines.engine import Engine
-from offsphere.engines.export_advice import advice_for
+from offsphere.engines.export_advice import advice_for, lengths_note
 from offsphere.engines.filling import Filling
-from offsphere.engines.racing import cheapest, race
+from offsphere.engines.kept_strategy import KeptStrategy
+from offsphere.engines.racing import cheapest, race, whole_corpus
 from offsphere.engines.registry import engine_of
 from offsphere.engines.snippets import query_snippet
 from offsphere.engines.strategy import Asked, Strategy, plain_strategy, with_effort
@@ -48,6 +49,7 @@ class Export:
         raced: With tuning, every strategy that was tried, in the order of its cost.
         snippet: The Python that asks the engine.
         advice: What to change where the goal was missed; empty where it was met.
+        notes: What to mind of the vectors.
 
     Example:
         >>> import tempfile
@@ -70,6 +72,7 @@ class Export:
     snippet: str
     advice: Sequence[str] = ()
     raced: Sequence[tuple[Strategy, Verification]] = ()
+    notes: Sequence[str] = ()
 
     @property
     def passed(self) -> bool:
@@ -89,6 +92,7 @@ class Export:
             "passed": self.passed,
             **self.verification.to_json(),
             "advice": list(self.advice),
+            "notes": list(self.notes),
             "raced": [{**strategy.to_json(), **trial.to_json()} for strategy, trial in self.raced],
             "version": __version__,
         }
@@ -190,8 +194,15 @@ def _deploy(
 ) -> Export:
     """Choose a strategy, fill the collection, and try it."""
     trial = make_trial(corpus, scorer, asked.k, asked.seed, in_phase(progress, "exact answers"))
-    raced = race(engine, where, scorer, corpus, asked, trial, progress) if tune else []
-    strategy = cheapest(raced, asked.goal) if raced else plain_strategy(engine, where, scorer, corpus, asked)
+    raced, strategy = [], plain_strategy(engine, where, scorer, corpus, asked)
+    if tune:
+        kept = KeptStrategy.of(folder, scorer, corpus, asked, str(where))
+        chosen = kept.read(scorer)
+        if chosen is None:
+            raced = race(engine, where, scorer, corpus, asked, trial, progress)
+            chosen = whole_corpus(cheapest(raced, asked.goal), corpus)
+            kept.write(chosen)
+        strategy = chosen
     returned = engine.metrics[strategy.serving.metric].returned
     with strategy.open(engine, where) as collection:
         layout = strategy.layout(corpus)
@@ -210,6 +221,7 @@ def _deploy(
         snippet=code,
         advice=advice_for(strategy, collection, verification, asked, raced=bool(raced)),
         raced=raced,
+        notes=lengths_note(scorer, corpus),
     )
 
 

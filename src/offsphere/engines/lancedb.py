@@ -192,14 +192,14 @@ class LanceCollection(Collection):
         )
 
     def close(self) -> None:
-        """Let others write to the folder."""
+        """Let others write to the table."""
         self._table, self._locked = None, False
         self._locks.close()
 
     def _lock(self) -> None:
-        """Keep other exports out of the folder until this one is closed."""
+        """Keep other exports out of the table until this one is closed."""
         if not self._locked:
-            self._locks.enter_context(locked(self.folder))
+            self._locks.enter_context(locked(self.folder, f".{self.name}.lock"))
             self._locked = True
 
     def _opened(self) -> Any:

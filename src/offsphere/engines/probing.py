@@ -102,13 +102,18 @@ UNREADABLE = "cannot be read back"
 
 
 def probe(
-    target: str, *, read_only: bool = False, index: IndexKind | None = None, progress: Progress | None = None
+    target: str | tuple[Engine, Target],
+    *,
+    read_only: bool = False,
+    index: IndexKind | None = None,
+    progress: Progress | None = None,
 ) -> Probe:
     """Find out what an engine really does: metric, formula of its scores, what it stores, how many documents it gives.
 
     Args:
         target: As for ``export``. With ``read_only`` its collection is looked at; else a scratch collection beside it
-            is made for each metric, and removed.
+            is made for each metric, and removed. For an engine that we do not know, an ``Engine`` of your own and a
+            ``Target`` (see CONTRIBUTING).
         read_only: Whether only to read.
         index: Which index the scratch collections get; what an export takes without.
         progress: Is told how far it is.
@@ -128,7 +133,7 @@ def probe(
         >>> {part.metric: part.form.inverse for part in seen.metrics}
         {'cosine': 'cosine = 1 - score', 'inner product': 'dot = 1 - score', 'euclidean': 'distance = sqrt(score)'}
     """
-    engine, where = engine_of(target)
+    engine, where = engine_of(target) if isinstance(target, str) else target
     if read_only:
         return _look(engine, where)
     probed = []

@@ -92,6 +92,12 @@ def cheapest(raced: Raced, goal: float) -> Strategy:
     return good[0] if good else max(raced, key=lambda result: result[1].recall)[0]
 
 
+def whole_corpus(strategy: Strategy, corpus: Corpus) -> Strategy:
+    """A strategy that was chosen on a part of a corpus, for all of it: a coordinate may have to reach further."""
+    serving = strategy.serving
+    return replace(strategy, serving=as_distance(serving.scorer, corpus)) if serving.augmented else strategy
+
+
 def _edges(corpus: Corpus, way: Serving) -> tuple[float, ...]:
     """The lengths between bands; none where all documents are about as long."""
     stored = np.concatenate([lengths(block.rows) for block in stored_blocks(corpus, way)])
