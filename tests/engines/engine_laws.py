@@ -30,6 +30,18 @@ SIMILARITIES = (
 TRANSFORMS = ("", "center + ", "whiten(0.5) + ", "drop-top(1) + ", "standardize + ")
 SCORERS = [transform + similarity for transform in TRANSFORMS for similarity in SIMILARITIES]
 MADE_FROM_DATA = ("csls", "z-score", "csls + z-score")
+# test_serving.py proves all of them in numpy; each engine is asked with every part once, and with all in the slow tests
+OFTEN = {
+    *SIMILARITIES,
+    "center + euclidean",
+    "whiten(0.5) + cosine",
+    "drop-top(1) + dot",
+    "standardize + polar(1, 0.5)",
+    *MADE_FROM_DATA,
+}
+EVERY_SCORER = [
+    pytest.param(name, marks=[] if name in OFTEN else [pytest.mark.slow]) for name in (*SCORERS, *MADE_FROM_DATA)
+]
 ODD_IDS = [
     "it's",
     'a "quoted" one',

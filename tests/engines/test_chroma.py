@@ -18,7 +18,7 @@ import pytest
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.engines.exporting import export
 from offsphere.engines.registry import engine_of
-from tests.engines.laws_q import (
+from tests.engines.collection_laws import (
     DOCUMENTS,
     MADE,
     NAMES,

@@ -29,7 +29,7 @@ def target(tmp_path):
     return f"duckdb:{tmp_path}/vectors.duckdb:docs"
 
 
-@pytest.mark.parametrize("name", [*laws.SCORERS, *laws.MADE_FROM_DATA])
+@pytest.mark.parametrize("name", laws.EVERY_SCORER)
 def test_every_scorer_is_served_exactly(target, name):
     laws.check_exact(target, name)
 

@@ -32,6 +32,8 @@ CHAINS = ["", "center + ", "whiten(0.5) + ", "drop-top(1) + "]
 MADE = ["csls", "nnn", "z-score", "center + csls", "csls + z-score"]
 PLAIN = ["cosine", "dot", "euclidean", "polar(1, -0.5)", "norm-mix(0.8)", "whiten(0.5) + dot"]
 NAMES = [chain + name for chain in CHAINS for name in SIMILARITIES] + MADE
+OFTEN = {*SIMILARITIES, *MADE, "center + euclidean", "whiten(0.5) + cosine", "drop-top(1) + dot"}
+EVERY_NAME = [pytest.param(name, marks=[] if name in OFTEN else [pytest.mark.slow]) for name in NAMES]
 
 
 def scorer_named(name):
@@ -74,7 +76,7 @@ def exported(tmp_path, name, engine, index, **options):
 
 
 @pytest.mark.parametrize(("engine", "index"), EXACT)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY_NAME)
 def test_an_exact_index_returns_what_the_scorer_ranks_first_with_its_scores(tmp_path, name, engine, index):
     scorer, done = exported(tmp_path, name, engine, index)
     assert done.verification.worst == 1.0

@@ -31,7 +31,7 @@ def target(folder):
     return f"lancedb:{folder}:docs"
 
 
-@pytest.mark.parametrize("name", [*laws.SCORERS, *laws.MADE_FROM_DATA])
+@pytest.mark.parametrize("name", laws.EVERY_SCORER)
 def test_every_scorer_is_served_exactly(target, name):
     laws.check_exact(target, name)
 

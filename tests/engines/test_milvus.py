@@ -11,7 +11,7 @@ import pytest
 
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.engines.exporting import export
-from tests.engines.laws_q import (
+from tests.engines.collection_laws import (
     DOCUMENTS,
     MADE,
     NAMES,

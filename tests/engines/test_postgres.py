@@ -47,7 +47,7 @@ def tables(server):
     return [name for (name,) in server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")]
 
 
-@pytest.mark.parametrize("name", [*laws.SCORERS, *laws.MADE_FROM_DATA])
+@pytest.mark.parametrize("name", laws.EVERY_SCORER)
 def test_every_scorer_is_served_exactly(target, name):
     laws.check_exact(target, name)
 

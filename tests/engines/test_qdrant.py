@@ -17,11 +17,9 @@ import pytest
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.engines.exchange import export_store, import_vectors
 from offsphere.engines.exporting import export
-from tests.engines.conftest import IDS, ROWS, store_of
-from tests.engines.laws_q import (
+from tests.engines.collection_laws import (
     DOCUMENTS,
-    MADE,
-    NAMES,
+    EVERY_NAME,
     ODD_IDS,
     check_again,
     check_ids,
@@ -32,6 +30,7 @@ from tests.engines.laws_q import (
     check_snippet,
     read_back,
 )
+from tests.engines.conftest import IDS, ROWS, store_of
 
 qdrant = pytest.importorskip("qdrant_client")
 models = qdrant.models
@@ -235,7 +234,7 @@ def target(folder):
     return f"qdrant:{folder}:things"
 
 
-@pytest.mark.parametrize("name", NAMES + MADE)
+@pytest.mark.parametrize("name", EVERY_NAME)
 def test_scorers_are_served_exactly(target, name):
     check_served(name, target)
 

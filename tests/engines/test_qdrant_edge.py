@@ -12,10 +12,9 @@ import pytest
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.engines import qdrant_edge
 from offsphere.engines.exporting import export
-from tests.engines.laws_q import (
+from tests.engines.collection_laws import (
     DOCUMENTS,
-    MADE,
-    NAMES,
+    EVERY_NAME,
     ODD_IDS,
     QUERIES,
     check_again,
@@ -37,7 +36,7 @@ def target(tmp_path):
     return f"qdrant-edge:{tmp_path}/shard"
 
 
-@pytest.mark.parametrize("name", NAMES + MADE)
+@pytest.mark.parametrize("name", EVERY_NAME)
 def test_scorers_are_served_exactly(target, name):
     check_served(name, target, index="exact")
 

@@ -45,7 +45,7 @@ def connected(tmp_path):
     return connection
 
 
-@pytest.mark.parametrize("name", [*laws.SCORERS, *laws.MADE_FROM_DATA])
+@pytest.mark.parametrize("name", laws.EVERY_SCORER)
 def test_every_scorer_is_served_exactly(target, name):
     laws.check_exact(target, name)
 

@@ -8,6 +8,7 @@ import sys
 from itertools import product
 
 import numpy as np
+import pytest
 
 import offsphere as osp
 from offsphere.engines.exporting import export
@@ -23,6 +24,10 @@ TRANSFORMS = ["center", "whiten(0.5)", "drop-top(1)", "standardize"]
 NAMES = SIMILARITIES + [f"{transform} + {similarity}" for transform, similarity in product(TRANSFORMS, SIMILARITIES)]
 SOME_NAMES = SIMILARITIES + [f"{t} + {s}" for t, s in zip(TRANSFORMS, ("dot", "cosine", "euclidean", "angular"))]  # noqa: B905
 MADE = ["csls", "z-score"]
+# each part once with every run, all of them in the slow tests
+EVERY_NAME = [
+    pytest.param(name, marks=[] if name in (*SOME_NAMES, *MADE) else [pytest.mark.slow]) for name in NAMES + MADE
+]
 ODD_IDS = ["a'b", 'c"d', "ü 中 🙂", "back\\slash", "a;b--", "{x}", " lead and trail ", "tab\tnew\nline", "x" * 20_000]
 SCORE = 1e-4  # of the largest score
 
@@ -106,7 +111,7 @@ import numpy as np
 from offsphere.engines import serving, filling
 from offsphere.engines.exporting import export
 from offsphere.engines.registry import engine_of
-from tests.engines.laws_q import DOCUMENTS
+from tests.engines.collection_laws import DOCUMENTS
 
 serving.BLOCK = 50
 filling.stored_blocks.__defaults__ = (0, 50)
