@@ -178,7 +178,8 @@ def test_the_graph_of_somebody_else_says_its_metric(tmp_path, target):
         connection.execute("CREATE TABLE docs AS SELECT 1 AS id, [1, 2]::FLOAT[2] AS v")
         connection.execute("CREATE INDEX mine ON docs USING HNSW (v) WITH (metric = 'ip')")
     with engine.open(where) as collection:
-        assert collection.facts()[:4] == (2, Metric.INNER_PRODUCT, 1, "HNSW")
+        facts = collection.facts()
+        assert (facts.dimension, facts.metric, facts.rows, facts.index) == (2, Metric.INNER_PRODUCT, 1, "HNSW")
         assert collection.search(np.float32([[3, 4]]), 1).scores[0].tolist() == [-11.0]
 
 

@@ -159,7 +159,8 @@ def test_columns_of_other_names_are_read(folder, target):
     ):
         collection.facts()
     with engine.open(where, id_field="name", vector_name="body") as collection:
-        assert collection.facts()[:3] == (2, None, 2)
+        facts = collection.facts()
+        assert (facts.dimension, facts.metric, facts.rows) == (2, None, 2)
         read = collection.read()
     assert read.vectors.tolist() == [[1.5, 2.0], [3.0, 4.0]]
     assert read.ids == ["a", "b"]

@@ -229,11 +229,10 @@ def export_example(target: str) -> None:
 
 def read_target(target: str) -> Any:
     """Read a collection, as an import does."""
-    from offsphere.engines.exchange import read_collection
-    from offsphere.engines.registry import engine_of
+    from offsphere.engines.live_collection import LiveCollection
 
-    vectors, ids = read_collection(*engine_of(target))
-    return np.asarray(vectors), ids
+    live = LiveCollection.read(target)
+    return np.asarray(live.vectors), live.ids
 
 
 def read_export(suffix: str) -> Callable[[Path], Any]:
@@ -498,7 +497,7 @@ class StoreFolder:
         from offsphere.data.store import open_store
 
         store = open_store(folder)
-        return np.asarray(store.vectors), list(store.items), store.manifest
+        return np.asarray(store.vectors), [store.ids, *store.counts], store.manifest
 
 
 @subject("store in the making")

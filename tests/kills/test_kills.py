@@ -11,7 +11,7 @@ import pytest
 from tests.kills.commands import COMMANDS
 from tests.processes import PATIENCE, ROOT, environment_with
 
-KILLS = os.environ.get("OFFSPHERE_KILLS", "4")
+KILLS = os.environ.get("OFFSPHERE_KILLS", "2")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -13,7 +13,7 @@ from offsphere.data.judgments import Judgments
 from offsphere.data.ranking_evaluator import RankingEvaluator
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.hub_bias import csls, nnn
-from offsphere.ranking.search import search
+from offsphere.ranking.search import search, search_in_turns
 from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
@@ -222,7 +222,11 @@ def search_without(corpus: Corpus, scorers, k: int, excluded: np.ndarray):
         folds=np.zeros(len(excluded)),
     )
     order, parts = [], [[] for _ in scorers]
-    for chosen, tops in evaluator._rankings(scorers):
+
+    def ranked(queries, depth):
+        return search_in_turns(queries, evaluator.vectors.documents, scorers, depth, ids=evaluator.document_ids)
+
+    for chosen, tops in evaluator._rankings(ranked):
         order += chosen.tolist()
         width = min(k, excluded.shape[1])
         for part, top in zip(parts, tops, strict=True):

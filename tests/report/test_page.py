@@ -11,6 +11,7 @@ import pytest
 
 import offsphere as osp
 from offsphere.data.ranking_task import ItemList, Judgment
+from offsphere.engines.registry import ENGINES
 from offsphere.learning.ablation.variants import grid
 from offsphere.learning.adapters.learn import learn
 from offsphere.report import to_html, to_markdown
@@ -150,7 +151,7 @@ def test_the_top_is_what_to_do_then_the_engine_then_the_contents(browser, page_f
 def test_every_engine_can_be_reached_by_keyboard_and_by_pointer(browser, page_file):
     page, messages = opened(browser, page_file, viewport={"width": 1_000, "height": 900})
     names = page.locator(".engines label").all_inner_texts()
-    assert len(names) == 6
+    assert names == [engine.name for engine in ENGINES]
     assert shown_panels(page) == [names[0]]
     page.locator(".engines input").first.focus()
     for name in [*names[1:], names[0]]:

@@ -48,8 +48,8 @@ class Advice:
         >>> advice = osp.advise(table, osp.measure(task, vectors, ["lengths"]))
         >>> advice.name, [finding.topic for finding in advice.findings]
         ('dot', ['scorer', 'length', 'expectation', 'training'])
-        >>> advice.settings[2].engine, advice.settings[2].setting.partition(" (")[0]
-        ('pgvector', 'ORDER BY embedding <#> query')
+        >>> advice.settings[1].engine, advice.settings[1].setting
+        ('Qdrant', 'VectorParams(distance=Distance.DOT)')
     """
 
     scorer: Scorer

@@ -135,7 +135,7 @@ def settle(client: Any, name: str, folder: Path) -> None:
     for collection in _connections(client, name):
         collection.commit()
         collection.execute("PRAGMA synchronous = FULL")
-    with storage_of(folder, name).open("rb+") as stream:
+    with storage_of(folder, name).open("rb") as stream:
         os.fsync(stream.fileno())
 
 

@@ -278,8 +278,8 @@ class Scorer:
         Example:
             >>> import numpy as np
             >>> import offsphere as osp
-            >>> osp.parse_scorer("norm-mix(0.5)").query(np.array([[3.0, 4.0]], np.float32)).round(2).tolist()
-            [[0.6, 0.8, 1.0]]
+            >>> (5 * osp.parse_scorer("norm-mix(0.5)").query(np.array([[3.0, 4.0]], np.float32))).tolist()
+            [[3.0, 4.0, 5.0]]
         """
         return self.lower().queries(vectors)
 
