@@ -36,6 +36,8 @@ from tests.engines.collection_laws import (
 )
 from tests.processes import PATIENCE
 
+pytestmark = pytest.mark.slow  # its package takes long to load; test_probing.py asks it with every run
+
 chroma = pytest.importorskip("chromadb")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the package
 QUIET = chroma.Settings(anonymized_telemetry=False)

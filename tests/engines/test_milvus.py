@@ -29,6 +29,8 @@ from tests.engines.collection_laws import (
 )
 from tests.processes import PATIENCE, ROOT, environment_with
 
+pytestmark = pytest.mark.slow  # its package takes long to load; test_probing.py asks it with every run
+
 pymilvus = pytest.importorskip("pymilvus")
 lite = pytest.importorskip("milvus_lite.server_manager").server_manager_instance
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the package

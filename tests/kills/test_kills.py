@@ -14,7 +14,13 @@ from tests.processes import PATIENCE, ROOT, environment_with
 KILLS = os.environ.get("OFFSPHERE_KILLS", "2")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+# whose two undisturbed runs take long; make kill has them all
+LONG = {"train", "ablate", "adapt", "export, LanceDB", "export, Qdrant", "export, DuckDB"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in COMMANDS]
+)
 def test_a_killed_command_ends_with_the_same_bytes_when_it_is_run_again(name):
     result = subprocess.run(
         [sys.executable, "-m", "tests.kills", name, KILLS],
