@@ -81,15 +81,17 @@ def test_reading_only_tells_of_a_collection_that_is_there_and_changes_no_byte_of
         assert (probed.stored == "normalised") is unit
 
 
-def test_half_a_precision_is_noticed(tmp_path):
-    """A collection of float16 that somebody else made: the formula still fits, but not to the last digit."""
+def test_a_collection_of_half_the_digits_says_so(tmp_path):
+    """One that somebody else made as usearch does unless told otherwise, and one of whole digits beside it."""
     usearch = pytest.importorskip("usearch.index")
     rows = np.random.default_rng(0).normal(size=(400, 32)).astype(np.float32)
-    index = usearch.Index(ndim=32, metric="ip", dtype="bf16")
-    index.add(np.arange(400), rows)
-    index.save(str(tmp_path / "half.usearch"))
-    (probed,) = osp.probe(f"usearch:{tmp_path}/half.usearch", read_only=True).metrics
-    assert probed.form.of == "dot"
+    for kind in ("bf16", "f32"):
+        index = usearch.Index(ndim=32, metric="ip", dtype=kind)
+        index.add(np.arange(400), rows)
+        index.save(str(tmp_path / f"{kind}.usearch"))
+        seen = osp.probe(f"usearch:{tmp_path}/{kind}.usearch", read_only=True)
+        assert seen.facts.stored == kind
+        assert seen.metrics[0].form.of == "dot"
 
 
 def test_what_cannot_be_probed_is_told_in_one_line(tmp_path):

@@ -7,6 +7,8 @@ import pytest
 
 import offsphere as osp
 from offsphere.engines import engine_settings
+from offsphere.engines.registry import ENGINES
+from offsphere.engines.settings import UNTRIED
 
 RNG = np.random.default_rng(0)
 DOCUMENTS = (RNG.normal(0.3, 1, (400, 8)) * np.exp(RNG.normal(0, 0.7, (400, 1)))).astype(np.float32)
@@ -63,3 +65,18 @@ def test_lancedb_as_it_is_told(name, tmp_path):
     for query, wanted in zip(ask, right, strict=True):
         rows = table.search(query).distance_type(kind).limit(10).to_list()
         assert [row["id"] for row in rows] == wanted.tolist()
+
+
+def test_what_was_not_tried_is_said_and_what_bites_too():
+    for row in engine_settings(osp.parse_scorer("dot")):
+        engine = next(engine for engine in ENGINES if engine.name == row.engine)
+        assert (UNTRIED in row.notes) is (not engine.tested)
+        assert set(engine.notes) <= set(row.notes)
+        assert " = " in row.score
+    scores = {row.engine: row.score for row in engine_settings(osp.parse_scorer("dot"))}
+    assert scores["Elasticsearch"] == "score = 1 + dot where dot >= 0, else 1 / (1 - dot)"
+    assert (scores["Qdrant"], scores["usearch"], scores["pgvector"]) == (
+        "dot = score",
+        "dot = 1 - score",
+        "dot = -score",
+    )

@@ -159,6 +159,9 @@ def test_every_engine_can_be_reached_by_keyboard_and_by_pointer(browser, page_fi
         assert shown_panels(page) == [name]
     page.locator(".engines label").nth(3).click()
     assert shown_panels(page) == [names[3]]
+    untried = [engine.name for engine in ENGINES if not engine.tested]
+    panels = page.locator(".panel", has_text="it was not tried here")
+    assert panels.count() == len(untried)
     page.emulate_media(media="print")
     assert shown_panels(page) == names  # paper has no tabs
     assert messages == []

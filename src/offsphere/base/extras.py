@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 from offsphere.base.errors import MissingExtraError
 
@@ -43,6 +44,29 @@ def missing_extra(error: ImportError) -> MissingExtraError | None:
     """
     package = PACKAGES.get((error.name or "").partition(".")[0])
     return MissingExtraError(*package) if package is not None else None
+
+
+def load_extra(module: str) -> Any:
+    """Import a module of a package that belongs to an extra.
+
+    Args:
+        module: As one imports it; its package stands in the table above.
+
+    Returns:
+        The module.
+
+    Raises:
+        MissingExtraError: It, or something that it needs, is not installed.
+
+    Example:
+        >>> from offsphere.base.extras import load_extra
+        >>> load_extra("faiss").__name__
+        'faiss'
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(*PACKAGES[module.partition(".")[0]]) from error
 
 
 def is_installed(name: str) -> bool:

@@ -110,7 +110,13 @@ def print_audit(
     for setting in shown:
         echo_items(
             f"In {setting.engine}",
-            [f"set: {setting.setting}", f"store: {setting.store}", f"query with: {setting.query}"],
+            [
+                f"set: {setting.setting}",
+                f"store: {setting.store}",
+                f"query with: {setting.query}",
+                *([f"what comes back: {setting.score}"] if setting.score else []),
+                *setting.notes,
+            ],
         )
     if audit.table.stored:
         from offsphere.cli.stored_table import print_stored

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -26,21 +25,12 @@ def length_edges(document_lengths: Array, bands: int) -> tuple[float, ...]:
     return tuple(float(edge) for edge in np.unique(edges.astype(np.float32)))
 
 
-def band_target(where: Target, number: int) -> Target:
-    """Where the collection of a band is: beside the others, by its name or that of its file."""
-    if where.name:
-        return where._replace(name=f"{where.name}_band{number:02d}")
-    path = Path(where.location)
-    return where._replace(location=str(path.with_name(f"{path.stem}.band{number:02d}{path.suffix}")))
-
-
 class BandedCollection(Collection):
     """Several collections of one engine, each for documents between two lengths, ranked by one metric."""
 
     def __init__(self, engine: Engine, where: Target, edges: Sequence[float], metric: Metric) -> None:
-        assert engine.open is not None
         self.engine, self.where, self.edges = engine, where, np.asarray(edges)
-        self.bands = [engine.open(band_target(where, number)) for number in range(len(edges) + 1)]
+        self.bands = [engine.at(where.beside(f"band{number:02d}")) for number in range(len(edges) + 1)]
         self.index_kinds, self.stored_forms = self.bands[0].index_kinds, self.bands[0].stored_forms
         self.resumable = self.bands[0].resumable
         returned = engine.metrics[metric].returned

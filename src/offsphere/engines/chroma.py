@@ -18,7 +18,8 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows
-from offsphere.base.errors import DataError, MissingExtraError
+from offsphere.base.errors import DataError
+from offsphere.base.extras import load_extra
 from offsphere.base.spilled import gather_rows
 from offsphere.data.vector_files import id_texts
 from offsphere.engines.chroma_copy import DATABASE, copied_database
@@ -187,7 +188,7 @@ class ChromaCollection(Collection):
             if self.folder is not None:
                 self._client = _local_client(self.folder, self._stack)
             else:
-                chroma = _package()
+                chroma = load_extra("chromadb")
                 host, port, ssl = _address(self.where)
                 headers = {"x-chroma-token": os.environ[KEY]} if os.environ.get(KEY) else None
                 self._client = chroma.HttpClient(host, port, ssl, headers, settings=_settings(chroma))
@@ -201,7 +202,7 @@ class ChromaCollection(Collection):
         """The collection; nothing where there is none."""
         try:
             return self._collection(client)
-        except _package().errors.NotFoundError:
+        except load_extra("chromadb").errors.NotFoundError:
             return None
 
     def _blocks(self, collection: Any, rows: int, names: list[str]) -> Iterator[Rows]:
@@ -231,7 +232,7 @@ def _graph_settings(collection: Any) -> dict[str, Any]:
 
 
 def _local_client(folder: Path, stack: ExitStack) -> Any:
-    chroma = _package()
+    chroma = load_extra("chromadb")
     client = chroma.PersistentClient(str(folder), settings=_settings(chroma))
     stack.callback(client.close)
     return client
@@ -257,14 +258,6 @@ def _address(where: Target) -> tuple[str, int, bool]:
 
 def _settings(chroma: Any) -> Any:
     return chroma.Settings(anonymized_telemetry=False)
-
-
-def _package() -> Any:
-    try:
-        import chromadb
-    except ImportError as error:
-        raise MissingExtraError("chromadb", "chroma") from error
-    return chromadb
 
 
 CHROMA = Engine(

@@ -55,8 +55,8 @@ class Corpus(NamedTuple):
         documents: Vectors
         known = None
         if isinstance(vectors, str | Path):
-            documents, known, found_queries = _read_folder(Path(vectors), verify=verify)
-            queries = found_queries if queries is None else queries
+            documents, known, beside = _read_folder(Path(vectors), verify=verify)
+            queries = beside if queries is None else queries
         elif isinstance(vectors, Store):
             documents, known = vectors.vectors, vectors.ids
         elif hasattr(vectors, "documents"):

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Rows
-from offsphere.base.errors import MissingExtraError, OffsphereError
+from offsphere.base.errors import OffsphereError
+from offsphere.base.extras import load_extra
 from offsphere.base.files import whole_file
 from offsphere.base.reading.file_access import open_file
 from offsphere.data.list_columns import BLOCK, gather_lists
@@ -195,7 +196,7 @@ class DuckCollection(DatabaseFileCollection):
         """Open the file; DuckDB itself keeps a second writer out."""
         if writable and not self.path.exists():
             _make_database(self.path)
-        return _package().connect(str(self.path), read_only=not writable, config=dict(OFFLINE))
+        return load_extra("duckdb").connect(str(self.path), read_only=not writable, config=dict(OFFLINE))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -263,7 +264,7 @@ def extension_path() -> Path | None:
     Raises:
         OffsphereError: It is nowhere on this machine; nothing is downloaded.
     """
-    duckdb = _package()
+    duckdb = load_extra("duckdb")
     packaged = find_spec("duckdb_extension_vss")
     if packaged is not None and packaged.origin is not None:
         path = Path(packaged.origin).parent / "extensions" / f"v{duckdb.__version__}" / "vss.duckdb_extension"
@@ -286,7 +287,7 @@ def _make_database(path: Path) -> None:
     """Let an empty database appear as a whole: half of one, left by a kill or a full disk, nobody could open again."""
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "empty.duckdb"
-        _package().connect(str(made), config=dict(OFFLINE)).close()
+        load_extra("duckdb").connect(str(made), config=dict(OFFLINE)).close()
         with open_file(made) as source, whole_file(path) as stream:
             shutil.copyfileobj(source, stream)
 
@@ -314,14 +315,6 @@ def _load_graphs(connection: Any) -> None:
 def _literal(text: object) -> str:
     """A text in Python, in double quotes."""
     return json.dumps(str(text), ensure_ascii=False)
-
-
-def _package() -> Any:
-    try:
-        import duckdb
-    except ImportError as error:
-        raise MissingExtraError("duckdb", "duckdb") from error
-    return duckdb
 
 
 DUCKDB = Engine(

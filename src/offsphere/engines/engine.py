@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from offsphere.base.errors import OffsphereError
 from offsphere.engines.collection import Collection
 from offsphere.engines.metric import Metric, MetricFacts
 from offsphere.engines.target import Target
@@ -40,6 +41,20 @@ class Engine:
     largest_k: int | None = None
     notes: tuple[str, ...] = ()
     tested: bool = True
+
+    def at(self, where: Target, **fields: str | None) -> Collection:
+        """Open a collection, which need not be there yet.
+
+        Args:
+            where: Its target.
+            fields: ``id_field`` and ``vector_name``, where somebody gave them.
+
+        Raises:
+            OffsphereError: Only the settings of this engine are known.
+        """
+        if self.open is None:
+            raise OffsphereError(f"{self.name}: only its settings are known here, no collection of it can be opened")
+        return self.open(where, **{name: value for name, value in fields.items() if value is not None})
 
     @property
     def example(self) -> Target:

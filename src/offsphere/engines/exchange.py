@@ -136,12 +136,11 @@ def _write_store(folder: Path, plan: Manifest, vectors: Vectors, names: list[str
 
 def _fill(store: Store, engine: Engine, where: Target) -> None:
     """Put the vectors of a store into a new collection as they are, lengths kept."""
-    assert engine.open is not None
     metric = next(
         metric for metric in (Metric.INNER_PRODUCT, Metric.EUCLIDEAN, Metric.COSINE) if metric in engine.metrics
     )
     serving = Serving(scorer=Scorer(DOT), metric=metric, lowered=False)
-    with engine.open(where) as collection:
+    with engine.at(where) as collection:
         layout = Layout(store.manifest.dimension, metric, collection.index_kinds[0], rows=store.manifest.rows)
         filling = Filling(collection, serving, Corpus(store.vectors, store.ids), layout, str(where))
         filling.run(replace=not collection.resumable)  # a file is replaced as a whole, as files of vectors are

@@ -20,7 +20,7 @@ from offsphere.engines.engine import Engine
 from offsphere.engines.export_advice import advice_for, lengths_note
 from offsphere.engines.filling import Filling
 from offsphere.engines.kept_strategy import KeptStrategy
-from offsphere.engines.racing import cheapest, race, whole_corpus
+from offsphere.engines.racing import Raced, cheapest, race, whole_corpus
 from offsphere.engines.registry import engine_of
 from offsphere.engines.snippets import query_snippet
 from offsphere.engines.strategy import Asked, Strategy, plain_strategy, with_effort
@@ -194,15 +194,13 @@ def _deploy(
 ) -> Export:
     """Choose a strategy, fill the collection, and try it."""
     trial = make_trial(corpus, scorer, asked.k, asked.seed, in_phase(progress, "exact answers"))
-    raced, strategy = [], plain_strategy(engine, where, scorer, corpus, asked)
-    if tune:
-        kept = KeptStrategy.of(folder, scorer, corpus, asked, str(where))
-        chosen = kept.read(scorer)
-        if chosen is None:
-            raced = race(engine, where, scorer, corpus, asked, trial, progress)
-            chosen = whole_corpus(cheapest(raced, asked.goal), corpus)
-            kept.write(chosen)
-        strategy = chosen
+    kept = KeptStrategy.of(folder, scorer, corpus, asked, str(where))
+    raced: Raced = []
+    strategy = kept.read(scorer) if tune else plain_strategy(engine, where, scorer, corpus, asked)
+    if strategy is None:
+        raced = race(engine, where, scorer, corpus, asked, trial, progress)
+        strategy = whole_corpus(cheapest(raced, asked.goal), corpus)
+        kept.write(strategy)
     returned = engine.metrics[strategy.serving.metric].returned
     with strategy.open(engine, where) as collection:
         layout = strategy.layout(corpus)

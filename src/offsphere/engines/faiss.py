@@ -15,7 +15,7 @@ import numpy as np
 
 from offsphere.base.arrays import Rows
 from offsphere.base.checksums import refuse_other_bytes
-from offsphere.base.errors import MissingExtraError
+from offsphere.base.extras import load_extra
 from offsphere.base.reading.file_access import reading
 from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows
 from offsphere.engines.engine import Engine
@@ -88,7 +88,7 @@ class FaissCollection(FileCollection):
 
     def write(self, stream: IndexStream) -> None:
         """Write the index that is in memory."""
-        faiss = _package()
+        faiss = load_extra("faiss")
         faiss.write_index(self._index, faiss.PyCallbackIOWriter(stream.write))
 
     def finish(self) -> None:
@@ -146,7 +146,7 @@ class FaissCollection(FileCollection):
 
     def _load(self) -> None:
         """Give the file to FAISS, which believes what is there: one that could be another's is checked first."""
-        faiss = _package()
+        faiss = load_extra("faiss")
         header = read_header(self.path)
         if holds_vectors(header.kind):
             rows, numbers = read_rows(self.path)
@@ -170,7 +170,7 @@ class FaissCollection(FileCollection):
 
 def _new_index(layout: Layout) -> Any:
     """An empty index in memory."""
-    faiss = _package()
+    faiss = load_extra("faiss")
     metric = METRICS[layout.metric]
     if layout.stored == "float32":
         if layout.index == "graph":
@@ -195,14 +195,6 @@ def _set_effort(index: Any, effort: int | None) -> None:
         index.hnsw.efSearch = effort
     elif hasattr(index, "nprobe"):
         index.nprobe = effort
-
-
-def _package() -> Any:
-    try:
-        import faiss
-    except ImportError as error:
-        raise MissingExtraError("faiss-cpu", "faiss") from error
-    return faiss
 
 
 FAISS = Engine(

@@ -15,7 +15,8 @@ import numpy as np
 
 from offsphere.base.arrays import Rows
 from offsphere.base.checksums import refuse_other_bytes
-from offsphere.base.errors import DataError, MissingExtraError
+from offsphere.base.errors import DataError
+from offsphere.base.extras import load_extra
 from offsphere.base.reading.file_access import PIECE, open_file, reading
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
@@ -62,7 +63,7 @@ class HnswlibCollection(FileCollection):
         """Begin an index in memory."""
         check_rows(layout, "hnswlib")
         self._layout, self._added = layout, []
-        self._index = _package().Index(METRICS[layout.metric], layout.dimension)
+        self._index = load_extra("hnswlib").Index(METRICS[layout.metric], layout.dimension)
         self._index.init_index(layout.rows, M=NEIGHBOURS, ef_construction=CONSTRUCTION, random_seed=0)
 
     def add_rows(self, rows: Rows) -> None:
@@ -144,17 +145,9 @@ class HnswlibCollection(FileCollection):
             refuse_other_bytes(self.path, self.ids_path)
             header = self._header()
             with reading(self.path, KIND):
-                self._index = _package().Index(header.space, header.dimension)
+                self._index = load_extra("hnswlib").Index(header.space, header.dimension)
                 self._index.load_index(str(self.path))
         return self._index
-
-
-def _package() -> Any:
-    try:
-        import hnswlib
-    except ImportError as error:
-        raise MissingExtraError("hnswlib", "hnswlib") from error
-    return hnswlib
 
 
 HNSWLIB = Engine(

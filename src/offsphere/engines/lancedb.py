@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Rows
-from offsphere.base.errors import DataError, MissingExtraError, OffsphereError
+from offsphere.base.errors import DataError, OffsphereError
+from offsphere.base.extras import load_extra
 from offsphere.base.unfinished import is_unfinished, mark_finished, mark_unfinished
 from offsphere.data.list_columns import BLOCK, gather_lists, is_float_list
 from offsphere.data.store_writer import locked
@@ -266,11 +267,7 @@ def _table_folder(folder: Path, name: str) -> Path:
 
 def _connect(folder: Path) -> Any:
     """Open a local database; an absolute path is never taken for an address in the network."""
-    try:
-        import lancedb
-    except ImportError as error:
-        raise MissingExtraError("lancedb", "lancedb") from error
-    return lancedb.connect(str(folder.absolute()))
+    return load_extra("lancedb").connect(str(folder.absolute()))
 
 
 LANCEDB = Engine(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from offsphere.base.arrays import Vectors
 from offsphere.base.errors import DataError
@@ -59,7 +59,7 @@ class LiveCollection(NamedTuple):
         """
         engine, where = engine_of(target)
         fields = {"id_field": id_field, "vector_name": vector_name}
-        with _open(engine, where, fields) as collection:
+        with engine.at(where, **fields) as collection:
             facts = collection.facts()
             if facts is None:
                 raise DataError(f"{where} does not exist: give a {engine.name} collection as {engine.form}")
@@ -72,7 +72,7 @@ class LiveCollection(NamedTuple):
 
     def open(self) -> Collection:
         """Open it again, to ask it."""
-        return _open(self.engine, self.where, self.fields)
+        return self.engine.at(self.where, **self.fields)
 
 
 def is_target(text: str) -> bool:
@@ -82,9 +82,3 @@ def is_target(text: str) -> bool:
     return any(
         (colon and prefix == engine.prefix) or (engine.suffix and text.endswith(engine.suffix)) for engine in opened
     )
-
-
-def _open(engine: Engine, where: Target, fields: dict[str, str | None]) -> Collection:
-    assert engine.open is not None  # others are no targets
-    named: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
-    return engine.open(where, **named)

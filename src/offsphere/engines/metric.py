@@ -18,6 +18,11 @@ class Metric(StrEnum):
     EUCLIDEAN = "euclidean"
 
     @property
+    def value_name(self) -> str:
+        """What its value is called in a formula: cosine, dot or distance."""
+        return {"cosine": "cosine", "inner product": "dot", "euclidean": "distance"}[self]
+
+    @property
     def is_distance(self) -> bool:
         """Whether smaller is better."""
         return self is Metric.EUCLIDEAN

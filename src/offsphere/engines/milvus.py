@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows
-from offsphere.base.errors import DataError, MissingExtraError, OffsphereError
+from offsphere.base.errors import DataError, OffsphereError
+from offsphere.base.extras import load_extra
 from offsphere.base.spilled import gather_rows
 from offsphere.data.vector_files import id_texts
 from offsphere.engines.collection import Collection, CollectionFacts, Hits, IndexKind, Layout, NamedRows, StoredForm
@@ -88,7 +89,7 @@ class MilvusCollection(Collection):
         """Make the collection and its index, which Milvus builds as vectors are written to disk."""
         if (layout.index, layout.stored) not in INDEXES:
             raise OffsphereError(f"Milvus has no exact index of {layout.stored}: take --index graph, or lists")
-        kinds = _package().DataType
+        kinds = load_extra("pymilvus").DataType
         with self._working():
             client = self._opened()
             schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
@@ -225,7 +226,7 @@ class MilvusCollection(Collection):
     def _opened(self) -> Any:
         """The client, which is opened when it is first needed."""
         if self._client is None:
-            package = _package()
+            package = load_extra("pymilvus")
             if self.file is not None:
                 self._start_lite(self.file)
                 self._client = package.MilvusClient(str(self.file))
@@ -305,19 +306,7 @@ def _index_parameters(layout: Layout) -> dict[str, Any]:
 
 def _lite_manager() -> Any:
     """What starts and stops the servers of files."""
-    try:
-        from milvus_lite.server_manager import server_manager_instance
-    except ImportError as error:
-        raise MissingExtraError("milvus-lite", "milvus") from error
-    return server_manager_instance
-
-
-def _package() -> Any:
-    try:
-        import pymilvus
-    except ImportError as error:
-        raise MissingExtraError("pymilvus", "milvus") from error
-    return pymilvus
+    return load_extra("milvus_lite.server_manager").server_manager_instance
 
 
 MILVUS = Engine(

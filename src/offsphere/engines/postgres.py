@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Rows
-from offsphere.base.errors import DataError, MissingExtraError, OffsphereError
+from offsphere.base.errors import DataError, OffsphereError
+from offsphere.base.extras import load_extra
 from offsphere.base.spilled import gather_rows
 from offsphere.data.vector_files import id_texts
 from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layout, NamedRows
@@ -305,13 +306,10 @@ def _efforts(method: str, k: int, effort: int | None) -> dict[str, str]:
 
 
 def _package() -> Any:
-    try:
-        import psycopg
-        import psycopg.conninfo
-        import psycopg.sql
-    except ImportError as error:
-        raise MissingExtraError("psycopg[binary]", "postgres") from error
-    return psycopg
+    """The package, with the parts of it that are used."""
+    for part in ("psycopg.conninfo", "psycopg.sql"):
+        load_extra(part)
+    return load_extra("psycopg")
 
 
 POSTGRES = Engine(

@@ -48,8 +48,7 @@ class MetricProbe:
     @property
     def as_set(self) -> bool:
         """Whether it really ranks by the metric that was set."""
-        meant = {Metric.COSINE: "cosine", Metric.INNER_PRODUCT: "dot", Metric.EUCLIDEAN: "distance"}
-        return self.form is not None and self.form.metric == meant[Metric(self.metric)]
+        return self.form is not None and self.form.metric == Metric(self.metric).value_name
 
     @property
     def keeps_length(self) -> bool | None:
@@ -140,15 +139,8 @@ def probe(
     for number, metric in enumerate(engine.metrics):
         if progress is not None:
             progress(number, len(engine.metrics), str(metric))
-        probed.append(_try(engine, scratch_of(where), metric, index))
+        probed.append(_try(engine, where.beside("offsphere_probe"), metric, index))
     return Probe(str(where), engine.name, probed)
-
-
-def scratch_of(where: Target) -> Target:
-    """A collection beside the user's own that is thrown away."""
-    if where.name:
-        return where._replace(name=f"{where.name}_offsphere_probe")
-    return where._replace(location=f"{where.location}.probe")
 
 
 def _try(engine: Engine, where: Target, metric: Metric, index: IndexKind | None) -> MetricProbe:
@@ -159,8 +151,7 @@ def _try(engine: Engine, where: Target, metric: Metric, index: IndexKind | None)
     queries = rng.normal(size=(QUERIES, WIDTH)).astype(np.float32)
     queries[0] = rows[0]  # so that the twins come first
     ids = [*TWINS, *(f"d{row}" for row in range(2, ROWS))]
-    assert engine.open is not None
-    with engine.open(where) as collection:
+    with engine.at(where) as collection:
         kind = checked_index(engine, collection, index)
         collection.remove()
         try:
@@ -188,8 +179,7 @@ def _try(engine: Engine, where: Target, metric: Metric, index: IndexKind | None)
 
 def _look(engine: Engine, where: Target) -> Probe:
     """Read an existing collection, and ask it with a few of its own vectors."""
-    assert engine.open is not None
-    with engine.open(where) as collection:
+    with engine.at(where) as collection:
         facts = collection.facts()
         if facts is None:
             raise DataError(f"{where} does not exist: without --read-only a scratch collection is made there")
@@ -207,7 +197,7 @@ def _look(engine: Engine, where: Target) -> Probe:
         lengths = np.linalg.norm(np.asarray(vectors[:LOOKED_AT], np.float64), axis=1)
         unit = bool(np.abs(lengths - 1).max() < UNIT)
         form = _form(hits, queries, rows)
-        metric = {"dot": Metric.INNER_PRODUCT, "cosine": Metric.COSINE, "distance": Metric.EUCLIDEAN}
+        metric = {metric.value_name: metric for metric in Metric}
         ranked_by = facts.metric or (metric[form.metric] if form is not None else Metric.COSINE)
         probed = MetricProbe(
             metric=str(ranked_by),

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows
-from offsphere.base.errors import MissingExtraError
+from offsphere.base.extras import load_extra
 from offsphere.base.files import write_whole
 from offsphere.base.spilled import gather_rows
 from offsphere.base.unfinished import mark_beside
@@ -91,7 +91,7 @@ class QdrantCollection(Collection):
 
     def create(self, layout: Layout) -> None:
         """Make the collection, marked as unfinished."""
-        models = _package().models
+        models = load_extra("qdrant_client").models
         if self.folder is not None:
             remove_from_folder(self.folder, self.where.name)  # what a kill left before it was known
             storage = storage_of(self.folder, self.where.name)
@@ -112,7 +112,7 @@ class QdrantCollection(Collection):
 
     def add(self, ids: Sequence[str], rows: Rows) -> None:
         """Add points; a server has them in its log before it answers, and goes on by itself."""
-        models = _package().models
+        models = load_extra("qdrant_client").models
         at_once = max(1, NUMBERS // rows.shape[1])
         with self._working():
             for start in range(0, len(ids), at_once):
@@ -126,7 +126,7 @@ class QdrantCollection(Collection):
 
     def discard(self, ids: Sequence[str]) -> None:
         """Remove the points of these ids."""
-        models = _package().models
+        models = load_extra("qdrant_client").models
         with self._working():
             points = models.PointIdsList(points=[point_id(name) for name in ids])
             self._opened().delete(self.where.name, points, wait=True)
@@ -145,7 +145,7 @@ class QdrantCollection(Collection):
 
     def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
         """Ask for the best of each query."""
-        models = _package().models
+        models = load_extra("qdrant_client").models
         ids: list[list[str]] = []
         scores: list[Array] = []
         with self._working():
@@ -222,7 +222,7 @@ class QdrantCollection(Collection):
     def _opened(self) -> Any:
         """The client, which is opened when it is first needed."""
         if self._client is None:
-            package = _package()
+            package = load_extra("qdrant_client")
             if self.folder is not None:
                 self._client = self._stack.enter_context(opened_folder(package, self.folder))
                 hasten(self._client, self.where.name)
@@ -275,14 +275,6 @@ def _stored_words(info: Any) -> str:
     """How a server stores numbers."""
     quantized = info.config.quantization_config
     return "float32" if quantized is None else f"float32 and {type(quantized).__name__}"
-
-
-def _package() -> Any:
-    try:
-        import qdrant_client
-    except ImportError as error:
-        raise MissingExtraError("qdrant-client", "qdrant") from error
-    return qdrant_client
 
 
 QDRANT = Engine(

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Rows
-from offsphere.base.errors import DataError, MissingExtraError, OffsphereError
+from offsphere.base.errors import DataError, OffsphereError
+from offsphere.base.extras import load_extra
 from offsphere.base.files import write_whole
 from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.spilled import gather_rows
@@ -70,7 +71,7 @@ class QdrantEdgeCollection(Collection):
             return None
         chosen = self._vector()
         with self._reading() as shard:
-            rows = shard.count(_package().CountRequest(exact=True))
+            rows = shard.count(load_extra("qdrant_edge").CountRequest(exact=True))
         configuration = self._configuration()
         quantized = configuration.get("quantization_config")
         datatype = dict(self._parameters()[chosen.name]).get("datatype")
@@ -86,7 +87,7 @@ class QdrantEdgeCollection(Collection):
 
     def create(self, layout: Layout) -> None:
         """Make the folder, marked as unfinished."""
-        edge = _package()
+        edge = load_extra("qdrant_edge")
         if is_unfinished(self.folder):
             self.remove()  # what a kill left before it was a shard
         if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
@@ -110,7 +111,7 @@ class QdrantEdgeCollection(Collection):
 
     def add(self, ids: Sequence[str], rows: Rows) -> None:
         """Add points; they are in the shard's log when this returns."""
-        edge = _package()
+        edge = load_extra("qdrant_edge")
         with self._working():
             for start in range(0, len(ids), BATCH):
                 pairs = zip(ids[start : start + BATCH], rows[start : start + BATCH].tolist(), strict=True)
@@ -120,7 +121,9 @@ class QdrantEdgeCollection(Collection):
     def discard(self, ids: Sequence[str]) -> None:
         """Remove the points of these ids."""
         with self._working():
-            self._opened().update(_package().UpdateOperation.delete_points([point_id(name) for name in ids]))
+            self._opened().update(
+                load_extra("qdrant_edge").UpdateOperation.delete_points([point_id(name) for name in ids])
+            )
 
     def finish(self) -> None:
         """Build the graph, write all, and take the mark away."""
@@ -132,7 +135,7 @@ class QdrantEdgeCollection(Collection):
 
     def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
         """Ask for the best of all queries at once."""
-        edge = _package()
+        edge = load_extra("qdrant_edge")
         params = edge.SearchParams(hnsw_ef=max(effort, k) if effort is not None else None, exact=self._is_exact())
         using = self._vector().name or None
         with self._working():
@@ -158,7 +161,7 @@ class QdrantEdgeCollection(Collection):
         chosen = self._vector()
         points: list[tuple[Any, Any]] = []
         with self._reading() as shard:
-            rows = shard.count(_package().CountRequest(exact=True))
+            rows = shard.count(load_extra("qdrant_edge").CountRequest(exact=True))
             vectors = gather_rows(self._blocks(shard, chosen, points), (rows, chosen.width), np.float32, str(self))
         return NamedRows(vectors, point_names(points, self.id_field, str(self.folder)))
 
@@ -228,7 +231,7 @@ class QdrantEdgeCollection(Collection):
                 return
             with _unused(self.folder), scratch_folder() as copy:
                 shutil.copytree(self.folder, copy, dirs_exist_ok=True)
-                shard = _package().EdgeShard.load(str(copy))
+                shard = load_extra("qdrant_edge").EdgeShard.load(str(copy))
                 try:
                     yield shard
                 finally:
@@ -239,14 +242,14 @@ class QdrantEdgeCollection(Collection):
         if self._shard is None:
             with _unused(self.folder):
                 pass
-            self._shard = _package().EdgeShard.load(str(self.folder))
+            self._shard = load_extra("qdrant_edge").EdgeShard.load(str(self.folder))
         return self._shard
 
     def _blocks(self, shard: Any, chosen: VectorParameters, points: list[tuple[Any, Any]]) -> Iterator[Rows]:
         """The vectors, a block at a time; the ids of their points are put into a list."""
         following = None
         while True:
-            request = _package().ScrollRequest(
+            request = load_extra("qdrant_edge").ScrollRequest(
                 offset=following,
                 limit=BATCH,
                 with_payload=[self.id_field or ID],
@@ -282,14 +285,6 @@ def _quantization(edge: Any, layout: Layout) -> Any:
     if layout.stored == "int8":
         return edge.ScalarQuantizationConfig(edge.ScalarType.Int8)
     return edge.BinaryQuantizationConfig() if layout.stored == "binary" else None
-
-
-def _package() -> Any:
-    try:
-        import qdrant_edge
-    except ImportError as error:
-        raise MissingExtraError("qdrant-edge-py", "qdrant-edge") from error
-    return qdrant_edge
 
 
 QDRANT_EDGE = Engine(

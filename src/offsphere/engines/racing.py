@@ -50,7 +50,7 @@ def race(
         trial = make_trial(part, scorer, asked.k, asked.seed)
     results = []
     for number, strategy in enumerate(strategies(engine, where, scorer, part, asked)):
-        scratch = _scratch(where, number)
+        scratch = where.beside(f"offsphere_race_{number}")
         returned = engine.metrics[strategy.serving.metric].returned
         with strategy.open(engine, scratch) as collection:
             try:
@@ -70,8 +70,7 @@ def race(
 def strategies(engine: Engine, where: Target, scorer: Scorer, corpus: Corpus, asked: Asked) -> Iterator[Strategy]:
     """The strategies that an engine can be raced with, each to be built once."""
     plain = plain_strategy(engine, where, scorer, corpus, asked)
-    assert engine.open is not None
-    with engine.open(where) as collection:
+    with engine.at(where) as collection:
         kinds = [asked.index] if asked.index is not None else collection.index_kinds
     ways = servings(scorer, engine) or [plain.serving]
     for kind in kinds:
@@ -111,10 +110,3 @@ def _part(corpus: Corpus, seed: int) -> Corpus:
     rows = np.sort(np.random.default_rng(seed).permutation(len(corpus.ids))[:MOST_DOCUMENTS])
     vectors = np.ascontiguousarray(corpus.vectors[rows], np.float32)
     return Corpus(vectors, [corpus.ids[row] for row in rows.tolist()], corpus.queries)
-
-
-def _scratch(where: Target, number: int) -> Target:
-    """A target beside the user's own, for an index that is thrown away."""
-    if where.name:
-        return where._replace(name=f"{where.name}_offsphere_race_{number}")
-    return where._replace(location=f"{where.location}.race{number}")

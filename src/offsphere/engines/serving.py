@@ -60,11 +60,6 @@ class Serving:
         """What looks up the biases of documents, block by block; nothing where the scorer has none."""
         return CorpusBiases.of(self.lowering, ids, count) if self.scorer.bias is not None else None
 
-    @property
-    def added(self) -> int:
-        """How many numbers a stored vector has more than the model's after the transforms."""
-        return (self.scorer.upkeep.dimensions if self.lowered else 0) + int(self.augmented)
-
     def documents(self, vectors: Vectors, biases: Array | None = None) -> Rows:
         """Make the vectors to store from document vectors as the model gave them."""
         if not self.lowered:

@@ -23,6 +23,7 @@ from offsphere.scoring.similarity import Agreement
 
 SHOWN = 10  # documents that a snippet asks for
 AS_DISTANCE = "one more coordinate makes it a distance: offsphere export does it"
+UNTRIED = "All of this is from its documentation: it was not tried here; offsphere probe shows how one would."
 RERANK = "no engine serves it: fetch a few hundred by cosine, then re-rank with scorer.score_pairs"
 
 
@@ -33,6 +34,8 @@ class Setting(NamedTuple):
     store: str
     query: str
     setting: str
+    score: str = ""  # how its scores become the metric's value
+    notes: tuple[str, ...] = ()  # what bites, and that nobody tried it where nobody did
     target: str = ""  # where an export could go; empty for engines that we only know the settings of
     snippet: str = ""  # the Python that asks it
 
@@ -81,20 +84,23 @@ def setting_for(settings: Sequence[Setting], engine: str) -> Setting:
 def _setting(scorer: Scorer, engine: Engine, level: Agreement) -> Setting:
     """The plainest way in which an engine serves a scorer, in its own words."""
     ways = servings(scorer, engine, level)
-    if not ways:  # it has distances only
-        facts = engine.metrics[Metric.EUCLIDEAN]
-        return Setting(engine.name, AS_DISTANCE, AS_DISTANCE, facts.setting)
-    setting = engine.metrics[ways[0].metric].setting
-    if engine.open is None:
-        return Setting(engine.name, *ways[0].words, setting)
-    return Setting(engine.name, *ways[0].words, setting, str(engine.example), _snippet(engine, ways[0]))
+    metric = ways[0].metric if ways else Metric.EUCLIDEAN  # it has distances only
+    facts = engine.metrics[metric]
+    return Setting(
+        engine.name,
+        *(ways[0].words if ways else (AS_DISTANCE, AS_DISTANCE)),
+        facts.setting,
+        score=facts.score or facts.returned.formula(metric.value_name),
+        notes=engine.notes if engine.tested else (*engine.notes, UNTRIED),
+        target=str(engine.example) if engine.open is not None else "",
+        snippet=_snippet(engine, ways[0]) if ways and engine.open is not None else "",
+    )
 
 
 def _snippet(engine: Engine, way: Serving) -> str:
     """The Python that asks a collection of the engine; nothing where a package that writes it is missing."""
-    assert engine.open is not None
     try:
-        with engine.open(engine.example) as collection:
+        with engine.at(engine.example) as collection:
             strategy = Strategy(serving=way, index=collection.index_kinds[0])
             layout = Layout(0, way.metric, strategy.index)
             return query_snippet(strategy, collection, layout, SHOWN, Path())

@@ -81,9 +81,8 @@ class Strategy:
 
     def open(self, engine: Engine, where: Target) -> Collection:
         """Open its collection, or the several that it has."""
-        assert engine.open is not None
         if not self.edges:
-            return engine.open(where)
+            return engine.at(where)
         return BandedCollection(engine, where, self.edges, self.serving.metric)
 
 
@@ -105,8 +104,7 @@ def plain_strategy(engine: Engine, where: Target, scorer: Scorer, corpus: Corpus
     Raises:
         ParameterError: The engine has no such index, or does not store numbers so.
     """
-    assert engine.open is not None
-    with engine.open(where) as collection:
+    with engine.at(where) as collection:
         index, forms = checked_index(engine, collection, asked.index), collection.stored_forms
     if asked.stored not in forms:
         raise ParameterError(f"{engine.name} does not store vectors as {asked.stored}: it has {', '.join(forms)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 from offsphere.base.errors import OffsphereError
@@ -45,6 +46,21 @@ class Target(NamedTuple):
     def is_address(self) -> bool:
         """Whether the location is an address in the network, and no file or folder."""
         return "://" in self.location
+
+    def beside(self, word: str) -> Target:
+        """A collection beside this one, with a word more in its name or that of its file.
+
+        Example:
+            >>> from offsphere.engines.target import Target
+            >>> str(Target("faiss", "docs.faiss", "").beside("probe"))
+            'faiss:docs.probe.faiss'
+            >>> str(Target("duckdb", "x.db", "docs").beside("probe"))
+            'duckdb:x.db:docs_probe'
+        """
+        if self.name:
+            return self._replace(name=f"{self.name}_{word}")
+        path = Path(self.location)
+        return self._replace(location=str(path.with_name(f"{path.stem}.{word}{path.suffix}")))
 
     def __str__(self) -> str:
         """The target as it was written, without its password."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from offsphere.base.arrays import Rows
 from offsphere.base.checksums import refuse_other_bytes
-from offsphere.base.errors import MissingExtraError
+from offsphere.base.extras import load_extra
 from offsphere.base.reading.file_access import reading
 from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows, StoredForm
 from offsphere.engines.engine import Engine
@@ -40,7 +40,7 @@ class UsearchCollection(FileCollection):
         if not self.there():
             return None
         with reading(self.path, KIND):
-            header = _package().Index.metadata(str(self.path))
+            header = load_extra("usearch.index").Index.metadata(str(self.path))
             if header is None:
                 raise ValueError("it has no header")
         known = {"Cos": Metric.COSINE, "IP": Metric.INNER_PRODUCT, "L2sq": Metric.EUCLIDEAN}
@@ -52,7 +52,7 @@ class UsearchCollection(FileCollection):
         """Begin an index in memory."""
         check_rows(layout, "usearch")
         self._exact, self._added = layout.index == "exact", []
-        self._index = _package().Index(
+        self._index = load_extra("usearch.index").Index(
             ndim=layout.dimension, metric=METRICS[layout.metric], dtype=FORMS[layout.stored], expansion_add=128
         )
 
@@ -123,16 +123,8 @@ class UsearchCollection(FileCollection):
         if self._index is None:
             refuse_other_bytes(self.path, self.ids_path)
             with reading(self.path, KIND):
-                self._index = _package().Index.restore(str(self.path), view=True)
+                self._index = load_extra("usearch.index").Index.restore(str(self.path), view=True)
         return self._index
-
-
-def _package() -> Any:
-    try:
-        import usearch.index
-    except ImportError as error:
-        raise MissingExtraError("usearch", "usearch") from error
-    return usearch.index
 
 
 USEARCH = Engine(

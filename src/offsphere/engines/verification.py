@@ -102,14 +102,14 @@ def verify(
     rows = _rows_of(hits, corpus)
     recalls, errors = [], [0.0]
     anything = False
-    for number, (found, scores) in enumerate(zip(rows, hits.scores, strict=True)):
+    for number, (answer, scores) in enumerate(zip(rows, hits.scores, strict=True)):
         exact_rows, exact_scores = trial.exact.documents[number], trial.exact.scores[number]
         placed = np.isfinite(exact_scores)
         exact_rows, exact_scores = exact_rows[placed], exact_scores[placed]
         query = trial.queries[number : number + 1]
-        values = _values(serving, corpus, query, asked[number : number + 1], found)
-        recalls.append(_recall(found, values, exact_rows, exact_scores))
-        if len(found):
+        values = _values(serving, corpus, query, asked[number : number + 1], answer)
+        recalls.append(_recall(answer, values, exact_rows, exact_scores))
+        if len(answer):
             anything = True
             ours = serving.values(query, returned.value(np.asarray(scores))[None])[0]
             scale = np.abs(values).max() or 1.0
@@ -121,8 +121,8 @@ def verify(
         recall=float(np.mean(recalls)),
         worst=float(np.min(recalls)),
         short=sum(
-            len(found) < min(trial.k, int(np.isfinite(row).sum()))
-            for found, row in zip(rows, trial.exact.scores, strict=True)
+            len(answer) < min(trial.k, int(np.isfinite(row).sum()))
+            for answer, row in zip(rows, trial.exact.scores, strict=True)
         ),
         score_error=max(errors) if anything else None,
         milliseconds=milliseconds,
@@ -147,18 +147,18 @@ def _values(serving: Serving, corpus: Corpus, query: Vectors, asked: Vectors, ro
     vectors = np.ascontiguousarray(corpus.vectors[rows[order]], np.float32)
     biases = None
     if serving.scorer.bias is not None:
-        found = serving.biases([corpus.ids[row] for row in rows[order].tolist()], len(rows))
-        biases = found.of_block(vectors) if found is not None else None
+        looked_up = serving.biases([corpus.ids[row] for row in rows[order].tolist()], len(rows))
+        biases = looked_up.of_block(vectors) if looked_up is not None else None
     stored = serving.documents(vectors, biases)
     values = np.empty(len(rows))
     values[order] = serving.values(query, serving.metric.compute(asked, stored[None]))[0]
     return values
 
 
-def _recall(found: Index, values: Array, exact: Index, scores: Array) -> float:
+def _recall(answer: Index, values: Array, exact: Index, scores: Array) -> float:
     """The share of the exact answer that was returned; one that scores as well as its last counts."""
     if not len(exact):
         return 1.0
     last = scores[-1] - TIE * np.abs(scores).max()
-    good = np.isin(found, exact) | (values >= last)
+    good = np.isin(answer, exact) | (values >= last)
     return min(int(good.sum()), len(exact)) / len(exact)

@@ -34,8 +34,11 @@ def to_markdown(audit: Audit) -> str:
     if audit.ablation is not None:
         lines += ["## The grid", "", *_table(*grid_cells(audit.ablation)), "", _escape(audit.ablation.conclusion), ""]
         lines += [f"- {_escape(f'{c.verdict}: {c.claim} ({c.paper}). {c.evidence}')}" for c in audit.ablation.findings]
-    settings = [[row.engine, row.store, row.query, row.setting] for row in advice.settings]
-    lines += ["## What to set", "", *_table(["engine", "store", "query with", "setting"], settings), ""]
+    settings = [
+        [row.engine, row.store, row.query, row.setting, row.score, " ".join(row.notes)] for row in advice.settings
+    ]
+    heads = ["engine", "store", "query with", "setting", "what comes back", "mind"]
+    lines += ["## What to set", "", *_table(heads, settings), ""]
     digests = ", ".join(f"{name} {value}" for name, value in audit.provenance["digests"].items())
     lines.append(
         f"Measured by offsphere {audit.provenance['versions']['offsphere']}: {len(audit.table.rows) - 1} comparisons, "
