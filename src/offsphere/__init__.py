@@ -27,6 +27,7 @@ _HOME = {
     "encode.embedded_task": "EmbeddedSource load_embedded",
     "comparison.compare_scorers": "compare",
     "comparison.table": "Comparison",
+    "data.image": "Image",
     "geometry": "Geometry measure measure_layers",
     "learning.ablation.ablate_adapters": "ablate",
     "learning.ablation.ablate_encoders": "ablate_encoder",
@@ -73,6 +74,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.data import RankingVectors as RankingVectors
     from offsphere.data import load_task as load_task
     from offsphere.data import load_vectors as load_vectors
+    from offsphere.data.image import Image as Image
     from offsphere.data.store import Store as Store
     from offsphere.data.store import open_store as open_store
     from offsphere.encode import embed as embed

@@ -13,7 +13,7 @@ from offsphere.base.arrays import Counts, Flags, Index, Vectors
 from offsphere.base.cache import Memo
 from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
-from offsphere.data.items import Item, ItemList, pick
+from offsphere.data.items import Item, ItemList, as_items, pick
 from offsphere.data.judgments import Judgment, Judgments
 from offsphere.data.numbering import number_judgments, row_numbers
 from offsphere.data.ranking_evaluator import RankingEvaluator
@@ -139,8 +139,8 @@ class RankingTask:
             query_ids=pick(queries.ids, rows),
             document_ids=documents.ids,
             judgments=judgments.only(rows),
-            query_texts=pick(queries.items, rows),
-            document_texts=documents.items,
+            query_texts=pick(as_items(queries.items), rows),
+            document_texts=as_items(documents.items),
             split=split,
             listed_query_ids=queries.ids,
             left_out=len(judged_queries) - len(rows),

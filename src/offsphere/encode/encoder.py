@@ -10,7 +10,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from offsphere.base.arrays import Counts, Index, Rows
-from offsphere.data.items import Item, ItemSide
+from offsphere.base.errors import DataError
+from offsphere.data.items import Item, ItemSide, Kind, kinds_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,11 @@ class Encoder(Protocol):
         ...
 
     @property
+    def kinds(self) -> Sequence[Kind]:
+        """What it takes: texts, images or both."""
+        ...
+
+    @property
     def pads(self) -> bool:
         """Whether items of similar size are cheaper to encode together."""
         ...
@@ -66,7 +72,7 @@ class Encoder(Protocol):
         """Encode items as they stand on one side of a task.
 
         Args:
-            items: What to encode, such as texts.
+            items: What to encode, of the kinds that it takes.
             side: The side they stand on: many models treat queries and documents differently.
 
         Returns:
@@ -95,3 +101,34 @@ class Encoder(Protocol):
             The numbers of the tokens, or nothing where the model does not say.
         """
         ...
+
+
+def check_kinds(encoder: Encoder, items: Sequence[Item]) -> None:
+    """Refuse items of a kind that an encoder does not take.
+
+    Args:
+        encoder: Says what it takes.
+        items: What it is to encode.
+
+    Raises:
+        DataError: Some are of another kind.
+
+    Example:
+        >>> import numpy as np
+        >>> from offsphere.data.image import Image
+        >>> from offsphere.encode.encoder import check_kinds
+        >>> from offsphere.encode.sources import load_encoder
+        >>> try:
+        ...     check_kinds(load_encoder("wordllama"), [Image.of(np.zeros((1, 1), np.uint8))])
+        ... except DataError as error:
+        ...     print(error)
+        wordllama takes texts, not images: name a model that takes images, for one side with --query-model or \
+--document-model
+    """
+    refused = [kind for kind in kinds_of(items) if kind not in encoder.kinds]
+    if refused:
+        takes = " and ".join(f"{kind}s" for kind in encoder.kinds)
+        raise DataError(
+            f"{encoder.description.model} takes {takes}, not {refused[0]}s: name a model that takes {refused[0]}s, for "
+            "one side with --query-model or --document-model"
+        )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from offsphere.base.arrays import Counts, Rows
 from offsphere.base.errors import OffsphereError, first_line
-from offsphere.data.items import Item, ItemSide
+from offsphere.data.items import Item, ItemSide, Kind
 from offsphere.encode.encoder import Description, Tokens
 from offsphere.encode.function_digest import revision_of
 
@@ -33,6 +33,7 @@ class FunctionEncoder:
         [[6.0, 3.0], [3.0, 0.0]]
     """
 
+    kinds: Sequence[Kind] = ("text",)
     pads = False
 
     def __init__(self, function: Any, name: str) -> None:

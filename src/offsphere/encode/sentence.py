@@ -10,7 +10,7 @@ import numpy as np
 
 from offsphere.base.arrays import Counts, Rows
 from offsphere.base.errors import MissingExtraError, OffsphereError, first_line
-from offsphere.data.items import Item, ItemSide
+from offsphere.data.items import Item, ItemSide, Kind, texts_alone
 from offsphere.encode.encoder import Description, Tokens
 from offsphere.encode.function_digest import UNKNOWN
 from offsphere.encode.model_files import digest_of_model
@@ -28,6 +28,7 @@ class SentenceEncoder:
         model: A model that is in memory already, to be taken instead of loading one.
     """
 
+    kinds: Sequence[Kind] = ("text",)
     pads = True
 
     def __init__(self, source: str, name: str, *, keep_normalize: bool = False, model: Any = None) -> None:
@@ -71,14 +72,14 @@ class SentenceEncoder:
 
     def count_tokens(self, items: Sequence[Item]) -> Counts:
         """Count tokens without padding, special ones included, and no more than the model looks at."""
-        rows = self._token_rows(items)
+        rows = self._token_rows(texts_alone(items, self.name))
         if rows is None:
             return np.full(len(items), -1, np.int32)
         return np.array([len(row) for row in rows], np.int32)
 
     def tokens(self, items: Sequence[Item]) -> Tokens | None:
         """The tokens of each text without special ones, and no more of them than the model looks at."""
-        rows = self._token_rows(items)
+        rows = self._token_rows(texts_alone(items, self.name))
         if rows is None:
             return None
         special = set(self.model.tokenizer.all_special_ids)
