@@ -60,12 +60,12 @@ class NoSuchSplitError(DataError):
     """Data that has other splits, but not the one that was asked for."""
 
 
-class TwoWidthsError(OffsphereError):
-    """Vectors of two widths, of two models, are to be compared without a map between them."""
-
-
 class VectorError(OffsphereError):
     """Vectors that cannot be scored: not finite, of the wrong dimension, or not as many as their ids."""
+
+
+class TwoWidthsError(VectorError):
+    """Vectors of two widths, of two models, are to be compared without a map between them."""
 
 
 class UnknownNameError(OffsphereError):
