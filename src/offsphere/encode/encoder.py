@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from offsphere.base.arrays import Counts, Index, Rows
 from offsphere.base.errors import DataError
+from offsphere.data.image import Image
 from offsphere.data.items import Item, ItemSide, Kind, kinds_of
 
 
@@ -37,6 +39,10 @@ class Tokens(NamedTuple):
         """Join the token numbers of each text, one sequence a text, into one row."""
         ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
         return cls(np.fromiter(chain.from_iterable(rows), np.int64, int(ends[-1]) if len(ends) else 0), ends)
+
+
+GREY = np.full((32, 32, 3), 127, np.uint8)
+SAMPLES: Mapping[Kind, Item] = MappingProxyType({"text": "offsphere", "image": Image.of(GREY, "a grey square")})
 
 
 class Encoder(Protocol):
@@ -127,8 +133,8 @@ def check_kinds(encoder: Encoder, items: Sequence[Item]) -> None:
     """
     refused = [kind for kind in kinds_of(items) if kind not in encoder.kinds]
     if refused:
-        takes = " and ".join(f"{kind}s" for kind in encoder.kinds)
-        raise DataError(
-            f"{encoder.description.model} takes {takes}, not {refused[0]}s: name a model that takes {refused[0]}s, for "
-            "one side with --query-model or --document-model"
-        )
+        takes, name = " and ".join(f"{kind}s" for kind in encoder.kinds), encoder.description.model
+        cure = f"name a model that takes {refused[0]}s, for one side with --query-model or --document-model"
+        if name.startswith("callable:"):
+            cure = f"if the function does take them, say so by its attribute kinds = ({refused[0]!r},)"
+        raise DataError(f"{name} takes {takes}, not {refused[0]}s: {cure}")
