@@ -65,7 +65,12 @@ class TaskVectors(Protocol):
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has."""
+        """How many numbers a vector has on the side that is asked for."""
+        ...
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """How many numbers a vector has on the side that asks, and on the side that is asked for."""
         ...
 
     def unit_keys(self) -> Index:

@@ -41,6 +41,7 @@ def embed(
     model: str | Encoder = DEFAULT_MODEL,
     out: str | Path | None = None,
     *,
+    query_model: str | Encoder | None = None,
     keep_normalize: bool = False,
     dtype: str = "float32",
     block: int | None = None,
@@ -55,6 +56,8 @@ def embed(
         task: A task that has its texts.
         model: What ``load_encoder`` accepts, or an encoder.
         out: The folder of the stores; one named after task and model in the user's cache where it is not given.
+        query_model: Another model for the side that asks. Its vectors may have another width: ``adapt`` learns the map
+            that brings them together.
         keep_normalize: Leave the stages of the model in that throw lengths away.
         dtype: ``"float32"`` or ``"float16"``: how vectors are stored.
         block: How many items are encoded and made safe together.
@@ -83,17 +86,19 @@ def embed(
         [[7.0, 3.0], [6.0, 0.0], [5.0, 1.0]]
     """
     encoder = load_encoder(model, keep_normalize=keep_normalize) if isinstance(model, str) else model
-    folder = Path(out) if out is not None else default_folder(task.name, encoder.description.model)
+    asking = load_encoder(query_model, keep_normalize=keep_normalize) if isinstance(query_model, str) else query_model
+    names = [each.description.model for each in (asking, encoder) if each is not None]
+    folder = Path(out) if out is not None else default_folder(task.name, *names)
     sides = side_items(task)
     total, before = sum(len(side.items) for side in sides), 0
-    for name, side in zip([side.stored_as for side in task.sides], sides, strict=True):
-        done = before
+    for number, (name, side) in enumerate(zip([side.stored_as for side in task.sides], sides, strict=True)):
+        done, encodes = before, asking if asking is not None and number == 0 else encoder
 
         def show(rows: int, _: int, __: str = "", /, *, done: int = done) -> None:
             if progress is not None:
                 progress(done + rows, total)
 
-        embed_items(side, encoder, folder / name, dtype=dtype, block=block, progress=show)
+        embed_items(side, encodes, folder / name, dtype=dtype, block=block, progress=show)
         before += len(side.items)
     return load_vectors(folder, task, verify=verify)
 
@@ -137,9 +142,9 @@ def side_items(task: Task) -> list[SideItems]:
     return sides
 
 
-def default_folder(task: str, model: str) -> Path:
-    """The folder in the user's cache where vectors of a task by a model are kept when nobody says where."""
-    name = f"{task}--{model}"
+def default_folder(task: str, *models: str) -> Path:
+    """The folder in the user's cache where vectors of a task by its models are kept when nobody says where."""
+    name = "--".join([task, *models])
     safe = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
     if len(safe.encode()) > LONGEST_NAME:
         safe = f"{safe.encode()[:LONGEST_NAME].decode(errors='ignore')}-{digest_of_texts([name])[:12]}"
