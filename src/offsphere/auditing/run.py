@@ -122,6 +122,7 @@ def audit(
     worth: float | None = None,
     stored: Sequence[str] = (),
     lists: Sequence[ListSource] = (),
+    more: bool = False,
     folds: int = 5,
     seed: int = 0,
     cache: bool = True,
@@ -143,6 +144,7 @@ def audit(
         worth: The smallest gain that matters; 0.01, or 2 % of cosine's value where that is more, unless said.
         stored: Forms in which vectors could be stored, as for ``compare``: what each costs becomes part of the table.
         lists: Other systems, as for ``compare``: what each is worth becomes part of the table.
+        more: Compare further transforms and priors too, as ``compare`` does.
         folds: Folds of the cross-validation that tunes free parameters.
         seed: Seed of folds, intervals and tests.
         cache: Whether to keep what was searched.
@@ -192,6 +194,7 @@ def audit(
                 worth=worth,
                 stored=stored,
                 lists=lists,
+                more=more,
                 progress=in_phase(progress, "comparing"),
                 memo=memo,
             )

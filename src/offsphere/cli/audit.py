@@ -58,6 +58,11 @@ def audit_command(
     worth: options.Worth = None,
     stored: options.Stored = None,
     run: options.Run = None,
+    bm25: options.WithBm25 = False,
+    fuse: options.Fuse = None,
+    judge: options.JudgedBy = None,
+    judge_top: options.JudgedTop = 50,
+    more: options.More = False,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
@@ -69,7 +74,8 @@ def audit_command(
 ) -> None:
     """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
     engine = _check_options(metric, stored, engine, export)
-    lists = sources_of(run, ignore_missing=ignore_missing)
+    judged = (judge, judge_top) if judge is not None else None
+    lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
     report = _check_targets(out, form, save, as_json=as_json)
     source = source_of(
         data,
@@ -89,6 +95,7 @@ def audit_command(
         worth=worth,
         stored=stored,
         lists=lists,
+        more=more,
         folds=folds,
         seed=seed,
     )

@@ -39,6 +39,11 @@ def compare_command(
     worth: options.Worth = None,
     stored: options.Stored = None,
     run: options.Run = None,
+    bm25: options.WithBm25 = False,
+    fuse: options.Fuse = None,
+    judge: options.JudgedBy = None,
+    judge_top: options.JudgedTop = 50,
+    more: options.More = False,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
@@ -62,7 +67,8 @@ def compare_command(
     if stored is not None:
         parse_stored(stored)
     scorers = [read_scorer(name) for name in scorer] if scorer else None
-    lists = sources_of(run, ignore_missing=ignore_missing)
+    judged = (judge, judge_top) if judge is not None else None
+    lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
     if save is not None:
         check_writable(save / "scorer.json")
     with progress_bar("embedding") as progress:
@@ -90,6 +96,7 @@ def compare_command(
             worth=worth,
             stored=[stored] if stored is not None else [],
             lists=lists,
+            more=more,
             progress=progress,
         )
     if save is not None:

@@ -10,7 +10,13 @@ import numpy as np
 from offsphere.base.cache import Memo
 from offsphere.base.errors import ParameterError
 from offsphere.base.progress import Progress, in_phase, say
-from offsphere.comparison.candidates import Candidate, default_candidates, merge_candidates, ranking_key
+from offsphere.comparison.candidates import (
+    Candidate,
+    default_candidates,
+    merge_candidates,
+    more_candidates,
+    ranking_key,
+)
 from offsphere.comparison.list_source import Asked, ListSource
 from offsphere.comparison.listing import make_lists, with_list_rows
 from offsphere.comparison.procedure import judge_choice, options_of
@@ -53,6 +59,7 @@ def compare(
     worth: float | None = None,
     stored: Sequence[str] = (),
     lists: Sequence[ListSource] = (),
+    more: bool = False,
     progress: Progress | None = None,
     memo: Memo | None = None,
 ) -> Comparison:
@@ -79,6 +86,8 @@ def compare(
             ``dim=128+int8``, ``binary+rerank=8``): what each costs the baseline, the planned rows and what is
             recommended, or every scorer that was named, stands in the table's ``stored``.
         lists: other systems, such as ``osp.RunFile("bm25.run")``: what each is worth stands in the table's ``lists``.
+        more: compare also layer normalisation, mean projection, whitening by the spectrum alone, and the length as a
+            log-prior and as a free function. A p is then corrected for these too.
         progress: is told how far it is.
         memo: where what is searched is kept, and read from.
 
@@ -121,11 +130,12 @@ def compare(
     made, told = make_lists(lists, asking)  # first, so that what is wrong with them is said before the long search
     given = _given_candidates([*scorers, *asked], moments) if scorers is not None else None
     rows = given if given is not None else default_candidates(moments, by_query=chosen.agreement == "query")
+    rows = [*rows, *more_candidates(moments)] if more else rows
     # a vector of length zero is treated differently by different similarities, however equal the others are
     equal = normalized and not vectors.empty and (chosen.agreement == "query" or _query_lengths_equal(vectors))
     distinct = merge_candidates(rows, chosen.agreement, equal_lengths=equal)
     say(progress, "searching")
-    measured = tune_candidates(evaluator, distinct, extra=given is None)
+    measured = tune_candidates(evaluator, distinct, extra=given is None, more=more)
     results = _merge_families(measured, chosen)
     notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
     if folds > task.units:
