@@ -22,6 +22,7 @@ from offsphere.cli.measure import measure_command
 from offsphere.cli.probe import probe_command
 from offsphere.cli.recipes import recipes_command
 from offsphere.cli.sweep import sweep_command
+from offsphere.cli.threshold import threshold_command
 from offsphere.cli.train import train_command
 
 app = typer.Typer(
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 app.command("audit")(audit_command)
 app.command("compare")(compare_command)
+app.command("threshold")(threshold_command)
 app.command("measure")(measure_command)
 app.command("embed")(embed_command)
 app.command("adapt")(adapt_command)
