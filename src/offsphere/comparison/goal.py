@@ -71,9 +71,7 @@ class Goal:
     @property
     def promise(self) -> str:
         """What the guarantee says, with what it assumes."""
-        assumed = (
-            "if the queries to come are like the judged ones (exchangeable), and what nobody judged is not relevant"
-        )
+        assumed = "if queries to come are like the judged ones (exchangeable) and what nobody judged is not relevant"
         share = f"{self.level:.0%}" if round(100 * self.level, 9).is_integer() else f"{self.level:.1%}"
         said = {
             "recall": f"the next query is shown, in expectation, at least {share} of what is relevant to it",

@@ -110,7 +110,7 @@ class Thresholds:
         if row is None or row.threshold is None:
             raise ParameterError(f"there is no threshold to save: none keeps {self.goal.kind} {self.goal.level:g}")
         row.scorer.save(folder)
-        Cut(row.threshold, self.goal.promise).save(Path(folder))
+        Cut(row.threshold, self.goal.promise, row.scorer.key).save(Path(folder))
 
     def to_json(self) -> dict[str, Any]:
         """Give everything but the curves as plain values, for JSON."""
@@ -214,7 +214,7 @@ def thresholds_for(
         if progress is not None:
             progress(number, len(named), scorer.name)
         rows.append(_row(goal, scorer, home, home_vectors, other, folds, seed))
-    notes = [f"{row.name}: {_why_none(goal, row)}" for row in rows if row.threshold is None]
+    notes = [f"{row.name}: {_why_none(goal)}" for row in rows if row.threshold is None]
     if task.units - -(-task.units // folds) < goal.fewest_queries:
         notes.append(
             f"without a fold {task.units} queries are fewer than the {goal.fewest_queries} that the promise takes, so "
@@ -325,9 +325,8 @@ def _curve(scored: ScoredQueries, points: int = 80) -> Array:
     return np.stack([grid, precision, recall, alarms], axis=1)
 
 
-def _why_none(goal: Goal, row: ThresholdRow) -> str:
+def _why_none(goal: Goal) -> str:
     """Say why no threshold keeps the promise."""
     if goal.kind == "recall":
         return f"no threshold: even the first {DEPTH} documents of each query hold less than that of what is relevant"
-    most = np.nanmax(row.curve[:, 1]) if len(row.curve) else float("nan")
-    return f"no threshold: at none is it sure that so much is right (the highest precision seen is {most:.2f})"
+    return "no threshold: at none do enough queries show that so much of what is shown is relevant"

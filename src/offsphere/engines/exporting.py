@@ -166,7 +166,7 @@ def export(
     chosen.lower()  # one that no engine can serve is refused before anything is written
     folder = Path(out) if out is not None else None
     asked = Asked(k=k, goal=goal, index=index, effort=effort, stored=stored, seed=seed)
-    cut = None if isinstance(scorer, Scorer) else Cut.load(Path(scorer))
+    cut = None if isinstance(scorer, Scorer) else Cut.load(Path(scorer), chosen.key)
     if folder is None:
         return _with_cut(
             _deploy(engine, where, chosen, corpus, asked, tune=tune, replace=replace, progress=progress), cut

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import isfinite
 from pathlib import Path
 
@@ -19,21 +19,27 @@ class Cut:
     Attributes:
         threshold: what scores at least this is shown, by the scorer's own values.
         promise: what was guaranteed when it was chosen, in words.
+        scorer: the key of the scorer whose values these are.
     """
 
     threshold: float
     promise: str
+    scorer: str
 
     def save(self, folder: Path) -> None:
         """Write it beside a saved scorer, with a digest, so that a flipped byte is noticed."""
-        write_sealed(folder / NAME, {"threshold": self.threshold, "promise": self.promise}, {})
+        write_sealed(folder / NAME, asdict(self), {})
 
     @classmethod
-    def load(cls, folder: Path) -> Cut | None:
+    def load(cls, folder: Path, scorer: str) -> Cut | None:
         """Read the threshold of a saved scorer; nothing where it has none.
 
+        Args:
+            folder: of the scorer.
+            scorer: its key.
+
         Raises:
-            DataError: where the file is damaged or says something else.
+            DataError: where the file is damaged, says something else, or is of another scorer.
         """
         path = folder / NAME
         if not path.exists():
@@ -42,4 +48,9 @@ class Cut:
         number, promise = values.get("threshold"), values.get("promise")
         if type(number) is not float or not isfinite(number) or not isinstance(promise, str):
             raise DataError(f"{path} is no threshold of a scorer: choose it again with offsphere threshold")
-        return cls(number, promise)
+        if values.get("scorer") != scorer:
+            raise DataError(
+                f"{path} is the threshold of another scorer than the one beside it: remove it, or choose it again with "
+                "offsphere threshold"
+            )
+        return cls(number, promise, scorer)
