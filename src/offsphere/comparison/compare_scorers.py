@@ -11,6 +11,7 @@ from offsphere.base.cache import Memo
 from offsphere.base.errors import ParameterError
 from offsphere.base.progress import Progress, in_phase, say
 from offsphere.comparison.candidates import Candidate, default_candidates, merge_candidates, ranking_key
+from offsphere.comparison.long_tails import notes_on_long_tails
 from offsphere.comparison.procedure import judge_choice, options_of
 from offsphere.comparison.row import label_apart
 from offsphere.comparison.row_tests import judge_rows
@@ -131,6 +132,7 @@ def compare(
         notes.append(NARROW.format(count=moments.count, dimensions=len(moments.mean)))
     if task.made is not None:
         notes.append(f"the judgments are made, not human: {task.made}")
+    notes += notes_on_long_tails(chosen, results)
     say(progress, "intervals and tests")
     tested, bound = judge_rows(
         chosen,
