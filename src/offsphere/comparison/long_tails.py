@@ -32,10 +32,8 @@ def notes_on_long_tails(metric: Metric, results: Sequence[MeasuredCandidate]) ->
     if not names:
         return []
     some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004
-    return [
-        f"the scores of {some} have a long tail: pearson hangs on a few pairs there, and its p is too small; "
-        "believe spearman"
-    ]
+    why = "pearson hangs on a few pairs there, and its p is too small"
+    return [f"the scores of {some} have a long tail: {why}; believe spearman"]
 
 
 def _skewness(scores: Array) -> float:
