@@ -16,9 +16,9 @@ _HOME = {
     "scoring.adapter": "Adapter",
     "scoring.names": "parse_scorer",
     "scoring.scorer": "Scorer",
-    "scoring.similarity": "Angular Euclidean NormGap NormMix Overlap Polar RadialConfidence Tanh",
+    "scoring.similarity": "Angular Euclidean LengthPrior LogPrior NormGap NormMix Overlap Polar RadialConfidence Tanh",
     "scoring.standardize_queries": "standardize_queries",
-    "scoring.transforms": "Center DropTop Linear Standardize Whiten",
+    "scoring.transforms": "Center DropTop LayerNorm Linear ProjectMean Standardize Temper Whiten",
     "ranking.hub_bias": "csls nnn",
     "ranking.search": "TopK search",
     "data": "PairTask PairVectors RankingTask RankingVectors load_task load_vectors",
@@ -26,6 +26,10 @@ _HOME = {
     "encode": "embed load_encoder",
     "encode.embedded_task": "EmbeddedSource load_embedded",
     "comparison.compare_scorers": "compare",
+    "comparison.bm25": "Bm25",
+    "comparison.fusion": "Fusion",
+    "comparison.judge": "Judge",
+    "comparison.run_file": "RunFile",
     "comparison.table": "Comparison",
     "geometry": "Geometry measure measure_layers",
     "learning.ablation.ablate_adapters": "ablate",
@@ -65,7 +69,11 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.auditing.run import Audit as Audit
     from offsphere.auditing.run import audit as audit
     from offsphere.base.errors import OffsphereError as OffsphereError
+    from offsphere.comparison.bm25 import Bm25 as Bm25
     from offsphere.comparison.compare_scorers import compare as compare
+    from offsphere.comparison.fusion import Fusion as Fusion
+    from offsphere.comparison.judge import Judge as Judge
+    from offsphere.comparison.run_file import RunFile as RunFile
     from offsphere.comparison.table import Comparison as Comparison
     from offsphere.data import PairTask as PairTask
     from offsphere.data import PairVectors as PairVectors
@@ -125,6 +133,8 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.scoring.scorer import Scorer as Scorer
     from offsphere.scoring.similarity import Angular as Angular
     from offsphere.scoring.similarity import Euclidean as Euclidean
+    from offsphere.scoring.similarity import LengthPrior as LengthPrior
+    from offsphere.scoring.similarity import LogPrior as LogPrior
     from offsphere.scoring.similarity import NormGap as NormGap
     from offsphere.scoring.similarity import NormMix as NormMix
     from offsphere.scoring.similarity import Overlap as Overlap
@@ -135,8 +145,11 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.scoring.training_record import Training as Training
     from offsphere.scoring.transforms import Center as Center
     from offsphere.scoring.transforms import DropTop as DropTop
+    from offsphere.scoring.transforms import LayerNorm as LayerNorm
     from offsphere.scoring.transforms import Linear as Linear
+    from offsphere.scoring.transforms import ProjectMean as ProjectMean
     from offsphere.scoring.transforms import Standardize as Standardize
+    from offsphere.scoring.transforms import Temper as Temper
     from offsphere.scoring.transforms import Whiten as Whiten
     from offsphere.vectors.moments import Moments as Moments
 else:  # a type checker that saw this would believe in any name

@@ -154,6 +154,14 @@ def _isotropy(sides: Sequence[Isotropy]) -> Cells:
     return heads, rows
 
 
+def _top_dimension(sides: Sequence[Isotropy]) -> Cells:
+    heads = ["side", "dimension that\nvaries most", "its share of\nthe variance", "an even\nshare"]
+    return heads, [
+        [row.side, str(row.top_dimension), f"{row.top_dimension_share:.1%}", f"{1 / row.dimension:.1%}"]
+        for row in sides
+    ]
+
+
 def _negatives(negatives: Negatives) -> Cells:
     rows = [
         [f"mean cosine of {negatives.positives:,} positive pairs", f"{negatives.positive_mean:.4f}"],
@@ -278,7 +286,7 @@ TABLES: dict[str, dict[str, Callable[[Any], Cells]]] = {
     "lengths": {"lengths": _lengths, "length against the text": _with_text},
     "relevance": {"length and relevance": _relevance},
     "dual": {"the same vectors by cosine and by dot product": _dual},
-    "isotropy": {"isotropy": _isotropy},
+    "isotropy": {"isotropy": _isotropy, "variance of a single dimension": _top_dimension},
     "negatives": {"positive and negative similarities": _negatives},
     "dimensions": {
         "dimensions: what the largest make of the mean cosine": _dimensions,
