@@ -31,6 +31,7 @@ _HOME = {
     "comparison.judge": "Judge",
     "comparison.run_file": "RunFile",
     "comparison.table": "Comparison",
+    "data.image": "Image",
     "geometry": "Geometry measure measure_layers",
     "learning.ablation.ablate_adapters": "ablate",
     "learning.ablation.ablate_encoders": "ablate_encoder",
@@ -81,6 +82,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.data import RankingVectors as RankingVectors
     from offsphere.data import load_task as load_task
     from offsphere.data import load_vectors as load_vectors
+    from offsphere.data.image import Image as Image
     from offsphere.data.store import Store as Store
     from offsphere.data.store import open_store as open_store
     from offsphere.encode import embed as embed

@@ -28,6 +28,7 @@ from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.verdict import recommend
 from offsphere.data.call_order import check_order
+from offsphere.data.items import kinds_of, size_of
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.task_vectors import RankingVectors
@@ -277,8 +278,10 @@ def _lengths_of_searched_side(vectors: TaskVectors) -> Array:
 
 
 def _text_lengths(task: Task, searched: Array) -> Array | None:
-    texts = task.sides[1].items
-    return np.stack([[len(text) for text in texts], searched], axis=1) if texts is not None else None
+    items = task.sides[1].items
+    if items is None or kinds_of(items) != ["text"]:
+        return None
+    return np.stack([[size_of(text) for text in items], searched], axis=1)
 
 
 def _relevant_lengths(task: Task, searched: Array) -> tuple[Array, Array] | None:

@@ -36,6 +36,10 @@ Vectors = Annotated[
     typer.Option(help="Folder with queries.* and documents.* (pairs: left.*, right.*). Default: DATA itself."),
 ]
 Model = Annotated[str | None, typer.Option(help=f"Embed with this model. {MODEL_HELP}")]
+QueryModel = Annotated[
+    str | None,
+    typer.Option(help="Embed queries with another model than the documents, of another width if need be."),
+]
 Split = Annotated[str | None, typer.Option(help="Which judgments: test, dev, train, ...")]
 IgnoreMissing = Annotated[
     bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")

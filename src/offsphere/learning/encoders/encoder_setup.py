@@ -14,6 +14,7 @@ from offsphere.base.arrays import Index
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.plain import plain
+from offsphere.data.items import texts_alone
 from offsphere.data.task import Task
 from offsphere.learning.data.mined_negatives import MinedNegatives
 from offsphere.learning.data.task_sources import TextSource, VectorSource
@@ -62,7 +63,7 @@ def pairs_for(recipe: EncoderRecipe, data: TrainingData[TextSource], seed: int) 
     """What a recipe learns from: the pairs of the data, or two views of every text."""
     if recipe.views == "pairs":
         return data.pairs(know_all=True)
-    texts = data.source.task.items_to_view(data.rows)
+    texts = texts_alone(data.source.task.items_to_view(data.rows), f"a recipe with {recipe.views}")
     return view_pairs(texts, recipe.views, recipe.epochs or 1, seed)
 
 
@@ -178,7 +179,7 @@ def _notes_and_counts(
 ) -> tuple[list[str], dict[str, int]]:
     """What to mind about the data, and how much of it there is."""
     documents = pairs.sources[0].documents
-    share = share_cut(model, list(documents))
+    share = share_cut(model, texts_alone(documents, "training"))
     left_out = data.judged_too + data.held_out_too
     counts = {
         "pairs": len(pairs),
