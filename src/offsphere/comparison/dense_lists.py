@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from offsphere.comparison.list_source import Asked, NotListedError
+from offsphere.data.items import kinds_of, texts_alone
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.scored_lists import ScoredLists
 from offsphere.data.task_vectors import RankingVectors
@@ -23,11 +24,13 @@ def ranking_of(asked: Asked, what: str) -> tuple[RankingTask, RankingVectors]:
 
 
 def texts_of(asked: Asked, what: str) -> tuple[list[str], list[str]]:
-    """The texts of both sides; a note that ``what`` falls out where there are vectors alone."""
+    """The texts of both sides; a note that ``what`` falls out where there are images, or vectors alone."""
     first, second = (side.items for side in asked.task.sides)
     if first is None or second is None:
         raise NotListedError(f"{what} is left out: it reads texts, and {asked.task.name} has ids and vectors alone")
-    return list(first), list(second)
+    if kinds_of([*first, *second]) == ["text"]:
+        return texts_alone(first, what), texts_alone(second, what)
+    raise NotListedError(f"{what} is left out: it reads texts, and {asked.task.name} has images")
 
 
 def fitted_scorer(scorer: Scorer, vectors: RankingVectors) -> Scorer:
