@@ -40,9 +40,11 @@ _HOME = {
     "learning.encoders.contrastive": "ContrastiveLoss",
     "learning.encoders.encoder_dynamics": "Dynamics TextProbe",
     "learning.encoders.encoder_recipe": "EncoderRecipe",
+    "learning.encoders.image_towers": "image_tower",
     "learning.encoders.named_recipes": "recipe_with",
     "learning.encoders.prepare": "prepare settle",
     "learning.encoders.train_encoder": "train",
+    "learning.encoders.two_towers": "two_towers",
     "learning.loading": "load_parts",
     "scoring.training_record": "Training",
     "learning.ablation.ablation": "Ablation",
@@ -121,10 +123,12 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.learning.encoders.encoder_dynamics import Dynamics as Dynamics
     from offsphere.learning.encoders.encoder_dynamics import TextProbe as TextProbe
     from offsphere.learning.encoders.encoder_recipe import EncoderRecipe as EncoderRecipe
+    from offsphere.learning.encoders.image_towers import image_tower as image_tower
     from offsphere.learning.encoders.named_recipes import recipe_with as recipe_with
     from offsphere.learning.encoders.prepare import prepare as prepare
     from offsphere.learning.encoders.prepare import settle as settle
     from offsphere.learning.encoders.train_encoder import train as train
+    from offsphere.learning.encoders.two_towers import two_towers as two_towers
     from offsphere.learning.loading import load_parts as load_parts
     from offsphere.ranking.hub_bias import csls as csls
     from offsphere.ranking.hub_bias import nnn as nnn

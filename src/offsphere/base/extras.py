@@ -17,6 +17,7 @@ PACKAGES = {
     "huggingface_hub": ("huggingface_hub", "models"),
     "datasets": ("datasets", "hub"),
     "PIL": ("pillow", "images"),
+    "kornia": ("kornia", "images"),
     "tokenizers": ("tokenizers", "static"),
     "wordllama": ("wordllama", "static"),
     "faiss": ("faiss-cpu", "faiss"),
