@@ -26,6 +26,7 @@ _HOME = {
     "encode": "embed load_encoder",
     "encode.embedded_task": "EmbeddedSource load_embedded",
     "comparison.compare_scorers": "compare",
+    "comparison.run_file": "RunFile",
     "comparison.table": "Comparison",
     "geometry": "Geometry measure measure_layers",
     "learning.ablation.ablate_adapters": "ablate",
@@ -66,6 +67,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.auditing.run import audit as audit
     from offsphere.base.errors import OffsphereError as OffsphereError
     from offsphere.comparison.compare_scorers import compare as compare
+    from offsphere.comparison.run_file import RunFile as RunFile
     from offsphere.comparison.table import Comparison as Comparison
     from offsphere.data import PairTask as PairTask
     from offsphere.data import PairVectors as PairVectors

@@ -69,7 +69,7 @@ class Advice:
         """The findings on one topic.
 
         Args:
-            topic: ``scorer``, ``length``, ``expectation``, ``deployed``, ``training`` or ``wrong``.
+            topic: ``scorer``, ``lists``, ``length``, ``expectation``, ``deployed``, ``training`` or ``wrong``.
 
         Returns:
             Its findings, the most important first.

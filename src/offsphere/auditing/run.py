@@ -23,6 +23,7 @@ from offsphere.base.version import __version__
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.examples import Example, changed_queries
 from offsphere.comparison.exponent_curve import ExponentCurve, exponent_curve
+from offsphere.comparison.list_source import ListSource
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.verdict import recommend
@@ -120,6 +121,7 @@ def audit(
     model: Mapping[str, Any] | None = None,
     worth: float | None = None,
     stored: Sequence[str] = (),
+    lists: Sequence[ListSource] = (),
     folds: int = 5,
     seed: int = 0,
     cache: bool = True,
@@ -140,6 +142,7 @@ def audit(
         model: What is known of what made the vectors.
         worth: The smallest gain that matters; 0.01, or 2 % of cosine's value where that is more, unless said.
         stored: Forms in which vectors could be stored, as for ``compare``: what each costs becomes part of the table.
+        lists: Other systems, as for ``compare``: what each is worth becomes part of the table.
         folds: Folds of the cross-validation that tunes free parameters.
         seed: Seed of folds, intervals and tests.
         cache: Whether to keep what was searched.
@@ -188,6 +191,7 @@ def audit(
                 asked=[deployment.scorer.name] if deployment is not None and deployment.scorer is not None else [],
                 worth=worth,
                 stored=stored,
+                lists=lists,
                 progress=in_phase(progress, "comparing"),
                 memo=memo,
             )

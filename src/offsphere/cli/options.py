@@ -52,6 +52,10 @@ Stored = Annotated[
         "... joined by commas."
     ),
 ]
+Run = Annotated[
+    list[Path] | None,
+    typer.Option("--run", help="A TREC run or a ranx run (.json) of another system, as a row. Repeatable."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 NoVerify = Annotated[
     bool, typer.Option("--no-verify", help="Do not compare stored vectors with their checksums (about 1 s a GB).")

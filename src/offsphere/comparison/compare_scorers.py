@@ -11,6 +11,8 @@ from offsphere.base.cache import Memo
 from offsphere.base.errors import ParameterError
 from offsphere.base.progress import Progress, in_phase, say
 from offsphere.comparison.candidates import Candidate, default_candidates, merge_candidates, ranking_key
+from offsphere.comparison.list_source import Asked, ListSource
+from offsphere.comparison.listing import make_lists, with_list_rows
 from offsphere.comparison.procedure import judge_choice, options_of
 from offsphere.comparison.row import label_apart
 from offsphere.comparison.row_tests import judge_rows
@@ -50,6 +52,7 @@ def compare(
     asked: Sequence[str] = (),
     worth: float | None = None,
     stored: Sequence[str] = (),
+    lists: Sequence[ListSource] = (),
     progress: Progress | None = None,
     memo: Memo | None = None,
 ) -> Comparison:
@@ -75,6 +78,7 @@ def compare(
         stored: forms in which vectors could be stored (``float16``, ``bfloat16``, ``int8``, ``binary``, ``dim=128``,
             ``dim=128+int8``, ``binary+rerank=8``): what each costs the baseline, the planned rows and what is
             recommended, or every scorer that was named, stands in the table's ``stored``.
+        lists: other systems, such as ``osp.RunFile("bm25.run")``: what each is worth stands in the table's ``lists``.
         progress: is told how far it is.
         memo: where what is searched is kept, and read from.
 
@@ -113,6 +117,8 @@ def compare(
     evaluator = task.evaluator(
         vectors, chosen, assign_folds(task.units, folds, seed), in_phase(progress, "searching"), memo
     )
+    asking = Asked(task, vectors, chosen, in_phase(progress, "other systems"), evaluator.memo)
+    made, told = make_lists(lists, asking)  # first, so that what is wrong with them is said before the long search
     given = _given_candidates([*scorers, *asked], moments) if scorers is not None else None
     rows = given if given is not None else default_candidates(moments, by_query=chosen.agreement == "query")
     # a vector of length zero is treated differently by different similarities, however equal the others are
@@ -129,6 +135,7 @@ def compare(
         notes += _notes_on_learned(given, vectors)
     if moments.count <= len(moments.mean) and given is None:
         notes.append(NARROW.format(count=moments.count, dimensions=len(moments.mean)))
+    notes += told
     if task.made is not None:
         notes.append(f"the judgments are made, not human: {task.made}")
     say(progress, "intervals and tests")
@@ -158,6 +165,8 @@ def compare(
         most_to_gain=bound,
         declared=declared,
     )
+    if made:
+        table = with_list_rows(table, made, evaluator, results, permutations=permutations)
     if not forms:
         return table
     return with_stored_rows(

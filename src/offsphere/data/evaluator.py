@@ -9,6 +9,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index, Vectors
 from offsphere.base.cache import Memo
+from offsphere.data.scored_lists import ScoredLists
 from offsphere.ranking.reranking import TwoSteps
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import Evaluation
@@ -59,6 +60,10 @@ class Evaluator(Protocol):
 
     def values(self, scorers: Sequence[Scorer]) -> list[Array]:
         """Measure each scorer, with whatever parameters it has."""
+        ...
+
+    def list_values(self, lists: Sequence[ScoredLists]) -> list[Array]:
+        """Measure lists that some other system made, as the lists of a scorer are measured."""
         ...
 
     @property

@@ -13,6 +13,7 @@ from offsphere.base.cache import Memo
 from offsphere.base.digests import digest_of, digest_of_texts
 from offsphere.base.progress import Progress
 from offsphere.data.judgments import Judgments
+from offsphere.data.scored_lists import ScoredLists
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.reranking import TwoSteps, search_again
 from offsphere.ranking.search import TopK, search_in_turns
@@ -69,6 +70,10 @@ class RankingEvaluator:
             measured |= self._measure_group(group)
         return [measured[key] for key in keys]
 
+    def list_values(self, lists: Sequence[ScoredLists]) -> list[Array]:
+        """Measure lists that some other system made, without what a query must not get."""
+        return [self._measure_lists(some) for some in lists]
+
     def two_step_values(self, searches: Sequence[TwoSteps]) -> list[Array]:
         """Measure searches in which one scorer finds and another ranks again."""
         return [self._measure_steps(steps) for steps in searches]
@@ -100,6 +105,19 @@ class RankingEvaluator:
 
         kept = self.memo.arrays(f"again-{steps.key}", lambda: {"measured": self._measure_ranked(ranked)})
         return np.asarray(cast("Array", kept["measured"])[0])
+
+    def _measure_lists(self, lists: ScoredLists) -> Array:
+        """Measure what another system found; a list that ends early has nothing relevant behind its end."""
+        lists.check(self.judgments.query_count, listed=True, what="what is compared")
+        depth = min(self.metric.depth, self.judgments.document_count)
+        missing = ((0, 0), (0, max(0, depth - lists.depth)))
+        top = TopK(
+            np.pad(cast("Index", lists.documents), missing, constant_values=-1),
+            np.pad(lists.scores, missing, constant_values=-np.inf),
+        )
+        without = _without(top, self.excluded, depth) if self.excluded is not None else top
+        documents, scores = without.documents[:, :depth], without.scores[:, :depth]
+        return self._value(self.judgments.gains(documents), self.judgments.ideal(), scores)
 
     def _measure_ranked(self, ranked: Callable[[Vectors, int], Ranked]) -> Array:
         """Measure what a search finds for queries to a depth: (scorers, queries, ...)."""

@@ -8,7 +8,7 @@ from offsphere.auditing.findings.case import Case
 from offsphere.auditing.findings.deployed_rules import deployed_index
 from offsphere.auditing.findings.expectation_rules import expectation
 from offsphere.auditing.findings.length_rules import length_and_relevance
-from offsphere.auditing.findings.scorer_rules import recommended_scorer
+from offsphere.auditing.findings.scorer_rules import other_systems, recommended_scorer
 from offsphere.auditing.findings.training_rules import sides_to_normalise
 from offsphere.auditing.findings.warning_rules import (
     cost_of_bias,
@@ -22,6 +22,7 @@ from offsphere.wording.finding import Finding, Topic
 # in the order in which they are told; a new rule is one more line
 RULES: tuple[Callable[[Case], list[Finding]], ...] = (
     recommended_scorer,
+    other_systems,
     length_and_relevance,
     expectation,
     deployed_index,

@@ -1,0 +1,22 @@
+"""Other systems that are named on the command line, as rows of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from offsphere.comparison.list_source import ListSource
+
+
+def sources_of(runs: Sequence[Path] | None, *, ignore_missing: bool) -> list[ListSource]:
+    """Make a source of lists of everything that was named; a file that is no run is refused at once.
+
+    Args:
+        runs: run files.
+        ignore_missing: go on without what a run names and the task does not list.
+    """
+    from offsphere.comparison.run_file import RunFile
+
+    return [RunFile(path, ignore_missing=ignore_missing) for path in runs or ()]
