@@ -57,9 +57,7 @@ def sts(count: int) -> tuple[list[TokenBags], Vocabulary]:
 def texts_of(bags: TokenBags) -> list[tuple[np.ndarray, np.ndarray]]:
     """The vectors of each text in float64, and how often each stands there."""
     spans = zip(bags.starts.tolist(), bags.ends.tolist(), strict=True)
-    return [
-        (bags.table[bags.rows[first:last]].astype(np.float64), bags.counts[first:last]) for first, last in spans
-    ]
+    return [(bags.table[bags.rows[first:last]].astype(np.float64), bags.counts[first:last]) for first, last in spans]
 
 
 def rotator(x: np.ndarray, x_counts: np.ndarray, y: np.ndarray, y_counts: np.ndarray) -> float:
@@ -146,8 +144,7 @@ def late_interaction(queries: int, goals: Goals, rounds: int) -> None:
     pairs = TextPairs(np.repeat(np.arange(queries), 100), listed.ravel())
     words = Vocabulary.of([], lambda ids: encoder.table[ids])
     left, right = (
-        next(model.batches(texts, "document", [0], words)).layers[0]
-        for texts in (claims[:queries], abstracts[:1_000])
+        next(model.batches(texts, "document", [0], words)).layers[0] for texts in (claims[:queries], abstracts[:1_000])
     )
     for kind, sides in (("a static table", (left, right)), ("a vector a place", (in_context(left), in_context(right)))):
         asking, asked = (

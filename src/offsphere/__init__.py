@@ -28,6 +28,7 @@ _HOME = {
     "comparison.compare_scorers": "compare",
     "comparison.run_file": "RunFile",
     "comparison.table": "Comparison",
+    "tokens.token_rows": "TokenRows",
     "geometry": "Geometry measure measure_layers",
     "learning.ablation.ablate_adapters": "ablate",
     "learning.ablation.ablate_encoders": "ablate_encoder",
@@ -140,6 +141,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.scoring.transforms import Linear as Linear
     from offsphere.scoring.transforms import Standardize as Standardize
     from offsphere.scoring.transforms import Whiten as Whiten
+    from offsphere.tokens.token_rows import TokenRows as TokenRows
     from offsphere.vectors.moments import Moments as Moments
 else:  # a type checker that saw this would believe in any name
 

@@ -73,7 +73,7 @@ def test_words_of_a_prompt_are_no_words_of_the_text(minilm):
 def test_pairs_are_scored_alike_however_the_texts_come_in(minilm, monkeypatch):
     """Texts in chunks, out of order and repeated: every pair is scored as if it stood alone."""
     rng = np.random.default_rng(0)
-    texts = [f"{a} {b} in {c}" for a in ("wing", "heat", "") for b in ("flow", "a plate") for c in ("air", "water, oil")]
+    texts = [f"{a} {b} in {c}" for a in ("wing", "heat", "") for b in ("flow", "plates") for c in ("air", "water, oil")]
     pairs = TextPairs(rng.integers(0, 12, 40), rng.integers(0, 12, 40))
     for encoder in (load_encoder("wordllama"), minilm):
         model = token_model(encoder)

@@ -33,7 +33,8 @@ def test_it_is_the_cosine_of_weighted_sums(two_bags, weights):
     pairs = TextPairs(np.arange(12), np.arange(12))
     sums = [np.stack([sum_of(bags, number) for number in range(12)]) for bags in two_bags]
     units = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in sums]
-    np.testing.assert_allclose(WeightedMean(weights).scores(left, right, pairs), (units[0] * units[1]).sum(1), atol=1e-6)
+    expected = (units[0] * units[1]).sum(axis=1)
+    np.testing.assert_allclose(WeightedMean(weights).scores(left, right, pairs), expected, atol=1e-6)
 
 
 def test_the_plain_mean_is_the_static_models_vector():

@@ -14,7 +14,7 @@ from offsphere.cli import options
 from offsphere.cli.audit_steps import print_audit, run_audit, write_report
 from offsphere.cli.deployed import CollectionFields, source_of
 from offsphere.cli.export_steps import export_recommended
-from offsphere.cli.other_systems import sources_of
+from offsphere.cli.other_systems import sources_of, token_rows_of
 from offsphere.cli.writable import check_writable
 
 FORMATS = ("html", "md", "json")
@@ -58,6 +58,10 @@ def audit_command(
     worth: options.Worth = None,
     stored: options.Stored = None,
     run: options.Run = None,
+    tokens: options.Tokens = None,
+    token_model: options.TokenModel = None,
+    layer: options.TokenLayer = "last",
+    rerank: options.Rerank = 100,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
@@ -70,6 +74,7 @@ def audit_command(
     """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
     engine = _check_options(metric, stored, engine, export)
     lists = sources_of(run, ignore_missing=ignore_missing)
+    lists += token_rows_of(tokens, token_model or model, layer, rerank)
     report = _check_targets(out, form, save, as_json=as_json)
     source = source_of(
         data,

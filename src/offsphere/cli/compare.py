@@ -11,7 +11,7 @@ import typer
 from offsphere.cli import options
 from offsphere.cli.deployed import CollectionFields, deployed_values, deployment_of, echo_deployed, source_of
 from offsphere.cli.left_out import warn_left_out
-from offsphere.cli.other_systems import sources_of
+from offsphere.cli.other_systems import sources_of, token_rows_of
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -39,6 +39,10 @@ def compare_command(
     worth: options.Worth = None,
     stored: options.Stored = None,
     run: options.Run = None,
+    tokens: options.Tokens = None,
+    token_model: options.TokenModel = None,
+    layer: options.TokenLayer = "last",
+    rerank: options.Rerank = 100,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
@@ -63,6 +67,7 @@ def compare_command(
         parse_stored(stored)
     scorers = [read_scorer(name) for name in scorer] if scorer else None
     lists = sources_of(run, ignore_missing=ignore_missing)
+    lists += token_rows_of(tokens, token_model or model, layer, rerank)
     if save is not None:
         check_writable(save / "scorer.json")
     with progress_bar("embedding") as progress:

@@ -56,6 +56,18 @@ Run = Annotated[
     list[Path] | None,
     typer.Option("--run", help="A TREC run or a ranx run (.json) of another system, as a row. Repeatable."),
 ]
+Tokens = Annotated[
+    str | None,
+    typer.Option(
+        help="Similarities over tokens as rows: wrd, softcos, mean, maxsim, one of them as wrd(uniform), joined by "
+        "commas, or all. Rankings: the first documents are ranked again by them."
+    ),
+]
+TokenModel = Annotated[str | None, typer.Option(help="Whose tokens: a static model or a transformer. [--model]")]
+TokenLayer = Annotated[
+    str, typer.Option("--token-layer", help="Of a transformer's tokens: last, all, or numbers such as 0,6.")
+]
+Rerank = Annotated[int, typer.Option(min=2, help="How many documents a query are ranked again by their tokens.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 NoVerify = Annotated[
     bool, typer.Option("--no-verify", help="Do not compare stored vectors with their checksums (about 1 s a GB).")

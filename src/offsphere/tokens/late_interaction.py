@@ -81,6 +81,11 @@ class MaxSim:
             return replace(self, normalize="document" if self.normalize == "both" else "none", weights="uniform").name
         return self.name
 
+    def without_length(self) -> MaxSim | None:
+        """By cosine, each token counting the same; weights by rarity have nothing to do with length."""
+        bare = replace(self, normalize="both", weights="sif" if self.weights == "sif" else "uniform")
+        return bare if bare != self else None
+
     def fit(self, vocabulary: Vocabulary) -> MaxSim:  # noqa: ARG002
         """Nothing is fitted."""
         return self
@@ -107,7 +112,8 @@ class MaxSim:
         ]
         weights = entry_weights(left, self.weights)
         asking = (left.table, scales[0], left.rows, weights, left.ends)
-        asked = (right.table, scales[1], right.rows, right.ends)
+        own = len(right.rows) == len(right.table) and bool((right.rows == np.arange(len(right.rows))).all())
+        asked = (right.table, scales[1], right.rows, right.ends, not own)
 
         def work(lefts: Index, rights: Index) -> Array:
             return np.asarray(largest_products(*asking, *asked, lefts, rights))
@@ -118,7 +124,7 @@ class MaxSim:
         result[order] = sums
         sums_of_weights = np.diff(np.concatenate([[0.0], np.cumsum(weights)])[np.concatenate([[0], left.ends])])
         whole = sums_of_weights[pairs.lefts]
-        return np.divide(result, whole, out=np.full(len(result), np.nan), where=whole > 0)
+        return np.asarray(np.divide(result, whole, out=np.full(len(result), np.nan), where=whole > 0))
 
 
 def _scales(bags: TokenBags, *, normalized: bool) -> Array:

@@ -64,7 +64,8 @@ def score_listed(
         >>> from offsphere.tokens.transport import Transport
         >>> texts = SideTexts("left", ["a red bus", "birds sing"]), SideTexts("right", ["a blue bus", "a red bus"])
         >>> from offsphere.tokens.token_model import token_model
-        >>> found = score_listed(token_model(load_encoder("wordllama")), [Transport()], texts, TextPairs([0, 1], [1, 1]))
+        >>> model, pairs = token_model(load_encoder("wordllama")), TextPairs(np.array([0, 1]), np.array([1, 1]))
+        >>> found = score_listed(model, [Transport()], texts, pairs)
         >>> np.round(found.by_layer[0][0], 2).tolist()
         [-0.0, -0.99]
     """

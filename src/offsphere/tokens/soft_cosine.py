@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,12 +13,9 @@ from offsphere.base.known_names import known_name
 from offsphere.tokens.late_interaction import ELSEWHERE, NORMALIZE
 from offsphere.tokens.term_similarity import TermNeighbours, term_similarity
 from offsphere.tokens.token_bags import TokenBags
-from offsphere.tokens.token_measure import TextPairs, check_pairs
+from offsphere.tokens.token_measure import TextPairs, check_pairs, in_threads
 from offsphere.tokens.token_weights import PHRASES, entry_weights
 from offsphere.tokens.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 WEIGHTS = ("uniform", "length", "sif")
 SIDES = {
@@ -27,6 +24,14 @@ SIDES = {
     "query": "divide by the soft length of the first text",
     "document": "divide by the soft length of the second text",
 }
+
+
+class Words(NamedTuple):
+    """The words of texts, one text after the other."""
+
+    places: Index
+    weights: Array
+    ends: Index
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,11 +83,16 @@ class SoftCosine:
     @property
     def phrase(self) -> str:
         """What it does."""
-        return f"count words that both texts have, similar ones in part; {SIDES[self.normalize]}; {PHRASES[self.weights]}"
+        shared = "count words that both texts have, similar ones in part"
+        return f"{shared}; {SIDES[self.normalize]}; {PHRASES[self.weights]}"
 
     def ranking_twin(self) -> str:
         """The soft length of a query changes no ranking of its documents."""
         return replace(self, normalize="both" if self.normalize in ("both", "document") else "none").name
+
+    def without_length(self) -> SoftCosine | None:
+        """Words that count the same, however long their vectors are."""
+        return replace(self, weights="uniform") if self.weights == "length" else None
 
     def fit(self, vocabulary: Vocabulary) -> SoftCosine:
         """Compare all words of a vocabulary with each other."""
@@ -91,12 +101,14 @@ class SoftCosine:
     def scores(self, left: TokenBags, right: TokenBags, pairs: TextPairs) -> Array:
         """Score each pair; no number for a text without a word, or whose words weigh nothing."""
         check_pairs(left, right, pairs)
-        first, second = self._bags(left), self._bags(right)
-        softened = (first @ self.similarity).tocsr()
-        products = (softened[pairs.lefts] * second[pairs.rights]).sum(axis=1)
+        first, second = self._words(left), self._words(right)
+        products = self._products(first, second, pairs)
         lengths = [
-            np.sqrt(((bags @ self.similarity) * bags).sum(axis=1))[numbers]
-            for bags, numbers in ((first, pairs.lefts), (second, pairs.rights))
+            np.sqrt(self._products(words, words, TextPairs(every, every)))[numbers]
+            for words, every, numbers in (
+                (first, np.arange(len(left)), pairs.lefts),
+                (second, np.arange(len(right)), pairs.rights),
+            )
         ]
         empty = (lengths[0] <= 0) | (lengths[1] <= 0)
         divisor = np.ones(len(products))
@@ -105,17 +117,23 @@ class SoftCosine:
                 divisor = divisor * length
         return np.where(empty, np.nan, products / np.where(empty, 1.0, divisor))
 
-    def _bags(self, bags: TokenBags) -> csr_array:
-        """Texts by words: what each word counts for in each text."""
-        from scipy.sparse import csr_array
+    def _products(self, left: Words, right: Words, pairs: TextPairs) -> Array:
+        """What the texts of each pair have in common."""
+        from offsphere.tokens.soft_kernels import soft_products
 
+        matrix = self.similarity
+
+        def work(lefts: Index, rights: Index) -> Array:
+            return np.asarray(soft_products(*left, *right, matrix.indptr, matrix.indices, matrix.data, lefts, rights))
+
+        return in_threads(work, pairs)
+
+    def _words(self, bags: TokenBags) -> Words:
+        """The words of all texts by their place in the vocabulary, what each counts for, and where texts end."""
         if self.ids is None:
             raise VectorError("soft cosine compares words of a vocabulary: fit it first")
         words = bags.ids[bags.rows]
-        columns = np.searchsorted(self.ids, words)
-        if len(words) and (columns == len(self.ids)).any() | (self.ids[columns % len(self.ids)] != words).any():
+        places = np.searchsorted(self.ids, words)
+        if len(words) and ((places == len(self.ids)).any() or (self.ids[places] != words).any()):
             raise VectorError("a text has a word that is not in the vocabulary: fit it on these texts")
-        starts = np.concatenate([[0], bags.ends])
-        matrix = csr_array((entry_weights(bags, self.weights), columns, starts), shape=(len(bags), len(self.ids)))
-        matrix.sum_duplicates()
-        return matrix
+        return Words(places, entry_weights(bags, self.weights), bags.ends)

@@ -38,8 +38,8 @@ class TermNeighbours:
         """Refuse what would give a negative or unbounded similarity."""
         if self.nearest < 1 or not 0 <= self.threshold < 1 or not 0 < self.exponent < np.inf:
             raise ParameterError(
-                f"nearest = {self.nearest}, threshold = {self.threshold}, exponent = {self.exponent}: expected at least "
-                "1, from 0 to below 1, and above 0"
+                f"nearest = {self.nearest}, threshold = {self.threshold}, exponent = {self.exponent}: expected at "
+                "least 1, from 0 to below 1, and above 0"
             )
 
 

@@ -35,7 +35,8 @@ class TokenBags:
     Example:
         >>> import numpy as np
         >>> from offsphere.tokens.token_bags import TokenBags
-        >>> bags = TokenBags.of(np.eye(3, dtype=np.float32), np.array([7, 8, 9]), np.array([0, 2, 0, 1]), np.array([3, 4]))
+        >>> table, ids = np.eye(3, dtype=np.float32), np.array([7, 8, 9])
+        >>> bags = TokenBags.of(table, ids, np.array([0, 2, 0, 1]), np.array([3, 4]))
         >>> bags.rows.tolist(), bags.counts.tolist(), bags.ends.tolist()
         ([0, 2, 1], [2.0, 1.0, 1.0], [2, 3])
     """

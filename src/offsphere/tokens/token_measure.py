@@ -45,6 +45,10 @@ class TokenMeasure(Protocol):
         """A name that is equal for measures that rank any query's documents alike."""
         ...
 
+    def without_length(self) -> TokenMeasure | None:
+        """The same with the lengths of tokens thrown away; nothing where it does not use them."""
+        ...
+
     def fit(self, vocabulary: Vocabulary) -> TokenMeasure:
         """Make it ready for the texts of a task; most are ready for any."""
         ...

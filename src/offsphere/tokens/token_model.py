@@ -125,7 +125,7 @@ def token_model(encoder: Encoder, side: ItemSide = "document") -> TokenModel:
     Example:
         >>> from offsphere import load_encoder
         >>> token_model(load_encoder("wordllama")).tokens(["wing flutter", ""]).ends.tolist()
-        [3, 3]
+        [2, 2]
     """
     if isinstance(encoder, StaticEncoder):
         return StaticTokens(encoder)

@@ -56,7 +56,8 @@ def entry_weights(bags: TokenBags, kind: str) -> Array:
     Example:
         >>> import numpy as np
         >>> from offsphere.tokens.token_bags import TokenBags
-        >>> bags = TokenBags.of(np.diag([3.0, 4.0]).astype(np.float32), np.arange(2), np.array([0, 1, 1]), np.array([3]))
+        >>> table = np.diag([3.0, 4.0]).astype(np.float32)
+        >>> bags = TokenBags.of(table, np.arange(2), np.array([0, 1, 1]), np.array([3]))
         >>> entry_weights(bags, "length").tolist()
         [3.0, 8.0]
     """

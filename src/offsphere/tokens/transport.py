@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,6 +77,10 @@ class Transport:
     def ranking_twin(self) -> str:
         """No two of them rank alike."""
         return self.name
+
+    def without_length(self) -> Transport | None:
+        """Uniform weights at the same cost."""
+        return replace(self, weights="uniform") if self.weights == "length" else None
 
     def fit(self, vocabulary: Vocabulary) -> Transport:  # noqa: ARG002
         """Nothing is fitted."""

@@ -1,7 +1,7 @@
-"""The compiled loops of transport between texts: costs between their tokens, then the least cost of moving one to other.
+"""The compiled loops of transport between texts: costs between tokens, then the least cost of moving all of them.
 
 Compiled code does not ask whether an index is inside its array: ``TokenBags`` checks that entries have vectors and
-that texts have entries, ``listed_scores`` that every pair is one of two texts, and that both tables are of one width.
+that texts have entries, ``check_pairs`` that every pair is one of two texts, and that both tables are of one width.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ def transport_costs(
             result[pair] = np.nan
             continue
         cost = np.empty((last - first, end - start))
-        unit = _mean_length(left_lengths, left_rows, left_counts, first, last, right_lengths, right_rows, right_counts, start, end)
+        total, count = _length_and_count(left_lengths, left_rows, left_counts, first, last)
+        other_total, other_count = _length_and_count(right_lengths, right_rows, right_counts, start, end)
+        unit = (total + other_total) / (count + other_count) if total + other_total > 0 else 1.0
         for i in range(last - first):
             row = left_rows[first + i]
             for j in range(end - start):
@@ -79,16 +81,10 @@ def _shares(weights: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _mean_length(
-    left_lengths: Any, left_rows: Any, left_counts: Any, first: int, last: int,
-    right_lengths: Any, right_rows: Any, right_counts: Any, start: int, end: int,
-) -> float:
-    """The mean length of all tokens of two texts; one where all have length zero."""
+def _length_and_count(lengths: Any, rows: Any, counts: Any, first: int, last: int) -> Any:
+    """The summed length of a text's tokens, and how many there are."""
     total, count = 0.0, 0.0
-    for i in range(first, last):
-        total += left_counts[i] * left_lengths[left_rows[i]]
-        count += left_counts[i]
-    for j in range(start, end):
-        total += right_counts[j] * right_lengths[right_rows[j]]
-        count += right_counts[j]
-    return total / count if total > 0 else 1.0
+    for entry in range(first, last):
+        total += counts[entry] * lengths[rows[entry]]
+        count += counts[entry]
+    return total, count

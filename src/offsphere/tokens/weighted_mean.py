@@ -59,6 +59,10 @@ class WeightedMean:
         """No two of them rank alike."""
         return self.name
 
+    def without_length(self) -> WeightedMean | None:
+        """The sum of directions: a plain sum weighs by length already."""
+        return WeightedMean("direction") if self.weights in ("uniform", "length") else None
+
     def fit(self, vocabulary: Vocabulary) -> WeightedMean:  # noqa: ARG002
         """Nothing is fitted."""
         return self
@@ -70,7 +74,7 @@ class WeightedMean:
         first, second = (side[numbers] for side, numbers in zip(sums, pairs, strict=True))
         products = np.einsum("pd,pd->p", first, second)
         both = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-        return np.divide(products, both, out=np.full(len(products), np.nan), where=both > 0)
+        return np.asarray(np.divide(products, both, out=np.full(len(products), np.nan), where=both > 0))
 
     def sums(self, bags: TokenBags) -> Array:
         """The weighted sum of each text's token vectors, (texts, dimension); zero for a text without tokens."""
