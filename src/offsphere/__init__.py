@@ -29,7 +29,7 @@ _HOME = {
     "comparison.run_file": "RunFile",
     "comparison.table": "Comparison",
     "tokens.token_rows": "TokenRows",
-    "geometry": "Geometry measure measure_layers",
+    "geometry": "Geometry measure measure_layers measure_words",
     "learning.ablation.ablate_adapters": "ablate",
     "learning.ablation.ablate_encoders": "ablate_encoder",
     "learning.adapters.adapt_vectors": "adapt",
@@ -99,6 +99,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.geometry import Geometry as Geometry
     from offsphere.geometry import measure as measure
     from offsphere.geometry import measure_layers as measure_layers
+    from offsphere.geometry import measure_words as measure_words
     from offsphere.learning.ablation.ablate_adapters import ablate as ablate
     from offsphere.learning.ablation.ablate_encoders import ablate_encoder as ablate_encoder
     from offsphere.learning.ablation.ablation import Ablation as Ablation
