@@ -43,18 +43,18 @@ def test_rankings_are_ranked_again_among_the_first_of_cosine(embedded):
     task, vectors = embedded("xquad")
     few, all_of_them = (
         osp.compare(
-            task, vectors, ["dot"], lists=[osp.TokenRows("mean(uniform)", "wordllama", rerank=k)], permutations=200
+            task, vectors, ["dot"], lists=[osp.TokenRows("mean(uniform)", "wordllama", top=k)], permutations=200
         )
         for k in (10, 240)
     )
     for table in (few, all_of_them):
         assert table.lists[0].value == pytest.approx(table["cosine"].value, abs=1e-4)
-        assert table.lists[0].phrase.startswith("rank the first ")
+        assert table.lists[0].phrase.startswith("take the ")
 
 
 def test_those_that_rank_alike_stand_once(embedded):
     task, vectors = embedded("xquad")
-    lists = [osp.TokenRows("softcos, maxsim", "wordllama", rerank=5)]
+    lists = [osp.TokenRows("softcos, maxsim", "wordllama", top=5)]
     names = [row.name for row in osp.compare(task, vectors, ["dot"], lists=lists, permutations=200).lists]
     softened = {"softcos", "softcos(none)", "softcos(length)", "softcos(sif)"}
     assert sorted(names) == sorted(softened | {"maxsim", "maxsim(none)", "maxsim(query)", "maxsim(document)"})
@@ -97,7 +97,7 @@ def test_a_task_without_texts_goes_on_without_these_rows():
     vectors = task.vectors(*(np.random.default_rng(0).normal(size=(rows, 4)).astype(np.float32) for rows in (20, 30)))
     table = osp.compare(task, vectors, ["dot"], lists=[osp.TokenRows("wrd", "wordllama")], permutations=200)
     assert not table.lists
-    assert any("similarities over tokens are left out" in note and "no texts" in note for note in table.notes)
+    assert any("what compares tokens is left out: it reads texts" in note for note in table.notes)
 
 
 def test_names_are_families_or_members():
@@ -120,8 +120,8 @@ def test_names_are_families_or_members():
     ):
         with pytest.raises(error, match=message):
             parse_measures(typed)
-    with pytest.raises(ParameterError, match="rerank = 1"):
-        osp.TokenRows("wrd", "wordllama", rerank=1)
+    with pytest.raises(ParameterError, match="top = 1"):
+        osp.TokenRows("wrd", "wordllama", top=1)
 
 
 def _words(measure):

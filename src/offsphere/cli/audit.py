@@ -58,10 +58,15 @@ def audit_command(
     worth: options.Worth = None,
     stored: options.Stored = None,
     run: options.Run = None,
+    bm25: options.WithBm25 = False,
+    fuse: options.Fuse = None,
+    judge: options.JudgedBy = None,
+    judge_top: options.JudgedTop = 50,
     tokens: options.Tokens = None,
     token_model: options.TokenModel = None,
     layer: options.TokenLayer = "last",
-    rerank: options.Rerank = 100,
+    token_top: options.TokenTop = 100,
+    more: options.More = False,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
@@ -73,8 +78,9 @@ def audit_command(
 ) -> None:
     """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
     engine = _check_options(metric, stored, engine, export)
-    lists = sources_of(run, ignore_missing=ignore_missing)
-    lists += token_rows_of(tokens, token_model or model, layer, rerank)
+    judged = (judge, judge_top) if judge is not None else None
+    lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
+    lists += token_rows_of(tokens, token_model or model, layer, token_top)
     report = _check_targets(out, form, save, as_json=as_json)
     source = source_of(
         data,
@@ -94,6 +100,7 @@ def audit_command(
         worth=worth,
         stored=stored,
         lists=lists,
+        more=more,
         folds=folds,
         seed=seed,
     )

@@ -33,6 +33,7 @@ def run_audit(
     worth: float | None = None,
     stored: str | None = None,
     lists: Sequence[ListSource] = (),
+    more: bool = False,
     folds: int = 5,
     seed: int = 0,
 ) -> Audit:
@@ -64,6 +65,7 @@ def run_audit(
             worth=worth,
             stored=[stored] if stored is not None else [],
             lists=lists,
+            more=more,
             declared=made_by.get("similarity"),
             model=made_by,
             folds=folds,

@@ -39,10 +39,15 @@ def compare_command(
     worth: options.Worth = None,
     stored: options.Stored = None,
     run: options.Run = None,
+    bm25: options.WithBm25 = False,
+    fuse: options.Fuse = None,
+    judge: options.JudgedBy = None,
+    judge_top: options.JudgedTop = 50,
     tokens: options.Tokens = None,
     token_model: options.TokenModel = None,
     layer: options.TokenLayer = "last",
-    rerank: options.Rerank = 100,
+    token_top: options.TokenTop = 100,
+    more: options.More = False,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
@@ -66,8 +71,9 @@ def compare_command(
     if stored is not None:
         parse_stored(stored)
     scorers = [read_scorer(name) for name in scorer] if scorer else None
-    lists = sources_of(run, ignore_missing=ignore_missing)
-    lists += token_rows_of(tokens, token_model or model, layer, rerank)
+    judged = (judge, judge_top) if judge is not None else None
+    lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
+    lists += token_rows_of(tokens, token_model or model, layer, token_top)
     if save is not None:
         check_writable(save / "scorer.json")
     with progress_bar("embedding") as progress:
@@ -95,6 +101,7 @@ def compare_command(
             worth=worth,
             stored=[stored] if stored is not None else [],
             lists=lists,
+            more=more,
             progress=progress,
         )
     if save is not None:

@@ -36,6 +36,10 @@ Vectors = Annotated[
     typer.Option(help="Folder with queries.* and documents.* (pairs: left.*, right.*). Default: DATA itself."),
 ]
 Model = Annotated[str | None, typer.Option(help=f"Embed with this model. {MODEL_HELP}")]
+QueryModel = Annotated[
+    str | None,
+    typer.Option(help="Embed queries with another model than the documents, of another width if need be."),
+]
 Split = Annotated[str | None, typer.Option(help="Which judgments: test, dev, train, ...")]
 IgnoreMissing = Annotated[
     bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
@@ -67,7 +71,31 @@ TokenModel = Annotated[str | None, typer.Option(help="Whose tokens: a static mod
 TokenLayer = Annotated[
     str, typer.Option("--token-layer", help="Of a transformer's tokens: last, all, or numbers such as 0,6.")
 ]
-Rerank = Annotated[int, typer.Option(min=2, help="How many documents a query are ranked again by their tokens.")]
+TokenTop = Annotated[
+    int, typer.Option("--token-top", min=2, help="How many documents a query are ranked again by their tokens.")
+]
+WithBm25 = Annotated[
+    bool, typer.Option("--bm25", help="BM25 over the texts as a row, alone and joined with cosine (or with --fuse).")
+]
+Fuse = Annotated[
+    list[str] | None,
+    typer.Option("--fuse", help="Join BM25 with this scorer, by ranks and by tuned scores. Repeatable. [cosine]"),
+]
+JudgedBy = Annotated[
+    str | None,
+    typer.Option(
+        "--judge",
+        help="cross-encoder:M as a row, M a folder or a full name of the hub: reads pairs, ranks the nearest again.",
+    ),
+]
+JudgedTop = Annotated[int, typer.Option("--judge-top", min=1, help="How many documents a query the judge ranks again.")]
+More = Annotated[
+    bool,
+    typer.Option(
+        "--more",
+        help="Compare also layer normalisation, mean projection, whitening by the spectrum, and priors of the length.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 NoVerify = Annotated[
     bool, typer.Option("--no-verify", help="Do not compare stored vectors with their checksums (about 1 s a GB).")

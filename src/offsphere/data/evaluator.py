@@ -11,6 +11,7 @@ from offsphere.base.arrays import Array, Index, Vectors
 from offsphere.base.cache import Memo
 from offsphere.data.scored_lists import ScoredLists
 from offsphere.ranking.reranking import TwoSteps
+from offsphere.ranking.search import TopK
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import Evaluation
 from offsphere.statistics.metrics import Metric
@@ -78,6 +79,25 @@ class TwoStepEvaluator(Protocol):
 
     def two_step_values(self, searches: Sequence[TwoSteps]) -> list[Array]:
         """Measure each search, whatever its two scorers are."""
+        ...
+
+
+@runtime_checkable
+class JudgedEvaluator(Protocol):
+    """What shows the lists of a scorer with the judgments of what is in them, where a task has lists."""
+
+    @property
+    def folds(self) -> Index:
+        """The fold of each query."""
+        ...
+
+    @property
+    def searched(self) -> Vectors:
+        """The vectors of the documents."""
+        ...
+
+    def judged_lists(self, scorer: Scorer, depth: int) -> tuple[TopK, Array]:
+        """Search for all queries: what is found, and the grade of each document, zero where it was not judged."""
         ...
 
 

@@ -74,6 +74,23 @@ class RankingEvaluator:
         """Measure lists that some other system made, without what a query must not get."""
         return [self._measure_lists(some) for some in lists]
 
+    @property
+    def searched(self) -> Vectors:
+        """The vectors of the documents."""
+        return self.vectors.documents
+
+    def judged_lists(self, scorer: Scorer, depth: int) -> tuple[TopK, Array]:
+        """Search for all queries, without what they must not get; the grades of what is found."""
+        depth = min(depth, self.judgments.document_count)
+
+        def ranked(queries: Vectors, deep: int) -> Ranked:
+            return search_in_turns(queries, self.vectors.documents, [scorer], deep, ids=self.document_ids)
+
+        found = [(chosen, tops[0]) for chosen, tops in self._rankings(ranked, depth)]
+        back = np.argsort(np.concatenate([chosen for chosen, _ in found]), kind="stable")
+        top = TopK(*(np.concatenate(part)[back] for part in zip(*(top for _, top in found), strict=True)))
+        return top, self.judgments.gains(top.documents)
+
     def two_step_values(self, searches: Sequence[TwoSteps]) -> list[Array]:
         """Measure searches in which one scorer finds and another ranks again."""
         return [self._measure_steps(steps) for steps in searches]
@@ -123,7 +140,7 @@ class RankingEvaluator:
         """Measure what a search finds for queries to a depth: (scorers, queries, ...)."""
         parts: list[list[Array]] = []
         order = []
-        for chosen, tops in self._rankings(ranked):
+        for chosen, tops in self._rankings(ranked, self.metric.depth):
             judgments = self.judgments.only(chosen)
             ideal = judgments.ideal()
             order.append(chosen)
@@ -131,9 +148,9 @@ class RankingEvaluator:
         back = np.argsort(np.concatenate(order), kind="stable")
         return np.stack([np.concatenate(part)[back] for part in zip(*parts, strict=True)])
 
-    def _rankings(self, ranked: Callable[[Vectors, int], Ranked]) -> Ranked:
+    def _rankings(self, ranked: Callable[[Vectors, int], Ranked], depth: int) -> Ranked:
         """Rank for some queries at a time, without what they must not get; who must not get much is searched deeper."""
-        queries, depth, excluded = self.vectors.queries, self.metric.depth, self.excluded
+        queries, excluded = self.vectors.queries, self.excluded
         if excluded is None:
             yield from ranked(queries, depth)
             return

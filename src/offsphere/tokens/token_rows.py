@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Index
+from offsphere.base.arrays import Array
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import ParameterError
+from offsphere.comparison.dense_lists import dense_lists, depth_for, first_pairs, ranked_again, texts_of
 from offsphere.comparison.list_source import Asked, ListCandidate, NotListedError
+from offsphere.data.ranking_task import RankingTask
 from offsphere.data.scored_lists import ScoredLists
-from offsphere.data.task import Task
 from offsphere.encode.encoder import Encoder, Tokens
 from offsphere.encode.sources import load_encoder
 from offsphere.encode.word_vectors import word_vectors
-from offsphere.ranking.search import search
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
 from offsphere.statistics.cross_validation import assign_folds
@@ -55,7 +55,7 @@ class TokenRows:
             ``wrd(uniform)`` for one, ``all`` for everything.
         model: whose tokens: what ``load_encoder`` takes, or an encoder; a static table or a transformer.
         layer: of a transformer: ``last``, ``all``, or numbers joined by commas; layer 0 enters the first block.
-        rerank: how many documents of each query are ranked again.
+        top: how many documents of each query are ranked again.
 
     Raises:
         UnknownNameError: where there is no such similarity.
@@ -75,13 +75,13 @@ class TokenRows:
     measures: str
     model: str | Encoder
     layer: str = "last"
-    rerank: int = 100
+    top: int = 100
 
     def __post_init__(self) -> None:
         """Refuse what can be wrong before anything is read."""
         parse_measures(self.measures)
-        if self.rerank < 2:  # noqa: PLR2004
-            raise ParameterError(f"rerank = {self.rerank}: ranking again takes at least two documents")
+        if self.top < 2:  # noqa: PLR2004
+            raise ParameterError(f"top = {self.top}: ranking again takes at least two documents")
 
     def candidates(self, asked: Asked) -> Sequence[ListCandidate]:
         """Score the pairs, or the first documents of each query, by their tokens.
@@ -90,7 +90,9 @@ class TokenRows:
             NotListedError: where the task has no texts.
             OffsphereError: where the model has no tokens, or no such layer.
         """
-        texts = _texts_of(asked.task)
+        sides = zip(asked.task.sides, texts_of(asked, "what compares tokens"), strict=True)
+        first, second = (SideTexts(side.name, some) for side, some in sides)
+        texts = (first, second)
         encoder = load_encoder(self.model) if isinstance(self.model, str) else self.model
         model = token_model(encoder, texts[1].side)
         layers = chosen_layers(model, self.layer)
@@ -104,8 +106,11 @@ class TokenRows:
         measures = _without_twins(parse_measures(self.measures)) if ranks else parse_measures(self.measures)
         if not ranks and asked.task.symmetric:
             measures = [replace(one, symmetric=True) if isinstance(one, MaxSim) else one for one in measures]
-        documents = _first_documents(asked, self.rerank) if ranks else None
-        pairs = _pairs_of(documents, len(texts[0].texts))
+        every = np.arange(asked.task.units)
+        lists = (
+            dense_lists(asked, Scorer(COSINE), depth_for(asked, self.top), "re-ranking by tokens") if ranks else None
+        )
+        pairs = TextPairs(*first_pairs(lists, self.top)) if lists is not None else TextPairs(every, every)
         scores = self._scores(asked, model, measures, texts, pairs, layers, words)
         rows = [
             TokenRow(measure, None if model.layers is None or measure.by_word else layer, _lists(documents, found))
@@ -113,7 +118,7 @@ class TokenRows:
             for measure, found in zip(measures, by_measure, strict=True)
             if found is not None
         ]
-        again = f"rank the first {documents.shape[1]} of cosine again: " if documents is not None else ""
+        again = f"take the {self.top} nearest by cosine and " if ranks else ""
         notes = [
             f"rows over tokens: {len(pairs.lefts):,} pairs of texts were compared, by token vectors of {_name(model)}",
             *_notes_on_empty(tokens, texts, model),
@@ -175,40 +180,9 @@ def name_at(measure: TokenMeasure, layer: int | None) -> str:
     return measure.name if layer is None else f"{measure.name} @ {layer}"
 
 
-def _texts_of(task: Task) -> tuple[SideTexts, SideTexts]:
-    """The texts of both sides; without them there are no tokens."""
-    first, second = task.sides
-    if first.items is None or second.items is None:
-        raise NotListedError(f"similarities over tokens are left out: {task.name} has no texts, only vectors or ids")
-    return SideTexts(first.name, first.items), SideTexts(second.name, second.items)
-
-
 def _without_twins(measures: Sequence[TokenMeasure]) -> list[TokenMeasure]:
     """One of those that rank alike: a query's own length changes no ranking of its documents."""
     return list({measure.ranking_twin(): measure for measure in reversed(measures)}.values())[::-1]
-
-
-def _first_documents(asked: Asked, count: int) -> Index:
-    """The documents of each query that cosine puts first: as many as are asked for beyond those it must not get."""
-    queries, documents = asked.vectors.sides
-    excluded = np.bincount(asked.task.excluded_pairs()[0], minlength=1).max()
-    top = search(queries, documents, [Scorer(COSINE)], max(count, asked.metric.depth) + int(excluded))
-    return top[0].documents
-
-
-def _pairs_of(documents: Index | None, units: int) -> TextPairs:
-    """Each query with its documents, or each left text with its right one."""
-    if documents is None:
-        return TextPairs(np.arange(units), np.arange(units))
-    return TextPairs(np.repeat(np.arange(units), documents.shape[1]), documents.ravel())
-
-
-def _lists(documents: Index | None, scores: Array) -> ScoredLists:
-    """Scores as lists; a document without tokens stands last of those that are ranked again."""
-    if documents is None:
-        return ScoredLists(scores)
-    lowest = np.nanmin(scores, initial=0.0) - 1
-    return ScoredLists.ranked(documents, np.where(np.isfinite(scores), scores, lowest).reshape(documents.shape))
 
 
 def _notes_on_empty(tokens: Sequence[Tokens], texts: Sequence[SideTexts], model: TokenModel) -> list[str]:
