@@ -33,8 +33,8 @@ def information(tokens: Tokens, ids: Index, window: int = WINDOW) -> Array:
         [1.0, 1.0, 1.0, 1.0]
     """
     counts = _company(tokens, ids, window)
-    around = counts.sum(axis=1)
-    share = counts.sum(axis=0) / max(counts.sum(), 1)
+    around = np.asarray(counts.sum(axis=1), np.float64)
+    share = around / max(float(around.sum()), 1.0)  # company is mutual
     rows = np.repeat(np.arange(len(ids)), np.diff(counts.indptr))
     given = counts.data / around[rows]
     sums = np.bincount(rows, given * np.log(given / share[counts.indices]), minlength=len(ids))
@@ -67,8 +67,8 @@ def _company(tokens: Tokens, ids: Index, window: int) -> csr_array:
     text_of = np.repeat(np.arange(len(tokens.ends)), np.diff(tokens.ends, prepend=0))
     total = coo_array((len(ids), len(ids))).tocsr()
     for distance in range(1, window + 1):
-        together = np.flatnonzero(text_of[distance:] == text_of[:-distance]) if len(text_of) > distance else []
-        first, second = places[together], places[np.asarray(together, np.int64) + distance]
+        together = np.flatnonzero(text_of[distance:] == text_of[: max(len(text_of) - distance, 0)])
+        first, second = places[together], places[together + distance]
         ones = np.ones(len(first))
         total = total + coo_array((ones, (first, second)), shape=total.shape).tocsr()
     return (total + total.T).tocsr()

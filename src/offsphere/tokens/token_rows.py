@@ -99,10 +99,8 @@ class TokenRows:
         tokens = [model.tokens(side.texts) for side in texts]
         words = Vocabulary.of(tokens, lambda ids: word_vectors(encoder, ids, texts[1].side))
         if not len(words.ids):
-            raise NotListedError(
-                f"similarities over tokens are left out: no text has a token that {_name(model)} knows"
-            )
-        ranks = asked.task.sides[1].ids is not None
+            raise NotListedError(f"what compares tokens is left out: no text has a token that {_name(model)} knows")
+        ranks = isinstance(asked.task, RankingTask)
         measures = _without_twins(parse_measures(self.measures)) if ranks else parse_measures(self.measures)
         if not ranks and asked.task.symmetric:
             measures = [replace(one, symmetric=True) if isinstance(one, MaxSim) else one for one in measures]
@@ -113,7 +111,11 @@ class TokenRows:
         pairs = TextPairs(*first_pairs(lists, self.top)) if lists is not None else TextPairs(every, every)
         scores = self._scores(asked, model, measures, texts, pairs, layers, words)
         rows = [
-            TokenRow(measure, None if model.layers is None or measure.by_word else layer, _lists(documents, found))
+            TokenRow(
+                measure,
+                None if model.layers is None or measure.by_word else layer,
+                ranked_again(lists, self.top, found) if lists is not None else ScoredLists(found),
+            )
             for layer, by_measure in zip(layers, scores, strict=True)
             for measure, found in zip(measures, by_measure, strict=True)
             if found is not None
