@@ -31,8 +31,9 @@ _HOME = {
     "comparison.judge": "Judge",
     "comparison.run_file": "RunFile",
     "comparison.table": "Comparison",
+    "tokens.token_rows": "TokenRows",
+    "geometry": "Geometry measure measure_layers measure_words",
     "data.image": "Image",
-    "geometry": "Geometry measure measure_layers",
     "learning.ablation.ablate_adapters": "ablate",
     "learning.ablation.ablate_encoders": "ablate_encoder",
     "learning.adapters.adapt_vectors": "adapt",
@@ -108,6 +109,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.geometry import Geometry as Geometry
     from offsphere.geometry import measure as measure
     from offsphere.geometry import measure_layers as measure_layers
+    from offsphere.geometry import measure_words as measure_words
     from offsphere.learning.ablation.ablate_adapters import ablate as ablate
     from offsphere.learning.ablation.ablate_encoders import ablate_encoder as ablate_encoder
     from offsphere.learning.ablation.ablation import Ablation as Ablation
@@ -157,6 +159,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.scoring.transforms import Standardize as Standardize
     from offsphere.scoring.transforms import Temper as Temper
     from offsphere.scoring.transforms import Whiten as Whiten
+    from offsphere.tokens.token_rows import TokenRows as TokenRows
     from offsphere.vectors.moments import Moments as Moments
 else:  # a type checker that saw this would believe in any name
 

@@ -14,7 +14,7 @@ from offsphere.cli import options
 from offsphere.cli.audit_steps import print_audit, run_audit, write_report
 from offsphere.cli.deployed import CollectionFields, source_of
 from offsphere.cli.export_steps import export_recommended
-from offsphere.cli.other_systems import sources_of
+from offsphere.cli.other_systems import sources_of, token_rows_of
 from offsphere.cli.writable import check_writable
 
 FORMATS = ("html", "md", "json")
@@ -62,6 +62,10 @@ def audit_command(
     fuse: options.Fuse = None,
     judge: options.JudgedBy = None,
     judge_top: options.JudgedTop = 50,
+    tokens: options.Tokens = None,
+    token_model: options.TokenModel = None,
+    layer: options.TokenLayer = "last",
+    token_top: options.TokenTop = 100,
     more: options.More = False,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
@@ -76,6 +80,7 @@ def audit_command(
     engine = _check_options(metric, stored, engine, export)
     judged = (judge, judge_top) if judge is not None else None
     lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
+    lists += token_rows_of(tokens, token_model or model, layer, token_top)
     report = _check_targets(out, form, save, as_json=as_json)
     source = source_of(
         data,

@@ -11,7 +11,7 @@ import typer
 from offsphere.cli import options
 from offsphere.cli.deployed import CollectionFields, deployed_values, deployment_of, echo_deployed, source_of
 from offsphere.cli.left_out import warn_left_out
-from offsphere.cli.other_systems import sources_of
+from offsphere.cli.other_systems import sources_of, token_rows_of
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -43,6 +43,10 @@ def compare_command(
     fuse: options.Fuse = None,
     judge: options.JudgedBy = None,
     judge_top: options.JudgedTop = 50,
+    tokens: options.Tokens = None,
+    token_model: options.TokenModel = None,
+    layer: options.TokenLayer = "last",
+    token_top: options.TokenTop = 100,
     more: options.More = False,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
@@ -69,6 +73,7 @@ def compare_command(
     scorers = [read_scorer(name) for name in scorer] if scorer else None
     judged = (judge, judge_top) if judge is not None else None
     lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
+    lists += token_rows_of(tokens, token_model or model, layer, token_top)
     if save is not None:
         check_writable(save / "scorer.json")
     with progress_bar("embedding") as progress:

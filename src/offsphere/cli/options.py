@@ -60,6 +60,20 @@ Run = Annotated[
     list[Path] | None,
     typer.Option("--run", help="A TREC run or a ranx run (.json) of another system, as a row. Repeatable."),
 ]
+Tokens = Annotated[
+    str | None,
+    typer.Option(
+        help="Similarities over tokens as rows: wrd, softcos, mean, maxsim, one of them as wrd(uniform), joined by "
+        "commas, or all. Rankings: the first documents are ranked again by them."
+    ),
+]
+TokenModel = Annotated[str | None, typer.Option(help="Whose tokens: a static model or a transformer. [--model]")]
+TokenLayer = Annotated[
+    str, typer.Option("--token-layer", help="Of a transformer's tokens: last, all, or numbers such as 0,6.")
+]
+TokenTop = Annotated[
+    int, typer.Option("--token-top", min=2, help="How many documents a query are ranked again by their tokens.")
+]
 WithBm25 = Annotated[
     bool, typer.Option("--bm25", help="BM25 over the texts as a row, alone and joined with cosine (or with --fuse).")
 ]

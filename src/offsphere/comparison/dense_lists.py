@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from offsphere.base.arrays import Array, Index
 from offsphere.comparison.list_source import Asked, NotListedError
 from offsphere.data.items import kinds_of, texts_alone
 from offsphere.data.ranking_task import RankingTask
@@ -65,3 +66,27 @@ def depth_for(asked: Asked, least: int) -> int:
     queries, _ = asked.task.excluded_pairs()
     most = int(np.bincount(queries).max()) if len(queries) else 0
     return max(asked.metric.depth + most, least)
+
+
+def first_pairs(lists: ScoredLists, top: int) -> tuple[Index, Index]:
+    """Each query with each of the first ``top`` documents of its list: rows of both sides."""
+    assert lists.documents is not None  # those of a ranking task
+    listed = lists.documents[:, :top]
+    known = listed >= 0
+    return np.nonzero(known)[0], listed[known]
+
+
+def ranked_again(lists: ScoredLists, top: int, scores: Array) -> ScoredLists:
+    """The lists with their first documents in another order; what is behind them stays behind them.
+
+    Args:
+        lists: as they were found.
+        top: how many documents of each are ranked again.
+        scores: of each of ``first_pairs``; what has no number is the last of these.
+    """
+    assert lists.documents is not None  # those of a ranking task
+    known = lists.documents[:, :top] >= 0
+    lowest = np.nanmin(scores, initial=0.0)
+    again = np.where(lists.documents >= 0, -2.0 - np.arange(lists.depth), -np.inf)
+    again[:, :top][known] = np.where(np.isnan(scores), -1.0, scores - lowest)
+    return ScoredLists.ranked(lists.documents, again)
