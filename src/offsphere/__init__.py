@@ -32,6 +32,7 @@ _HOME = {
     "comparison.run_file": "RunFile",
     "comparison.table": "Comparison",
     "tokens.token_rows": "TokenRows",
+    "comparison.thresholds": "Thresholds threshold",
     "geometry": "Geometry measure measure_layers measure_words",
     "data.image": "Image",
     "learning.ablation.ablate_adapters": "ablate",
@@ -79,6 +80,8 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.comparison.judge import Judge as Judge
     from offsphere.comparison.run_file import RunFile as RunFile
     from offsphere.comparison.table import Comparison as Comparison
+    from offsphere.comparison.thresholds import Thresholds as Thresholds
+    from offsphere.comparison.thresholds import threshold as threshold
     from offsphere.data import PairTask as PairTask
     from offsphere.data import PairVectors as PairVectors
     from offsphere.data import RankingTask as RankingTask

@@ -85,7 +85,7 @@ def test_equal_rankings_have_equal_keys():
 
 
 def test_every_family_knows_its_parameters_and_their_ranges():
-    for family in FAMILIES.values():
+    for family in (family for family in FAMILIES.values() if family.by_name):
         similarity = family()
         assert set(similarity.parameters) == set(similarity.ranges)
         assert similarity.formula

@@ -89,6 +89,18 @@ JudgedBy = Annotated[
     ),
 ]
 JudgedTop = Annotated[int, typer.Option("--judge-top", min=1, help="How many documents a query the judge ranks again.")]
+Precision = Annotated[
+    float | None, typer.Option(help="Where to cut: so much of what is shown is to be relevant, such as 0.9.")
+]
+Recall = Annotated[
+    float | None, typer.Option(help="Where to cut: so much of what is relevant is to be shown, such as 0.9.")
+]
+FalseAlarms = Annotated[
+    float | None,
+    typer.Option(
+        "--false-alarms", help="Where to cut: a query to which nothing is relevant is shown something so seldom."
+    ),
+]
 More = Annotated[
     bool,
     typer.Option(

@@ -10,7 +10,7 @@ from typing import Any
 from offsphere.auditing.run import Audit
 from offsphere.base.plain import plain
 from offsphere.engines.settings import setting_for
-from offsphere.report import learn_figures, scorer_figures, shape_figures
+from offsphere.report import learn_figures, scorer_figures, shape_figures, threshold_figures
 from offsphere.report.ceiling_figure import ceiling_forest
 from offsphere.report.figure import Figure
 from offsphere.report.how_measured import how_measured
@@ -48,7 +48,7 @@ def to_html(audit: Audit, engine: str | None = None) -> str:
         task=audit.table.task,
         wrong=audit.advice.about("wrong"),
         training=audit.advice.about("training"),
-        more=audit.advice.about("scorer")[1:],
+        more=[*audit.advice.about("scorer")[1:], *audit.advice.about("lists")],
         provenance=audit.provenance,
     )
 
@@ -91,6 +91,8 @@ def figures_of(audit: Audit) -> list[Figure]:
         shape_figures.hubs(audit),
         scorer_figures.differences(audit),
     ]
+    if audit.thresholds is not None:
+        figures.append(threshold_figures.cut_curves(audit.thresholds))
     if audit.learned is not None:
         figures += [learn_figures.learned_forest(audit.learned), *learn_figures.learned_tracks(audit.learned)]
     if audit.ablation is not None:
