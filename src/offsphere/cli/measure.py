@@ -33,6 +33,7 @@ def measure_command(
         ),
     ] = None,
     vectors: options.Vectors = None,
+    query_model: options.QueryModel = None,
     model: Annotated[
         str | None,
         typer.Option(help=f"Embed with this model, or count its tokens where --vectors is given. {options.MODEL_HELP}"),
@@ -43,8 +44,8 @@ def measure_command(
     section: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only this: lengths, relevance, dual, isotropy, negatives, dimensions, hubness, spread, ceiling, "
-            "fisher, gradients or frequency. Repeatable."
+            help="Only this: lengths, relevance, dual, isotropy, negatives, dimensions, hubness, modalities, spread, "
+            "ceiling, fisher, gradients or frequency. Repeatable."
         ),
     ] = None,
     scorer: Annotated[str | None, typer.Option(help="A scorer whose hubs are looked at beside cosine and dot.")] = None,
@@ -79,6 +80,8 @@ def measure_command(
     ] = None,
     split: options.Split = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of samples and intervals.")] = 0,
     as_json: options.AsJson = False,
@@ -88,7 +91,17 @@ def measure_command(
     for_sections = scorer is not None or groups is not None or training_size is not None
     _check_alone(alone, side, against, other, without_sections=not section and for_sections)
     data, fields = _of_target(data, CollectionFields(collection, id_field, vector_column))
-    source = source_of(data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify, fields=fields)
+    source = source_of(
+        data,
+        model,
+        vectors,
+        ignore_missing=ignore_missing,
+        verify=not no_verify,
+        fields=fields,
+        query_model=query_model,
+        ignore_broken=ignore_broken,
+        reverse=reverse,
+    )
     values: dict[str, Any] = {}
     if section or not alone:
         shape, deployment = _measure_shape(source, split, section, scorer, groups, training_size, seed)
