@@ -62,6 +62,14 @@ def measure_command(
     at_most: Annotated[
         int, typer.Option(min=2, help="Texts that --layers reads, drawn at random beyond that.")
     ] = 2_000,
+    at_least: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="With --layers: how often a token occurs that counts in the tables of Xiao et al. [5, like theirs]",
+            show_default=False,
+        ),
+    ] = None,
     against: Annotated[
         str | None, typer.Option(help="With --layers: the model that --model was made from; tells what changed.")
     ] = None,
@@ -76,12 +84,10 @@ def measure_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Measure lengths, relevance, isotropy, dimensions, hubs and more; with --layers every layer of a transformer."""
-    if not layers and side is not None:
-        raise OffsphereError("--side says whose texts --layers reads: add --layers")
+    if not layers:
+        _refuse_layer_options(side, at_least, against, other)
     if layers and not section and (scorer is not None or groups is not None or training_size is not None):
         raise OffsphereError("--scorer, --groups and --training-size are for sections: add --section, or drop --layers")
-    if (against is not None or other is not None) and not layers:
-        raise OffsphereError("--against and --other compare layers: add --layers")
     if other is not None and against is None:
         raise OffsphereError("--other compares two changes: say with --against what --model was made from")
     data, fields = _of_target(data, CollectionFields(collection, id_field, vector_column))
@@ -97,7 +103,7 @@ def measure_command(
             echo_deployed(deployment)
     if layers:
         compared = [] if against is None else [against, *(other or ())]
-        study = _measure_layers(source, split, side, at_most, compared, seed)
+        study = _measure_layers(source, split, side, at_most, at_least, compared, seed)
         values |= study.to_json()
         if not as_json:
             from offsphere.cli.layer_tables import print_study
@@ -105,6 +111,18 @@ def measure_command(
             print_study(study)
     if as_json:
         typer.echo(json.dumps(values, indent=2, allow_nan=False))
+
+
+def _refuse_layer_options(
+    side: str | None, at_least: int | None, against: str | None, other: tuple[str, str] | None
+) -> None:
+    """Say of options that are for layers that no layers were asked for."""
+    if side is not None:
+        raise OffsphereError("--side says whose texts --layers reads: add --layers")
+    if at_least is not None:
+        raise OffsphereError("--at-least says which tokens --layers counts: add --layers")
+    if against is not None or other is not None:
+        raise OffsphereError("--against and --other compare layers: add --layers")
 
 
 def _measure_shape(
@@ -158,18 +176,25 @@ def _of_target(data: str | None, fields: CollectionFields) -> tuple[str, Collect
 
 
 def _measure_layers(
-    source: EmbeddedSource, split: str | None, side: str | None, at_most: int, compared: list[str], seed: int
+    source: EmbeddedSource,
+    split: str | None,
+    side: str | None,
+    at_most: int,
+    at_least: int | None,
+    compared: list[str],
+    seed: int,
 ) -> LayerStudy:
     """Measure the layers of the model, and of those it is compared with, over the same texts."""
     from offsphere.encode.measure_input import load_texts
+    from offsphere.geometry.frequent_tokens import AT_LEAST
     from offsphere.geometry.layer_study import LayerStudy, layers_of_model, texts_to_read
 
     task = load_texts(source.data, split, ignore_missing=source.ignore_missing)
     if source.model is None:
         raise OffsphereError("--layers runs a transformer over the texts: say which with --model")
     read = texts_to_read(task, side, at_most, seed)
-    measured = []
+    often, measured = at_least or AT_LEAST, []
     for model in [source.model, *compared]:
         with progress_bar(f"layers of {model}") as progress:
-            measured.append(layers_of_model(model, read, seed=seed, progress=progress))
+            measured.append(layers_of_model(model, read, at_least=often, seed=seed, progress=progress))
     return LayerStudy.of(read.side, measured)
