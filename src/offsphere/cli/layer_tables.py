@@ -11,6 +11,7 @@ from rich.text import Text
 from offsphere.cli.paragraphs import paragraph
 from offsphere.cli.shape_tables import DIMENSION_HEADS, dimension_cells, print_rows, table_console
 from offsphere.geometry.change import SelfSimilarityChange
+from offsphere.geometry.dimensions import Dimensions
 from offsphere.geometry.layer_study import LayerStudy
 from offsphere.geometry.layers import Layers
 from offsphere.statistics.correlation import Correlation
@@ -98,7 +99,7 @@ def _print_definitions(console: Console, layers: Layers) -> None:
 
 def _print_dimensions(console: Console, layers: Layers) -> None:
     """What dimensions make of the anisotropy and of self-similarity, and what cosines are without them."""
-    kinds = {
+    kinds: dict[str, list[Dimensions | None]] = {
         "anisotropy (ours; without special tokens)": [row.anisotropy_dimensions for row in layers.layers],
         f"self-similarity (Xiao et al.; tokens that occur at least {layers.at_least} times, special ones among them)": [
             row.frequent.dimensions for row in layers.layers
