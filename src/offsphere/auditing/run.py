@@ -23,10 +23,12 @@ from offsphere.base.version import __version__
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.examples import Example, changed_queries
 from offsphere.comparison.exponent_curve import ExponentCurve, exponent_curve
+from offsphere.comparison.list_source import ListSource
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.verdict import recommend
 from offsphere.data.call_order import check_order
+from offsphere.data.items import kinds_of, size_of
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.task_vectors import RankingVectors
@@ -120,6 +122,8 @@ def audit(
     model: Mapping[str, Any] | None = None,
     worth: float | None = None,
     stored: Sequence[str] = (),
+    lists: Sequence[ListSource] = (),
+    more: bool = False,
     folds: int = 5,
     seed: int = 0,
     cache: bool = True,
@@ -140,6 +144,8 @@ def audit(
         model: What is known of what made the vectors.
         worth: The smallest gain that matters; 0.01, or 2 % of cosine's value where that is more, unless said.
         stored: Forms in which vectors could be stored, as for ``compare``: what each costs becomes part of the table.
+        lists: Other systems, as for ``compare``: what each is worth becomes part of the table.
+        more: Compare further transforms and priors too, as ``compare`` does.
         folds: Folds of the cross-validation that tunes free parameters.
         seed: Seed of folds, intervals and tests.
         cache: Whether to keep what was searched.
@@ -188,6 +194,8 @@ def audit(
                 asked=[deployment.scorer.name] if deployment is not None and deployment.scorer is not None else [],
                 worth=worth,
                 stored=stored,
+                lists=lists,
+                more=more,
                 progress=in_phase(progress, "comparing"),
                 memo=memo,
             )
@@ -270,8 +278,10 @@ def _lengths_of_searched_side(vectors: TaskVectors) -> Array:
 
 
 def _text_lengths(task: Task, searched: Array) -> Array | None:
-    texts = task.sides[1].items
-    return np.stack([[len(text) for text in texts], searched], axis=1) if texts is not None else None
+    items = task.sides[1].items
+    if items is None or kinds_of(items) != ["text"]:
+        return None
+    return np.stack([[size_of(text) for text in items], searched], axis=1)
 
 
 def _relevant_lengths(task: Task, searched: Array) -> tuple[Array, Array] | None:

@@ -64,6 +64,10 @@ class VectorError(OffsphereError):
     """Vectors that cannot be scored: not finite, of the wrong dimension, or not as many as their ids."""
 
 
+class TwoWidthsError(VectorError):
+    """Vectors of two widths, of two models, are to be compared without a map between them."""
+
+
 class UnknownNameError(OffsphereError):
     """A name that stands for nothing: of a similarity, a transform, a metric, a recipe."""
 

@@ -14,6 +14,7 @@ from offsphere.cli import options
 from offsphere.cli.audit_steps import print_audit, run_audit, write_report
 from offsphere.cli.deployed import CollectionFields, source_of
 from offsphere.cli.export_steps import export_recommended
+from offsphere.cli.other_systems import sources_of
 from offsphere.cli.writable import check_writable
 
 FORMATS = ("html", "md", "json")
@@ -56,6 +57,12 @@ def audit_command(
     ablation: Annotated[Path | None, typer.Option(help="Put what offsphere ablate found into the report.")] = None,
     worth: options.Worth = None,
     stored: options.Stored = None,
+    run: options.Run = None,
+    bm25: options.WithBm25 = False,
+    fuse: options.Fuse = None,
+    judge: options.JudgedBy = None,
+    judge_top: options.JudgedTop = 50,
+    more: options.More = False,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
@@ -67,6 +74,8 @@ def audit_command(
 ) -> None:
     """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
     engine = _check_options(metric, stored, engine, export)
+    judged = (judge, judge_top) if judge is not None else None
+    lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
     report = _check_targets(out, form, save, as_json=as_json)
     source = source_of(
         data,
@@ -85,6 +94,8 @@ def audit_command(
         symmetric=symmetric,
         worth=worth,
         stored=stored,
+        lists=lists,
+        more=more,
         folds=folds,
         seed=seed,
     )

@@ -11,6 +11,7 @@ import typer
 from offsphere.cli import options
 from offsphere.cli.deployed import CollectionFields, deployed_values, deployment_of, echo_deployed, source_of
 from offsphere.cli.left_out import warn_left_out
+from offsphere.cli.other_systems import sources_of
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -37,6 +38,12 @@ def compare_command(
     save: Annotated[Path | None, typer.Option(help="Folder to save the recommended scorer in.")] = None,
     worth: options.Worth = None,
     stored: options.Stored = None,
+    run: options.Run = None,
+    bm25: options.WithBm25 = False,
+    fuse: options.Fuse = None,
+    judge: options.JudgedBy = None,
+    judge_top: options.JudgedTop = 50,
+    more: options.More = False,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
@@ -60,6 +67,8 @@ def compare_command(
     if stored is not None:
         parse_stored(stored)
     scorers = [read_scorer(name) for name in scorer] if scorer else None
+    judged = (judge, judge_top) if judge is not None else None
+    lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
     if save is not None:
         check_writable(save / "scorer.json")
     with progress_bar("embedding") as progress:
@@ -86,6 +95,8 @@ def compare_command(
             asked=[deployment.scorer.name] if deployment is not None and deployment.scorer is not None else [],
             worth=worth,
             stored=[stored] if stored is not None else [],
+            lists=lists,
+            more=more,
             progress=progress,
         )
     if save is not None:

@@ -42,8 +42,8 @@ def measure_command(
     section: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only this: lengths, relevance, dual, isotropy, negatives, dimensions, hubness, fisher, gradients or "
-            "frequency. Repeatable."
+            help="Only this: lengths, relevance, dual, isotropy, negatives, dimensions, hubness, spread, ceiling, "
+            "fisher, gradients or frequency. Repeatable."
         ),
     ] = None,
     scorer: Annotated[str | None, typer.Option(help="A scorer whose hubs are looked at beside cosine and dot.")] = None,

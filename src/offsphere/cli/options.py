@@ -36,6 +36,10 @@ Vectors = Annotated[
     typer.Option(help="Folder with queries.* and documents.* (pairs: left.*, right.*). Default: DATA itself."),
 ]
 Model = Annotated[str | None, typer.Option(help=f"Embed with this model. {MODEL_HELP}")]
+QueryModel = Annotated[
+    str | None,
+    typer.Option(help="Embed queries with another model than the documents, of another width if need be."),
+]
 Split = Annotated[str | None, typer.Option(help="Which judgments: test, dev, train, ...")]
 IgnoreMissing = Annotated[
     bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
@@ -50,6 +54,32 @@ Stored = Annotated[
     typer.Option(
         help="Also say what storing costs: float16, bfloat16, int8, binary, dim=128, dim=128+int8, binary+rerank=8, "
         "... joined by commas."
+    ),
+]
+Run = Annotated[
+    list[Path] | None,
+    typer.Option("--run", help="A TREC run or a ranx run (.json) of another system, as a row. Repeatable."),
+]
+WithBm25 = Annotated[
+    bool, typer.Option("--bm25", help="BM25 over the texts as a row, alone and joined with cosine (or with --fuse).")
+]
+Fuse = Annotated[
+    list[str] | None,
+    typer.Option("--fuse", help="Join BM25 with this scorer, by ranks and by tuned scores. Repeatable. [cosine]"),
+]
+JudgedBy = Annotated[
+    str | None,
+    typer.Option(
+        "--judge",
+        help="cross-encoder:M as a row, M a folder or a full name of the hub: reads pairs, ranks the nearest again.",
+    ),
+]
+JudgedTop = Annotated[int, typer.Option("--judge-top", min=1, help="How many documents a query the judge ranks again.")]
+More = Annotated[
+    bool,
+    typer.Option(
+        "--more",
+        help="Compare also layer normalisation, mean projection, whitening by the spectrum, and priors of the length.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]

@@ -9,6 +9,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index
 from offsphere.comparison.row import Row
+from offsphere.data.items import Item, text_of_item
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.search import search
@@ -103,6 +104,7 @@ def _in_turns(left: Index, right: Index) -> Index:
     return np.concatenate([left, right])[np.argsort(turns, kind="stable")]
 
 
-def _shorten(text: str) -> str:
-    """Cut a text that is too long to be shown."""
+def _shorten(item: Item) -> str:
+    """What is shown of an item: a text, cut where it is too long, or the name of an image."""
+    text = text_of_item(item)
     return text if len(text) <= LONGEST else text[:LONGEST].rstrip() + " ..."

@@ -29,6 +29,7 @@ def embed_other_splits(
     encoder: Encoder,
     folder: Path,
     *,
+    query_encoder: Encoder | None = None,
     dtype: str = "float32",
     ignore_missing: bool = False,
     progress: Progress | None = None,
@@ -40,6 +41,7 @@ def embed_other_splits(
         task: the split that is embedded already.
         encoder: what made its vectors.
         folder: where its vectors are.
+        query_encoder: what made the vectors of the side that asks, where that was another model.
         dtype: how vectors are stored.
         ignore_missing: go on without judgments for unknown queries or documents.
         progress: called with how many items of a store are done, and how many there are.
@@ -57,9 +59,10 @@ def embed_other_splits(
             if _is_another(other.sides[-1], searched):
                 yield SplitOutcome(split, f"it has other documents than {task.split}: give it an --out of its own")
                 continue
-            for side, items in zip(other.sides, side_items(other), strict=True):
+            encoders = (query_encoder or encoder, encoder)
+            for side, items, encodes in zip(other.sides, side_items(other), encoders, strict=True):
                 if side.stored_as not in stored:
-                    embed_items(items, encoder, folder / side.stored_as, dtype=dtype, progress=progress)
+                    embed_items(items, encodes, folder / side.stored_as, dtype=dtype, progress=progress)
                     yield SplitOutcome(side.stored_as)
         except DataError as error:
             yield SplitOutcome(split, str(error))

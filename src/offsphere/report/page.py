@@ -11,6 +11,7 @@ from offsphere.auditing.run import Audit
 from offsphere.base.plain import plain
 from offsphere.engines.settings import setting_for
 from offsphere.report import learn_figures, scorer_figures, shape_figures
+from offsphere.report.ceiling_figure import ceiling_forest
 from offsphere.report.figure import Figure
 from offsphere.report.how_measured import how_measured
 from offsphere.report.scorer_figures import choice_cells
@@ -84,6 +85,7 @@ def figures_of(audit: Audit) -> list[Figure]:
         scorer_figures.exponent_curves(audit),
         shape_figures.length_histogram(audit),
         shape_figures.text_length(audit),
+        ceiling_forest(audit),
         shape_figures.spectrum(audit),
         shape_figures.contributions(audit),
         shape_figures.hubs(audit),
