@@ -77,7 +77,7 @@ def test_where_documents_alone_are_normalised_each_query_pulls_as_strongly_as_it
     units = d.detach() / d.detach().norm(dim=1, keepdim=True)
     chances = torch.softmax(alpha * lengths[:, None] * (directions @ units.T), dim=1)
     for j in range(m):
-        pull = sum((chances[i, j] - (i == j)) * lengths[i] * directions[i] for i in range(m))
+        pull = sum((chances[i, j] - float(i == j)) * lengths[i] * directions[i] for i in range(m))
         jacobian = (torch.eye(5, dtype=torch.float64) - torch.outer(units[j], units[j])) / d[j].detach().norm()
         assert torch.allclose(d.grad[j], alpha / m * jacobian @ pull, rtol=1e-10)
 
