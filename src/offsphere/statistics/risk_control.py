@@ -26,7 +26,7 @@ def least_for_risk(alpha: float) -> int:
 
 
 def least_for_tests(alpha: float, error: float) -> int:
-    """Count the queries that must be shown something, all of it right, for a test to pass: its p is ``(1 - alpha)^n``."""
+    """Count the queries that must be shown something, all right, for a test to pass: its p is ``(1 - alpha)^n``."""
     return ceil(log(error / STARTS) / log(1 - alpha) - 1e-9)
 
 
