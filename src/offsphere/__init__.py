@@ -24,15 +24,17 @@ _HOME = {
     "data": "PairTask PairVectors RankingTask RankingVectors load_task load_vectors",
     "data.store": "Store open_store",
     "encode": "embed load_encoder",
-    "encode.embedded_task": "EmbeddedSource load_embedded",
+    "encode.embedded_task": "EmbeddedSource",
     "comparison.compare_scorers": "compare",
     "comparison.bm25": "Bm25",
     "comparison.fusion": "Fusion",
     "comparison.judge": "Judge",
     "comparison.run_file": "RunFile",
     "comparison.table": "Comparison",
+    "tokens.token_rows": "TokenRows",
     "comparison.thresholds": "Thresholds threshold",
-    "geometry": "Geometry measure measure_layers",
+    "geometry": "Geometry measure measure_layers measure_words",
+    "data.image": "Image",
     "learning.ablation.ablate_adapters": "ablate",
     "learning.ablation.ablate_encoders": "ablate_encoder",
     "learning.adapters.adapt_vectors": "adapt",
@@ -40,9 +42,11 @@ _HOME = {
     "learning.encoders.contrastive": "ContrastiveLoss",
     "learning.encoders.encoder_dynamics": "Dynamics TextProbe",
     "learning.encoders.encoder_recipe": "EncoderRecipe",
+    "learning.encoders.image_towers": "image_tower",
     "learning.encoders.named_recipes": "recipe_with",
     "learning.encoders.prepare": "prepare settle",
     "learning.encoders.train_encoder": "train",
+    "learning.encoders.two_towers": "two_towers",
     "learning.loading": "load_parts",
     "scoring.training_record": "Training",
     "learning.ablation.ablation": "Ablation",
@@ -53,6 +57,8 @@ _HOME = {
     "factors.recommending": "hold_out recommend train_with_cosine",
     "factors.simulation": "simulate",
     "factors.stability": "stability",
+    "factors.link_vectors": "link_vectors",
+    "factors.task_source": "load_embedded task_source",
     "engines.collection_source": "CollectionSource",
     "engines.exporting": "Export export",
     "engines.model_folder": "export_model",
@@ -84,12 +90,12 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.data import RankingVectors as RankingVectors
     from offsphere.data import load_task as load_task
     from offsphere.data import load_vectors as load_vectors
+    from offsphere.data.image import Image as Image
     from offsphere.data.store import Store as Store
     from offsphere.data.store import open_store as open_store
     from offsphere.encode import embed as embed
     from offsphere.encode import load_encoder as load_encoder
     from offsphere.encode.embedded_task import EmbeddedSource as EmbeddedSource
-    from offsphere.encode.embedded_task import load_embedded as load_embedded
     from offsphere.engines.collection_source import CollectionSource as CollectionSource
     from offsphere.engines.exporting import Export as Export
     from offsphere.engines.exporting import export as export
@@ -99,14 +105,18 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.factors.closed_form import Factors as Factors
     from offsphere.factors.closed_form import factorize as factorize
     from offsphere.factors.closed_form import original_space as original_space
+    from offsphere.factors.link_vectors import link_vectors as link_vectors
     from offsphere.factors.recommending import hold_out as hold_out
     from offsphere.factors.recommending import recommend as recommend
     from offsphere.factors.recommending import train_with_cosine as train_with_cosine
     from offsphere.factors.simulation import simulate as simulate
     from offsphere.factors.stability import stability as stability
+    from offsphere.factors.task_source import load_embedded as load_embedded
+    from offsphere.factors.task_source import task_source as task_source
     from offsphere.geometry import Geometry as Geometry
     from offsphere.geometry import measure as measure
     from offsphere.geometry import measure_layers as measure_layers
+    from offsphere.geometry import measure_words as measure_words
     from offsphere.learning.ablation.ablate_adapters import ablate as ablate
     from offsphere.learning.ablation.ablate_encoders import ablate_encoder as ablate_encoder
     from offsphere.learning.ablation.ablation import Ablation as Ablation
@@ -122,10 +132,12 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.learning.encoders.encoder_dynamics import Dynamics as Dynamics
     from offsphere.learning.encoders.encoder_dynamics import TextProbe as TextProbe
     from offsphere.learning.encoders.encoder_recipe import EncoderRecipe as EncoderRecipe
+    from offsphere.learning.encoders.image_towers import image_tower as image_tower
     from offsphere.learning.encoders.named_recipes import recipe_with as recipe_with
     from offsphere.learning.encoders.prepare import prepare as prepare
     from offsphere.learning.encoders.prepare import settle as settle
     from offsphere.learning.encoders.train_encoder import train as train
+    from offsphere.learning.encoders.two_towers import two_towers as two_towers
     from offsphere.learning.loading import load_parts as load_parts
     from offsphere.ranking.hub_bias import csls as csls
     from offsphere.ranking.hub_bias import nnn as nnn
@@ -154,6 +166,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.scoring.transforms import Standardize as Standardize
     from offsphere.scoring.transforms import Temper as Temper
     from offsphere.scoring.transforms import Whiten as Whiten
+    from offsphere.tokens.token_rows import TokenRows as TokenRows
     from offsphere.vectors.moments import Moments as Moments
 else:  # a type checker that saw this would believe in any name
 

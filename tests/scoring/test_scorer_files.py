@@ -191,7 +191,7 @@ POWERS = ("similarity", "parameters")
         (with_array("map.0.matrix", lambda matrix: matrix[:-1]), "a matrix of shape|takes . dimensions"),
         (with_array("map.0.matrix", lambda matrix: matrix * np.nan), "not finite"),
         (with_array("map.0.matrix", lambda matrix: matrix.astype(np.int64)), "expected numbers"),
-        (with_array("transform.1.query.matrix", lambda matrix: matrix[:-1]), "not one space|has not as many"),
+        (with_array("transform.1.query.matrix", lambda matrix: matrix[:-1]), "takes . dimensions|has not as many"),
         (with_array("transform.1.query.input", lambda given: given[:0]), "of shape .0,."),
     ],
 )

@@ -30,6 +30,7 @@ from offsphere.comparison.table import Comparison
 from offsphere.comparison.thresholds import DEFAULT_SCORERS, Thresholds, thresholds_for
 from offsphere.comparison.verdict import recommend
 from offsphere.data.call_order import check_order
+from offsphere.data.items import kinds_of, size_of
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.task_vectors import RankingVectors
@@ -144,7 +145,7 @@ def audit(
         task: The task, as ``load_task`` or ``load_embedded`` gives it.
         vectors: Its vectors.
         metric: What decides; ndcg@10 for rankings and spearman for pairs unless said.
-        symmetric: Whether the two sides could be exchanged; unless said, those of pairs can and those of rankings not.
+        symmetric: Whether the two sides could be exchanged; unless said, as the family of the task has it.
         declared: The similarity that the model says it is to be scored with.
         model: What is known of what made the vectors.
         worth: The smallest gain that matters; 0.01, or 2 % of cosine's value where that is more, unless said.
@@ -298,8 +299,10 @@ def _lengths_of_searched_side(vectors: TaskVectors) -> Array:
 
 
 def _text_lengths(task: Task, searched: Array) -> Array | None:
-    texts = task.sides[1].items
-    return np.stack([[len(text) for text in texts], searched], axis=1) if texts is not None else None
+    items = task.sides[1].items
+    if items is None or kinds_of(items) != ["text"]:
+        return None
+    return np.stack([[size_of(text) for text in items], searched], axis=1)
 
 
 def _relevant_lengths(task: Task, searched: Array) -> tuple[Array, Array] | None:

@@ -16,6 +16,8 @@ PACKAGES = {
     "yaml": ("pyyaml", "models"),
     "huggingface_hub": ("huggingface_hub", "models"),
     "datasets": ("datasets", "hub"),
+    "PIL": ("pillow", "images"),
+    "kornia": ("kornia", "images"),
     "tokenizers": ("tokenizers", "static"),
     "wordllama": ("wordllama", "static"),
     "faiss": ("faiss-cpu", "faiss"),

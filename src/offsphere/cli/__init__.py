@@ -21,6 +21,7 @@ from offsphere.cli.factorize import factorize_app
 from offsphere.cli.measure import measure_command
 from offsphere.cli.probe import probe_command
 from offsphere.cli.recipes import recipes_command
+from offsphere.cli.study import study_command
 from offsphere.cli.sweep import sweep_command
 from offsphere.cli.threshold import threshold_command
 from offsphere.cli.train import train_command
@@ -42,6 +43,7 @@ app.command("adapt")(adapt_command)
 app.command("ablate")(ablate_command)
 app.command("train")(train_command)
 app.command("recipes")(recipes_command)
+app.command("study")(study_command)
 app.command("sweep")(sweep_command)
 app.command("export")(export_command)
 app.command("probe")(probe_command)

@@ -14,7 +14,7 @@ from offsphere.cli import options
 from offsphere.cli.audit_steps import print_audit, run_audit, write_report
 from offsphere.cli.deployed import CollectionFields, source_of
 from offsphere.cli.export_steps import export_recommended
-from offsphere.cli.other_systems import sources_of
+from offsphere.cli.other_systems import sources_of, token_rows_of
 from offsphere.cli.writable import check_writable
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ FORMATS = ("html", "md", "json")
 def audit_command(
     data: options.Data,
     model: options.Model = None,
+    query_model: options.QueryModel = None,
     vectors: options.Vectors = None,
     collection: options.Collection = None,
     id_field: options.IdField = None,
@@ -65,11 +66,17 @@ def audit_command(
     fuse: options.Fuse = None,
     judge: options.JudgedBy = None,
     judge_top: options.JudgedTop = 50,
+    tokens: options.Tokens = None,
+    token_model: options.TokenModel = None,
+    layer: options.TokenLayer = "last",
+    token_top: options.TokenTop = 100,
     more: options.More = False,
     precision: options.Precision = None,
     recall: options.Recall = None,
     false_alarms: options.FalseAlarms = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
@@ -82,6 +89,7 @@ def audit_command(
     engine = _check_options(metric, stored, engine, export)
     judged = (judge, judge_top) if judge is not None else None
     lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
+    lists += token_rows_of(tokens, token_model or model, layer, token_top)
     goal = _goal(precision, recall, false_alarms)
     report = _check_targets(out, form, save, as_json=as_json)
     source = source_of(
@@ -91,6 +99,9 @@ def audit_command(
         ignore_missing=ignore_missing,
         verify=not no_verify,
         fields=CollectionFields(collection, id_field, vector_column),
+        query_model=query_model,
+        ignore_broken=ignore_broken,
+        reverse=reverse,
     )
     audit = run_audit(
         source,

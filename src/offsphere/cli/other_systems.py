@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from offsphere.base.errors import ParameterError
+from offsphere.base.errors import OffsphereError, ParameterError
 
 if TYPE_CHECKING:
     from offsphere.comparison.list_source import ListSource
@@ -41,3 +41,21 @@ def sources_of(
         words = Bm25()
         sources += [words, *(Fusion(words, name) for name in fuse or ("cosine",))]
     return [*sources, *([Judge(*judge)] if judge is not None else [])]
+
+
+def token_rows_of(tokens: str | None, model: str | None, layer: str, top: int) -> list[ListSource]:
+    """Make a source of lists of the similarities over tokens that were named; what is no name is refused at once.
+
+    Args:
+        tokens: their names, joined by commas.
+        model: whose tokens.
+        layer: of a transformer.
+        top: how many documents a query are ranked again.
+    """
+    if tokens is None:
+        return []
+    if model is None:
+        raise OffsphereError("--tokens compares token vectors of a model: say which with --model or --token-model")
+    from offsphere.tokens.token_rows import TokenRows
+
+    return [TokenRows(tokens, model, layer, top)]

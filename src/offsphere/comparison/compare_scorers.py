@@ -19,6 +19,7 @@ from offsphere.comparison.candidates import (
 )
 from offsphere.comparison.list_source import Asked, ListSource
 from offsphere.comparison.listing import make_lists, with_list_rows
+from offsphere.comparison.long_tails import notes_on_long_tails
 from offsphere.comparison.procedure import judge_choice, options_of
 from offsphere.comparison.row import label_apart
 from offsphere.comparison.row_tests import judge_rows
@@ -37,6 +38,7 @@ from offsphere.statistics.metrics import Metric, parse_metric
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.lengths import are_equal, lengths
 from offsphere.vectors.moments import Moments
+from offsphere.vectors.widths import refuse_two_widths
 
 NARROW = (
     "whitening was fitted on {count:,} vectors of {dimensions:,} dimensions: directions in which these do not vary are "
@@ -72,7 +74,8 @@ def compare(
         task: queries, documents and judgments, or pairs with gold scores.
         vectors: of the task, lengths as the model gave them.
         scorers: names or scorers to compare with cosine; without them every similarity is compared, raw and under each
-            transform. Those with transforms are fitted on the documents where they are not fitted yet.
+            transform. Those with transforms are fitted on the documents where they are not fitted yet. Vectors of two
+            widths have no cosine: all scorers are adapters then, and the first is what the others are held against.
         metric: ndcg@10 for rankings and spearman for pairs unless named.
         folds: of the cross-validation.
         seed: of folds, intervals and tests.
@@ -118,6 +121,8 @@ def compare(
     check_order("compare", task, vectors)
     if worth is not None and not worth > 0:
         raise ParameterError(f"worth = {worth}: the smallest gain that matters is above 0, such as 0.01")
+    if scorers is None:
+        refuse_two_widths(*vectors.widths)
     chosen = metric_for(task, metric)
     forms = parse_stored(stored) if stored else []
     task.check(vectors)
@@ -128,7 +133,8 @@ def compare(
     )
     asking = Asked(task, vectors, chosen, in_phase(progress, "other systems"), evaluator.memo)
     made, told = make_lists(lists, asking)  # first, so that what is wrong with them is said before the long search
-    given = _given_candidates([*scorers, *asked], moments) if scorers is not None else None
+    one_width = len(set(vectors.widths)) == 1
+    given = _given_candidates([*scorers, *asked], moments, cosine=one_width) if scorers is not None else None
     rows = given if given is not None else default_candidates(moments, by_query=chosen.agreement == "query")
     rows = [*rows, *more_candidates(moments)] if more else rows
     # a vector of length zero is treated differently by different similarities, however equal the others are
@@ -148,6 +154,7 @@ def compare(
     notes += told
     if task.made is not None:
         notes.append(f"the judgments are made, not human: {task.made}")
+    notes += notes_on_long_tails(chosen, results)
     say(progress, "intervals and tests")
     tested, bound = judge_rows(
         chosen,
@@ -200,8 +207,11 @@ def metric_for(task: Task, metric: str | None) -> Metric:
     return chosen
 
 
-def _given_candidates(scorers: Sequence[Scorer | str], moments: Moments) -> list[Candidate]:
-    """Make rows of the user's scorers, fitted where they are not, and of cosine as the baseline."""
+def _given_candidates(scorers: Sequence[Scorer | str], moments: Moments, *, cosine: bool) -> list[Candidate]:
+    """Make rows of the user's scorers, fitted where they are not, and of cosine as the baseline.
+
+    Without ``cosine``, where the vectors have two widths, the first of the scorers is the baseline.
+    """
     parsed = [parse_scorer(scorer) if isinstance(scorer, str) else scorer for scorer in scorers]
     fitted: dict[tuple[str, ...], Scorer] = {}
     for scorer in parsed:
@@ -210,7 +220,7 @@ def _given_candidates(scorers: Sequence[Scorer | str], moments: Moments) -> list
             fitted[key] = scorer.fit(moments)
     fitted_here = {"", *(scorer.map_key for scorer in fitted.values())}
     rows = []
-    for scorer in [Scorer(COSINE), *parsed]:
+    for scorer in [*([Scorer(COSINE)] if cosine else []), *parsed]:
         if scorer.transforms and scorer.map is None:
             base = fitted[tuple(transform.key for transform in scorer.transforms)]
             scorer = replace(scorer, map=base.map)  # noqa: PLW2901

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from offsphere.base.arrays import Array, Index
 from offsphere.comparison.list_source import Asked, NotListedError
+from offsphere.data.items import kinds_of, texts_alone
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.scored_lists import ScoredLists
 from offsphere.data.task_vectors import RankingVectors
@@ -23,11 +25,13 @@ def ranking_of(asked: Asked, what: str) -> tuple[RankingTask, RankingVectors]:
 
 
 def texts_of(asked: Asked, what: str) -> tuple[list[str], list[str]]:
-    """The texts of both sides; a note that ``what`` falls out where there are vectors alone."""
+    """The texts of both sides; a note that ``what`` falls out where there are images, or vectors alone."""
     first, second = (side.items for side in asked.task.sides)
     if first is None or second is None:
         raise NotListedError(f"{what} is left out: it reads texts, and {asked.task.name} has ids and vectors alone")
-    return list(first), list(second)
+    if kinds_of([*first, *second]) == ["text"]:
+        return texts_alone(first, what), texts_alone(second, what)
+    raise NotListedError(f"{what} is left out: it reads texts, and {asked.task.name} has images")
 
 
 def fitted_scorer(scorer: Scorer, vectors: RankingVectors) -> Scorer:
@@ -62,3 +66,27 @@ def depth_for(asked: Asked, least: int) -> int:
     queries, _ = asked.task.excluded_pairs()
     most = int(np.bincount(queries).max()) if len(queries) else 0
     return max(asked.metric.depth + most, least)
+
+
+def first_pairs(lists: ScoredLists, top: int) -> tuple[Index, Index]:
+    """Each query with each of the first ``top`` documents of its list: rows of both sides."""
+    assert lists.documents is not None  # those of a ranking task
+    listed = lists.documents[:, :top]
+    known = listed >= 0
+    return np.nonzero(known)[0], listed[known]
+
+
+def ranked_again(lists: ScoredLists, top: int, scores: Array) -> ScoredLists:
+    """The lists with their first documents in another order; what is behind them stays behind them.
+
+    Args:
+        lists: as they were found.
+        top: how many documents of each are ranked again.
+        scores: of each of ``first_pairs``; what has no number is the last of these.
+    """
+    assert lists.documents is not None  # those of a ranking task
+    known = lists.documents[:, :top] >= 0
+    lowest = np.nanmin(scores, initial=0.0)
+    again = np.where(lists.documents >= 0, -2.0 - np.arange(lists.depth), -np.inf)
+    again[:, :top][known] = np.where(np.isnan(scores), -1.0, scores - lowest)
+    return ScoredLists.ranked(lists.documents, again)

@@ -20,7 +20,15 @@ from offsphere.base.digests import digest_of, digest_of_texts
 from offsphere.base.errors import ParameterError
 from offsphere.base.progress import Progress
 from offsphere.base.question_cache import question_memo
-from offsphere.comparison.dense_lists import dense_lists, depth_for, fitted_scorer, ranking_of, texts_of
+from offsphere.comparison.dense_lists import (
+    dense_lists,
+    depth_for,
+    first_pairs,
+    fitted_scorer,
+    ranked_again,
+    ranking_of,
+    texts_of,
+)
 from offsphere.comparison.list_source import Asked, ListCandidate
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.scored_lists import ScoredLists
@@ -93,21 +101,13 @@ class Judge:
         _, vectors = ranking_of(asked, "the judge")
         scorer = fitted_scorer(self.scorer, vectors)
         lists = dense_lists(asked, scorer, depth_for(asked, self.top), "the judge")
-        assert lists.documents is not None  # those of a ranking task
-        listed = lists.documents[:, : self.top]
-        known = listed >= 0
-        rows = np.nonzero(known)[0]
-        found = zip(rows.tolist(), listed[known].tolist(), strict=True)
-        pairs = [(queries[query], documents[document]) for query, document in found]
+        found = (rows.tolist() for rows in first_pairs(lists, self.top))
+        pairs = [(queries[query], documents[document]) for query, document in zip(*found, strict=True)]
         started = time.monotonic()
         scores, fresh = self._scores(encoder, pairs, asked.progress)
         cost = _cost(len(pairs), fresh, time.monotonic() - started)
-        behind = np.where(lists.documents >= 0, -1.0 - np.arange(lists.depth), -np.inf)
-        again = np.full(lists.scores.shape, -np.inf)
-        again[:, : self.top][known] = scores - scores.min(initial=0.0)
-        ranked = np.where(again > -np.inf, again, behind)
         phrase = f"take the {self.top} nearest by {scorer.name} and let a model read each with the query"
-        options = [ScoredLists.ranked(lists.documents, ranked)]
+        options = [ranked_again(lists, self.top, scores)]
         return ListCandidate(f"{name}, top {self.top}", phrase, options, cost=cost)
 
     def _scores(

@@ -35,10 +35,10 @@ def saved_maps(order: Any, transforms: Sequence[Transform], arrays: Arrays) -> l
     for part in maps:
         if part.widths is None:
             continue
-        given, made = part.widths
-        if width is not None and given != width:
-            raise DataError(f"a map takes {given} dimensions, the one before it gives {width}")
-        width = made
+        for given in part.takes:
+            if width is not None and given != width:
+                raise DataError(f"a map takes {given} dimensions, the one before it gives {width}")
+        width = part.widths[1]
     return list(maps)
 
 

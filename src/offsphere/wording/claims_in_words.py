@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from offsphere.wording.ceiling_words import CEILING_WORDS
 from offsphere.wording.deployed_words import DEPLOYED_WORDS
 from offsphere.wording.expectation_words import EXPECTATION_WORDS
 from offsphere.wording.length_words import LENGTH_WORDS
@@ -22,6 +23,7 @@ WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
         **LIST_WORDS,
         **LENGTH_WORDS,
         **EXPECTATION_WORDS,
+        **CEILING_WORDS,
         **DEPLOYED_WORDS,
         **TRAINING_WORDS,
         **WARNING_WORDS,

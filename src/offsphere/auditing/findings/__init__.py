@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from offsphere.auditing.findings.case import Case
+from offsphere.auditing.findings.ceiling_rules import worth_of_documents
 from offsphere.auditing.findings.deployed_rules import deployed_index
 from offsphere.auditing.findings.expectation_rules import expectation
 from offsphere.auditing.findings.length_rules import length_and_relevance
@@ -25,6 +26,7 @@ RULES: tuple[Callable[[Case], list[Finding]], ...] = (
     other_systems,
     length_and_relevance,
     expectation,
+    worth_of_documents,
     deployed_index,
     sides_to_normalise,
     wrongly_served,
