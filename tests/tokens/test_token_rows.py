@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -169,3 +170,25 @@ def test_published_ranks_hold_on_sts(embedded):
     ).by_layer
     table = osp.compare(task, vectors, ["dot"], lists=[osp.TokenRows("wrd(length)", "wordllama")], permutations=200)
     assert table.lists[0].value == pytest.approx(spearmanr(found[0], task.gold).statistic, abs=1e-9)
+
+
+def test_an_audit_has_them_in_its_table(tmp_path):
+    rng = np.random.default_rng(0)
+    words = ["wing", "heat", "flow", "plate", "cone", "shock", "wave", "body"]
+    left, right = ([" ".join(rng.choice(words, 3)) for _ in range(40)] for _ in range(2))
+    gold = np.array([len(set(one.split()) & set(other.split())) for one, other in zip(left, right, strict=True)], float)
+    task = osp.PairTask("words", gold, left, right)
+    vectors = osp.embed(task, "wordllama", tmp_path)
+    audit = osp.audit(task, vectors, lists=[osp.TokenRows("wrd(length), maxsim(both)", "wordllama")])
+    assert {row.name for row in audit.table.lists} == {"wrd", "maxsim"}
+    assert audit.table.lists[0].better or audit.table.lists[0].value > 0.5
+
+
+def test_images_have_no_tokens(tmp_path):
+    images = [osp.Image.of(np.full((4, 4, 3), shade, np.uint8)) for shade in range(20)]
+    judged = {f"q{row}": {f"d{row}": 1} for row in range(20)}
+    bare = osp.RankingTask.from_judgments(judged, [f"d{row}" for row in range(20)])
+    task = replace(bare, query_texts=[f"shade {row}" for row in range(20)], document_texts=images)
+    vectors = task.vectors(*np.random.default_rng(0).normal(size=(2, 20, 4)).astype(np.float32))
+    table = osp.compare(task, vectors, ["dot"], lists=[osp.TokenRows("wrd", "wordllama")], permutations=200)
+    assert any("what compares tokens is left out: it reads texts, and" in note for note in table.notes)

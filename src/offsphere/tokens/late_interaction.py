@@ -71,7 +71,7 @@ class MaxSim:
 
     @property
     def phrase(self) -> str:
-        """What it does."""
+        """Say what it does."""
         similar = f"for each token find the most similar one of the other text, {PHRASES[self.normalize]}"
         return similar if self.weights == "uniform" else f"{similar}; {WEIGHT_PHRASES[self.weights]}"
 
@@ -87,7 +87,7 @@ class MaxSim:
         return bare if bare != self else None
 
     def fit(self, vocabulary: Vocabulary) -> MaxSim:  # noqa: ARG002
-        """Nothing is fitted."""
+        """Give itself: there is nothing to fit."""
         return self
 
     def scores(self, left: TokenBags, right: TokenBags, pairs: TextPairs) -> Array:

@@ -19,7 +19,9 @@ from offsphere.tokens.token_measure import TextPairs, TokenMeasure
 from offsphere.tokens.token_model import BagBatch, TokenModel
 from offsphere.tokens.vocabulary import Vocabulary
 
-LEFT_AT_ONCE = 1_024  # texts whose tokens are kept
+LEFT_AT_ONCE = 1_024  # texts whose tokens are kept, at most
+KEPT = 256 * 2**20  # bytes that their vectors may take, about
+CHARACTERS_A_TOKEN = 4
 
 
 class SideTexts(NamedTuple):
@@ -75,13 +77,14 @@ def score_listed(
     wanted = [[measure for measure in measures if not (number and measure.by_word)] for number in range(len(layers))]
     results = [[np.full(len(lefts), np.nan) for _ in some] for some in wanted]
     order = np.argsort(lefts, kind="stable")
-    starts = range(0, len(left_texts), LEFT_AT_ONCE)
+    at_once = texts_at_once(left_texts, 4 * model.encoder.description.dimension * len(layers))
+    starts = range(0, len(left_texts), at_once)
     total = sum(len(np.unique(rights[some])) for some in _chunks(lefts, order, starts))
     done = 0
     for start, chosen in zip(starts, _chunks(lefts, order, starts), strict=True):
         if not len(chosen):
             continue
-        kept, place = _collect(model.batches(left_texts[start : start + LEFT_AT_ONCE], left, layers, words))
+        kept, place = _collect(model.batches(left_texts[start : start + at_once], left, layers, words))
         needed = np.unique(rights[chosen])
         for batch in model.batches([right_texts[row] for row in needed.tolist()], right, layers, words):
             numbers = needed[batch.numbers]
@@ -97,10 +100,23 @@ def score_listed(
     return ListedScores([[found.get(measure.name) for measure in measures] for found in named])
 
 
-def _chunks(lefts: Index, order: Index, starts: Sequence[int]) -> Iterator[Index]:
+def texts_at_once(texts: Sequence[str], bytes_a_token: int) -> int:
+    """How many texts can be kept as token vectors, the longest of them together; at least one.
+
+    Example:
+        >>> texts_at_once(["a wing"] * 5_000, 4 * 384), texts_at_once(["a wing " * 500] * 5_000, 4 * 384 * 7)
+        (1024, 28)
+    """
+    if not texts:
+        return 1
+    tokens = 1 + max(len(text) for text in texts) / CHARACTERS_A_TOKEN
+    return max(1, min(LEFT_AT_ONCE, int(KEPT / (tokens * bytes_a_token))))
+
+
+def _chunks(lefts: Index, order: Index, starts: range) -> Iterator[Index]:
     """The pairs whose left text is in each chunk of left texts."""
     for start in starts:
-        first, last = np.searchsorted(lefts[order], [start, start + LEFT_AT_ONCE])
+        first, last = np.searchsorted(lefts[order], [start, start + starts.step])
         yield order[first:last]
 
 

@@ -82,7 +82,7 @@ class SoftCosine:
 
     @property
     def phrase(self) -> str:
-        """What it does."""
+        """Say what it does."""
         shared = "count words that both texts have, similar ones in part"
         return f"{shared}; {SIDES[self.normalize]}; {PHRASES[self.weights]}"
 

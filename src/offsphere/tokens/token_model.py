@@ -35,7 +35,7 @@ class TokenModel(Protocol):
 
     @property
     def encoder(self) -> Encoder:
-        """The model itself."""
+        """The model that gives them."""
         ...
 
     @property

@@ -70,7 +70,7 @@ class Transport:
 
     @property
     def phrase(self) -> str:
-        """What it does."""
+        """Say what it does."""
         cost = "" if self.cost == "cosine" else " at the cost of both their angle and the gap of their lengths"
         return f"move the tokens of one text to those of the other{cost}; {PHRASES[self.weights]}"
 
@@ -83,7 +83,7 @@ class Transport:
         return replace(self, weights="uniform") if self.weights == "length" else None
 
     def fit(self, vocabulary: Vocabulary) -> Transport:  # noqa: ARG002
-        """Nothing is fitted."""
+        """Give itself: there is nothing to fit."""
         return self
 
     def scores(self, left: TokenBags, right: TokenBags, pairs: TextPairs) -> Array:

@@ -52,7 +52,7 @@ class WeightedMean:
 
     @property
     def phrase(self) -> str:
-        """What it does."""
+        """Say what it does."""
         return f"compare the directions of mean token vectors; {PHRASES[self.weights]}"
 
     def ranking_twin(self) -> str:
@@ -64,7 +64,7 @@ class WeightedMean:
         return WeightedMean("direction") if self.weights in ("uniform", "length") else None
 
     def fit(self, vocabulary: Vocabulary) -> WeightedMean:  # noqa: ARG002
-        """Nothing is fitted."""
+        """Give itself: there is nothing to fit."""
         return self
 
     def scores(self, left: TokenBags, right: TokenBags, pairs: TextPairs) -> Array:
