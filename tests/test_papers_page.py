@@ -8,11 +8,13 @@ from functools import cache
 
 import pytest
 
+from offsphere.learning.ablation.claims import BEFORE, CLAIMS
 from tests.processes import ROOT
 
 PAGE = (ROOT / "docs" / "papers.md").read_text("utf-8")
 HEADS = ["formula", "function", "test", "where we differ"]
-LINES = [re.split(r"(?<!\\)\|", line.strip().strip("|")) for line in PAGE.splitlines() if line.startswith("| ")]
+FORMULAS, TOLD = PAGE.split("## Claims, judged by what was claimed")
+LINES = [re.split(r"(?<!\\)\|", line.strip().strip("|")) for line in FORMULAS.splitlines() if line.startswith("| ")]
 ROWS = [[cell.strip() for cell in line] for line in LINES if not line[0].strip().startswith("---")]
 ENTRIES = [row for row in ROWS if row != HEADS]
 
@@ -57,5 +59,18 @@ def test_every_test_that_is_named_exists():
 
 
 def test_every_table_has_the_same_heads():
-    assert ROWS.count(HEADS) == PAGE.count("| --- | --- | --- | --- |")
+    assert ROWS.count(HEADS) == FORMULAS.count("| --- | --- | --- | --- |")
     assert len(ENTRIES) > 50
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.text)
+def test_the_page_tells_every_claim_as_it_is_judged(claim):
+    (line,) = [line for line in TOLD.splitlines() if line.startswith(f"| {claim.text} |")]
+    _, paper, variants, quantity, least = [cell.strip() for cell in line.strip("|").split("|")]
+    assert claim.paper.startswith((paper, "our own", "the grid"))
+    baseline = "its own start" if claim.baseline == BEFORE else claim.baseline
+    assert variants.removesuffix(", on new documents and elsewhere") == " ".join(
+        [claim.variant, "other than" if claim.kind == "other" else claim.kind, baseline]
+    )
+    assert quantity == (claim.quantity or "metric")
+    assert str(claim.least.largest_batch or (claim.least.seeds if claim.quantity else claim.least.steps)) in least
