@@ -32,7 +32,9 @@ _HOME = {
     "comparison.run_file": "RunFile",
     "comparison.table": "Comparison",
     "tokens.token_rows": "TokenRows",
+    "comparison.classification": "Classification classify",
     "comparison.thresholds": "Thresholds threshold",
+    "encode.embedded_labels": "embed_labels",
     "geometry": "Geometry measure measure_layers measure_words",
     "data.image": "Image",
     "learning.ablation.ablate_adapters": "ablate",
@@ -77,6 +79,8 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.auditing.run import audit as audit
     from offsphere.base.errors import OffsphereError as OffsphereError
     from offsphere.comparison.bm25 import Bm25 as Bm25
+    from offsphere.comparison.classification import Classification as Classification
+    from offsphere.comparison.classification import classify as classify
     from offsphere.comparison.compare_scorers import compare as compare
     from offsphere.comparison.fusion import Fusion as Fusion
     from offsphere.comparison.judge import Judge as Judge
@@ -95,6 +99,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.data.store import open_store as open_store
     from offsphere.encode import embed as embed
     from offsphere.encode import load_encoder as load_encoder
+    from offsphere.encode.embedded_labels import embed_labels as embed_labels
     from offsphere.encode.embedded_task import EmbeddedSource as EmbeddedSource
     from offsphere.engines.collection_source import CollectionSource as CollectionSource
     from offsphere.engines.exporting import Export as Export
