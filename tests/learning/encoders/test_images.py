@@ -94,6 +94,22 @@ def test_a_training_makes_two_views_of_a_picture_alike():
     assert rows[-1]["negative_mean"] < rows[0]["negative_mean"] - 0.1
 
 
+@pytest.mark.parametrize("normalize_input", ["both", "document"])
+def test_pictures_are_divided_while_they_are_learned_from_and_for_good_when_saved(normalize_input, tmp_path):
+    """Twice the contrast gives the same vector on a side whose input is normalised, and another on the other side."""
+    recipe = osp.recipe_with("simclr", normalize="none", normalize_input=normalize_input, **QUICK)
+    osp.train(class_task(), tower(), tmp_path / "out", recipe=recipe)
+    encoder = osp.load_encoder(str(tmp_path / "out"))
+    flat = np.random.default_rng(0).integers(96, 160, (SIDE, SIDE, 3), np.uint8)
+    strong = (127.5 + 2 * (flat - 127.5)).clip(0, 255)
+    images = [osp.Image.of(flat), osp.Image.of(np.rint(strong).astype(np.uint8))]
+    for side in ("query", "document"):
+        first, second = encoder.encode(images, side)
+        assert np.allclose(first, second, rtol=0.02, atol=0.02 * np.abs(first).max()) == (
+            normalize_input == "both" or side == "document"
+        )
+
+
 def test_a_projection_head_is_trained_dropped_and_both_are_measured(tmp_path):
     trained = osp.train(class_task(), tower(), tmp_path / "out", recipe="simclr", projection=8, **QUICK)
     assert trained.model.get_embedding_dimension() == 16
