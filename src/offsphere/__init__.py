@@ -27,7 +27,9 @@ _HOME = {
     "encode.embedded_task": "EmbeddedSource load_embedded",
     "comparison.compare_scorers": "compare",
     "comparison.table": "Comparison",
+    "comparison.classification": "Classification classify",
     "data.image": "Image",
+    "encode.embedded_labels": "embed_labels",
     "geometry": "Geometry measure measure_layers",
     "learning.ablation.ablate_adapters": "ablate",
     "learning.ablation.ablate_encoders": "ablate_encoder",
@@ -68,6 +70,8 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.auditing.run import Audit as Audit
     from offsphere.auditing.run import audit as audit
     from offsphere.base.errors import OffsphereError as OffsphereError
+    from offsphere.comparison.classification import Classification as Classification
+    from offsphere.comparison.classification import classify as classify
     from offsphere.comparison.compare_scorers import compare as compare
     from offsphere.comparison.table import Comparison as Comparison
     from offsphere.data import PairTask as PairTask
@@ -81,6 +85,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.data.store import open_store as open_store
     from offsphere.encode import embed as embed
     from offsphere.encode import load_encoder as load_encoder
+    from offsphere.encode.embedded_labels import embed_labels as embed_labels
     from offsphere.encode.embedded_task import EmbeddedSource as EmbeddedSource
     from offsphere.encode.embedded_task import load_embedded as load_embedded
     from offsphere.engines.collection_source import CollectionSource as CollectionSource

@@ -34,7 +34,7 @@ def ranking_task(split="dev") -> osp.RankingTask:
     ]
     task = osp.RankingTask.build("small", queries, documents, judged, split=split)
     excluded = Judgments.of(np.array([1, 2]), np.array([4, 0]), np.ones(2), 3, 5)
-    return replace(task, excluded=excluded)
+    return replace(task, excluded=excluded, notes=("a note", "a second one"))
 
 
 def pair_task(split=None) -> osp.PairTask:
@@ -101,7 +101,8 @@ def test_summaries_and_what_was_left_out():
         "judgments_ignored": 0,
         "judgments_made": None,
     }
-    assert task.warnings() == ["1 judged queries have no relevant document and are left out"]
+    left_out = "1 judged queries have no relevant document and are left out"
+    assert task.warnings() == ["a note", "a second one", left_out]
     assert task.info() == task.summary() | {
         "relevant_per_query": 1.0,
         "query_words_mean": 4 / 3,

@@ -61,6 +61,8 @@ def adapt_command(
     seed: learning.FirstSeed = 0,
     more: learning.AdapterFields = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -90,7 +92,7 @@ def adapt_command(
     )
     recipe = replace(recipe, **read_options(more, Recipe))
     check_writable(out / "scorer.json")
-    source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify, query_model)
+    source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify, query_model, ignore_broken, reverse)
     (train, test), also = load_with_warnings(source, split, train_split, known_items=known_items)
     how: dict[str, Any] = {"new_documents": new_documents, "metric": metric, "seed": seed, "seeds": seeds}
     with told_when_interrupted(lambda: "nothing was written"), progress_bar("training") as progress:

@@ -22,6 +22,7 @@ FORMATS = ("html", "md", "json")
 def audit_command(
     data: options.Data,
     model: options.Model = None,
+    query_model: options.QueryModel = None,
     vectors: options.Vectors = None,
     collection: options.Collection = None,
     id_field: options.IdField = None,
@@ -57,6 +58,8 @@ def audit_command(
     worth: options.Worth = None,
     stored: options.Stored = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
@@ -75,6 +78,9 @@ def audit_command(
         ignore_missing=ignore_missing,
         verify=not no_verify,
         fields=CollectionFields(collection, id_field, vector_column),
+        query_model=query_model,
+        ignore_broken=ignore_broken,
+        reverse=reverse,
     )
     audit = run_audit(
         source,

@@ -19,6 +19,7 @@ def compare_command(
     data: options.Data,
     vectors: options.Vectors = None,
     model: options.Model = None,
+    query_model: options.QueryModel = None,
     collection: options.Collection = None,
     id_field: options.IdField = None,
     vector_column: options.VectorColumn = None,
@@ -38,6 +39,8 @@ def compare_command(
     worth: options.Worth = None,
     stored: options.Stored = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
@@ -70,6 +73,9 @@ def compare_command(
             ignore_missing=ignore_missing,
             verify=not no_verify,
             fields=CollectionFields(collection, id_field, vector_column),
+            query_model=query_model,
+            ignore_broken=ignore_broken,
+            reverse=reverse,
         )
         task, embedded = source.load(split, progress)
     warn_left_out((task, embedded))

@@ -32,6 +32,7 @@ def measure_command(
         ),
     ] = None,
     vectors: options.Vectors = None,
+    query_model: options.QueryModel = None,
     model: Annotated[
         str | None,
         typer.Option(help=f"Embed with this model, or count its tokens where --vectors is given. {options.MODEL_HELP}"),
@@ -42,8 +43,8 @@ def measure_command(
     section: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only this: lengths, relevance, dual, isotropy, negatives, dimensions, hubness, fisher, gradients or "
-            "frequency. Repeatable."
+            help="Only this: lengths, relevance, dual, isotropy, negatives, dimensions, hubness, modalities, fisher, "
+            "gradients or frequency. Repeatable."
         ),
     ] = None,
     scorer: Annotated[str | None, typer.Option(help="A scorer whose hubs are looked at beside cosine and dot.")] = None,
@@ -71,6 +72,8 @@ def measure_command(
     ] = None,
     split: options.Split = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of samples and intervals.")] = 0,
     as_json: options.AsJson = False,
@@ -85,7 +88,17 @@ def measure_command(
     if other is not None and against is None:
         raise OffsphereError("--other compares two changes: say with --against what --model was made from")
     data, fields = _of_target(data, CollectionFields(collection, id_field, vector_column))
-    source = source_of(data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify, fields=fields)
+    source = source_of(
+        data,
+        model,
+        vectors,
+        ignore_missing=ignore_missing,
+        verify=not no_verify,
+        fields=fields,
+        query_model=query_model,
+        ignore_broken=ignore_broken,
+        reverse=reverse,
+    )
     values: dict[str, Any] = {}
     if section or not layers:
         shape, deployment = _measure_shape(source, split, section, scorer, groups, training_size, seed)

@@ -9,7 +9,7 @@ import typer
 
 MODEL_HELP = (
     "A hub name, a model folder, wordllama (static, needs no download), package:NAME (a model folder inside an "
-    "installed Python package), or callable:module:function (texts -> array)."
+    "installed Python package), or callable:module:function (texts or pictures -> array)."
 )
 
 TARGET_HELP = (
@@ -28,7 +28,8 @@ VectorColumn = Annotated[
 Data = Annotated[
     str,
     typer.Argument(
-        help="A BEIR folder, a folder with corpus.jsonl alone, TREC files, an STS table, qrels, or a hub name."
+        help="A BEIR folder, a folder with corpus.jsonl alone, TREC files, an STS table, qrels, pictures with "
+        "captions or in a folder for each class, arrays of pictures, or a hub name."
     ),
 ]
 Vectors = Annotated[
@@ -43,6 +44,13 @@ QueryModel = Annotated[
 Split = Annotated[str | None, typer.Option(help="Which judgments: test, dev, train, ...")]
 IgnoreMissing = Annotated[
     bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
+]
+IgnoreBroken = Annotated[
+    bool, typer.Option("--ignore-broken", help="Go on without pictures that cannot be read, and say how many.")
+]
+Reverse = Annotated[
+    bool,
+    typer.Option("--reverse", help="Let what is searched ask: images for their captions, where DATA has captions."),
 ]
 Folds = Annotated[int, typer.Option(max=2**31 - 1, help="Folds of the cross-validation that tunes free parameters.")]
 Worth = Annotated[

@@ -34,6 +34,8 @@ class EmbeddedSource:
         ignore_missing: Whether to go on without judgments for unknown queries or documents.
         verify: Whether stores are compared with the digests they were written with.
         query_model: Another model for the side that asks, where one makes the vectors.
+        ignore_broken: Whether to go on without pictures that cannot be read.
+        reverse: Whether what is searched asks: images for their captions.
 
     Example:
         >>> import tempfile
@@ -51,6 +53,8 @@ class EmbeddedSource:
     ignore_missing: bool = False
     verify: bool = True
     query_model: str | None = None
+    ignore_broken: bool = False
+    reverse: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a model of queries without one of documents."""
@@ -107,7 +111,14 @@ class EmbeddedSource:
     def task(self, split: str | None = None) -> Task:
         """Read a task without its vectors; where no model is named, the vectors may name its documents."""
         folder = None if self.model is not None else self._read_from
-        return load_task(self.data, split, ignore_missing=self.ignore_missing, vectors=folder)
+        return load_task(
+            self.data,
+            split,
+            ignore_missing=self.ignore_missing,
+            ignore_broken=self.ignore_broken,
+            reverse=self.reverse,
+            vectors=folder,
+        )
 
     def vectors_of(self, task: Task, progress: Progress | None = None) -> TaskVectors:
         """Read the vectors of a task, or embed it where a model is named."""

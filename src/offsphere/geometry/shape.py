@@ -15,6 +15,7 @@ from offsphere.geometry.gradients import Gradients, measure_gradients
 from offsphere.geometry.hubness import Hubness, measure_hubness
 from offsphere.geometry.isotropy import Isotropy, measure_isotropy
 from offsphere.geometry.length import LengthSummary, measure_lengths
+from offsphere.geometry.modalities import Modalities, measure_modalities
 from offsphere.geometry.negatives import Negatives, measure_negatives
 from offsphere.geometry.relevance import Relevance, measure_relevance
 from offsphere.geometry.section import section, sections_of
@@ -44,6 +45,7 @@ class Geometry:
     negatives: Negatives | None = field(default=None, metadata=section(measure_negatives))
     dimensions: Sequence[Dimensions] = field(default=(), metadata=section(measure_dimensions))
     hubness: Sequence[Hubness] = field(default=(), metadata=section(measure_hubness))
+    modalities: Modalities | None = field(default=None, metadata=section(measure_modalities))
     fisher: Fisher | None = field(default=None, metadata=section(measure_fisher))
     gradients: Sequence[Gradients] = field(default=(), metadata=section(measure_gradients))
     frequency: Sequence[FrequencyBias] = field(default=(), metadata=section(measure_frequency))

@@ -15,6 +15,7 @@ from offsphere.report.figure import Figure
 from offsphere.report.how_measured import how_measured
 from offsphere.report.scorer_figures import choice_cells
 from offsphere.report.terms import Terms
+from offsphere.report.thumbnails import thumbnail
 from offsphere.wording.glossary import Term
 from offsphere.wording.headline import split_headline
 
@@ -72,6 +73,7 @@ def render(name: str, figures: Sequence[Figure], **values: Any) -> str:
         style=_unescaped(_read("page.css")),
         script=_unescaped(_read("page.js")),
         bundle=_unescaped(_bundle()),
+        thumbnail=thumbnail,
         tracks=[track.name for track in learn_figures.TRACKS],
         **values,
     )
