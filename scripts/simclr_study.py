@@ -69,6 +69,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--part", default="all", choices=["losses", "grid", "all"])
+    parser.add_argument("--only", action="append", help="a training by its name; repeatable")
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
     if asked.table:
@@ -78,7 +79,7 @@ def main() -> None:
     done = {(row["name"], row["seed"]) for row in rows_of(out)}
     for seed in range(asked.seeds):
         for name, options in variants(asked.part).items():
-            if (name, seed) not in done:
+            if (name, seed) not in done and (asked.only is None or name in asked.only):
                 row = {"name": name, "seed": seed, "epochs": asked.epochs}
                 row |= train_one(data, options, seed, asked.pictures, asked.epochs)
                 with out.open("a") as stream:

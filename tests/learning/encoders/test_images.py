@@ -13,6 +13,7 @@ from offsphere.learning.encoders.contrastive import ContrastiveLoss
 from offsphere.learning.encoders.item_reader import ItemReader, image_processor
 from offsphere.learning.encoders.picture_views import PictureViews
 from offsphere.learning.encoders.trainable import load_model
+from tests.cli.running import printed
 from tests.learning.encoders.painted import SIDE, caption_task, class_task, painted
 from tests.learning.encoders.test_resuming import assert_same_training
 from tests.learning.encoders.trainings import load, run_script
@@ -146,9 +147,33 @@ def test_captions_and_images_are_learned_the_other_way_round(transformer_folder)
     assert trained.record.run.steps > 0
 
 
+def test_the_command_trains_on_folders_of_pictures(tmp_path):
+    images, words = painted(48)
+    for number, (image, name) in enumerate(zip(images, words, strict=True)):
+        folder = tmp_path / "painted" / ("train" if number < 24 else "test") / name.split()[0]
+        folder.mkdir(parents=True, exist_ok=True)
+        image.picture().save(folder / f"{number}.png")
+    options = [
+        "--recipe",
+        "simclr",
+        "--steps",
+        "3",
+        "--batch",
+        "8",
+        "--set",
+        "projection=8",
+        "--out",
+        tmp_path / "model",
+    ]
+    said = printed("train", tmp_path / "painted", "--model", f"scratch:resnet:{SIDE}:16", *options)
+    assert "The model is in" in said
+    assert SentenceTransformer(str(tmp_path / "model"), device="cpu").get_embedding_dimension() == 16
+
+
 KILLED = """
 import os, signal, sys
 import offsphere as osp
+from tests.cli.running import printed
 from tests.learning.encoders.painted import SIDE, class_task
 
 def before_step(step):
