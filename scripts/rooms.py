@@ -24,6 +24,7 @@ ROOMS = (
     "data",
     "encode",
     "comparison",
+    "answering",
     "geometry",
     "learning",
     "factors",

@@ -27,6 +27,8 @@ _HOME = {
     "encode.embedded_task": "EmbeddedSource",
     "comparison.compare_scorers": "compare",
     "comparison.table": "Comparison",
+    "answering.read_answers": "read_answers",
+    "answering.reader": "load_reader",
     "geometry": "Geometry measure measure_layers",
     "learning.ablation.ablate_adapters": "ablate",
     "learning.ablation.ablate_encoders": "ablate_encoder",
@@ -62,6 +64,8 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605
 
 if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
+    from offsphere.answering.read_answers import read_answers as read_answers
+    from offsphere.answering.reader import load_reader as load_reader
     from offsphere.auditing.advice import Advice as Advice
     from offsphere.auditing.advice import advise as advise
     from offsphere.auditing.run import Audit as Audit

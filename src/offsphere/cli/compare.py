@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from offsphere.cli import options
+from offsphere.cli import options, reader_steps
 from offsphere.cli.deployed import CollectionFields, deployed_values, deployment_of, echo_deployed, source_of
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.progress_bar import progress_bar
@@ -35,6 +35,11 @@ def compare_command(
         ),
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Folder to save the recommended scorer in.")] = None,
+    by: options.By = None,
+    reader: reader_steps.Name = None,
+    reader_model: reader_steps.Model = None,
+    passages: reader_steps.Passages = 5,
+    reader_workers: reader_steps.Workers = 4,
     worth: options.Worth = None,
     stored: options.Stored = None,
     ignore_missing: options.IgnoreMissing = False,
@@ -60,6 +65,7 @@ def compare_command(
     if stored is not None:
         parse_stored(stored)
     scorers = [read_scorer(name) for name in scorer] if scorer else None
+    request = reader_steps.ReaderRequest.of(reader, reader_model, passages, reader_workers)
     if save is not None:
         check_writable(save / "scorer.json")
     with progress_bar("embedding") as progress:
@@ -85,13 +91,16 @@ def compare_command(
             declared=source.made_by(task).get("similarity"),
             asked=[deployment.scorer.name] if deployment is not None and deployment.scorer is not None else [],
             worth=worth,
+            by=by,
             stored=[stored] if stored is not None else [],
             progress=progress,
         )
+    read = request.run(task, embedded, scorers, seed) if request is not None else None
     if save is not None:
         choose(table).scorer.save(save)
     if as_json:
-        typer.echo(json.dumps(table.to_json() | deployed_values(deployment, table), indent=2))
+        more = deployed_values(deployment, table) | ({"reader": read.to_json()} if read is not None else {})
+        typer.echo(json.dumps(table.to_json() | more, indent=2))
     else:
         from offsphere.cli.comparison_table import print_comparison
         from offsphere.cli.stored_table import print_stored
@@ -99,5 +108,7 @@ def compare_command(
         print_comparison(table, every_row=every_row, verbose=verbose)
         print_stored(table)
         echo_deployed(deployment, table)
+        if read is not None:
+            reader_steps.print_reading(read)
         if save is not None:
             typer.echo(f"The scorer is in {save}.")

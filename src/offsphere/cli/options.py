@@ -41,6 +41,9 @@ IgnoreMissing = Annotated[
     bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
 ]
 Folds = Annotated[int, typer.Option(max=2**31 - 1, help="Folds of the cross-validation that tunes free parameters.")]
+By = Annotated[
+    str | None, typer.Option(help="Break the table down by a field that groups the queries: type, hops, ...")
+]
 Worth = Annotated[
     float | None,
     typer.Option(help="The smallest gain that matters. [0.01, or 2 % of cosine's value where that is more]"),

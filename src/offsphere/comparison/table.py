@@ -9,6 +9,7 @@ from typing import Any
 
 from offsphere.base.errors import UnknownNameError
 from offsphere.base.plain import plain
+from offsphere.comparison.breakdown import Breakdown
 from offsphere.comparison.plain_table import plain_table
 from offsphere.comparison.procedure import Procedure
 from offsphere.comparison.row import Row
@@ -37,6 +38,7 @@ class Comparison:
         declared: the similarity that the model says it is to be scored with.
         most_to_gain: what the best row really gains at most: an upper bound for all rows together, sure to 95 %.
         stored: what storing costs: a row for each scorer that matters and each stored form that was asked for.
+        breakdown: the rows that matter in each group of queries, where that was asked for.
 
     Example:
         >>> import numpy as np
@@ -65,6 +67,7 @@ class Comparison:
     most_to_gain: float = nan
     declared: str | None = None
     stored: Sequence[StoredRow] = field(default=())
+    breakdown: Breakdown | None = None
 
     def __getitem__(self, name: str) -> Row:
         """Find the row of that name, or the row that ranks as what has that name.
@@ -143,6 +146,7 @@ class Comparison:
             "conclusion": self.conclusion,
             "scorers": [_row_values(row) for row in self.rows],
             "stored": [row.to_json() for row in self.stored],
+            "breakdown": self.breakdown.to_json() if self.breakdown is not None else None,
         }
         return {name: plain(value) for name, value in values.items()}
 
