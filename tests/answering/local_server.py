@@ -23,7 +23,9 @@ def serve(path: str) -> None:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = path
     parameters.port = 0  # one that is free
-    parameters.n_ctx, parameters.n_parallel, parameters.warmup = 4096, 1, False
+    parameters.n_ctx, parameters.n_parallel, parameters.warmup = 2048, 1, False
+    # two threads that wait for each other crawl where others compute too
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(parameters)
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()

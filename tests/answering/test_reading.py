@@ -180,7 +180,7 @@ def test_a_reader_that_is_none_is_said_before_anything_is_read(name, model, mess
 def test_a_task_without_answers_has_nothing_to_read():
     task = osp.RankingTask.from_judgments({"q": {"d": 1}}, ["d"])
     rows = np.ones((1, 2), np.float32)
-    with pytest.raises(OffsphereError, match="task has no answers: add them to queries.jsonl"):
+    with pytest.raises(OffsphereError, match="task has no answers"):
         osp.read_answers(task, task.vectors(rows, rows), FunctionReader(str, "s"))
 
 
@@ -218,12 +218,12 @@ def real_reader():
 
 def test_a_real_model_reads_better_where_the_passage_was_found(cities, real_reader):
     """135 million weights are few, but enough to copy a city from the one passage that names it."""
-    task, vectors = cities
+    task, vectors = (part.only(np.arange(4)) for part in cities)
     plans = []
     result = osp.read_answers(task, vectors, real_reader, passages=1, workers=2, before=plans.append)
     assert plans[0].tokens > 0
     assert not result.failures
-    relevant = {name: scores.argmax(axis=1) == np.arange(8) for name, scores in scores_by_hand(vectors).items()}
+    relevant = {name: scores.argmax(axis=1) == np.arange(4) for name, scores in scores_by_hand(vectors).items()}
     values = {name: result.f1[name].values for name in relevant}
     found = np.concatenate([values[name][relevant[name]] for name in relevant])
     missed = np.concatenate([values[name][~relevant[name]] for name in relevant])
