@@ -134,7 +134,7 @@ def test_collections_that_others_made_are_read_by_the_names_they_chose(tmp_path,
     rows = [{"number": n, "code": f"c{n}", "text": [n, 1.0], "image": [0.0, 1.0, n]} for n in (3, 12)]
     client.insert("things", rows)
     client.close()
-    with pytest.raises(DataError, match=r"\(text, image\): say which with --vector-name"):
+    with pytest.raises(DataError, match=r"\(text, image\): say which with --vector-column"):
         read_back(target)
     with pytest.raises(DataError, match="has no vectors called 'sound': it has text, image"):
         read_back(target, vector_name="sound")

@@ -182,7 +182,7 @@ DOT = models.Distance.DOT
 OTHERS = {
     "several": (
         {name: models.VectorParams(size=2, distance=DOT) for name in "ab"},
-        r"has several vectors a point, or none \(a, b\): say which with --vector-name",
+        r"has several vectors a point, or none \(a, b\): say which with --vector-column",
     ),
     "multivector": (
         models.VectorParams(

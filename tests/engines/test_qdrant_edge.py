@@ -120,7 +120,7 @@ def test_shards_that_others_made_are_read_by_the_names_they_chose(tmp_path, targ
     points = [edge.Point(n, {"text": [n, 1.0], "image": [0.0, n]}, {"code": f"c{n}"}) for n in (3, 12)]
     shard.update(edge.UpdateOperation.upsert_points(points))
     shard.close()
-    with pytest.raises(DataError, match=r"\(text, image\): say which with --vector-name|\(image, text\): say which"):
+    with pytest.raises(DataError, match=r"\(text, image\): say which with --vector-column|\(image, text\): say which"):
         read_back(target)
     with pytest.raises(DataError, match="has no vectors called 'sound'"):
         read_back(target, vector_name="sound")

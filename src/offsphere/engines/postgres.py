@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import sqrt
@@ -17,18 +15,19 @@ import numpy as np
 from offsphere.base.arrays import Rows
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.extras import load_extra
+from offsphere.base.passwords import HOW_TO_WRITE, hide_password, is_unclear, without_password
 from offsphere.base.spilled import gather_rows
 from offsphere.data.vector_files import id_texts
 from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layout, NamedRows
 from offsphere.engines.columns import id_column, vector_column
 from offsphere.engines.databases import working_with
 from offsphere.engines.engine import BATCH, Engine
-from offsphere.engines.half_precision import as_half
 from offsphere.engines.metric import Metric, MetricFacts, Returned
 from offsphere.engines.postgres_format import NATIVE, copied_rows, received_rows
 from offsphere.engines.postgres_table import FAMILIES, PostgresTable, table_parts
+from offsphere.engines.python_text import python_text
 from offsphere.engines.table_note import TableNote
-from offsphere.engines.target import Target, hide_password
+from offsphere.engines.target import Target
 
 ID, VECTOR = "id", "embedding"
 OPERATORS = {Metric.COSINE: "<=>", Metric.INNER_PRODUCT: "<#>", Metric.EUCLIDEAN: "<->"}
@@ -87,7 +86,7 @@ class PostgresCollection(Collection):
         """Copy one batch in binary; it is there as a whole, or not at all."""
         with self._writing() as connection:
             kind = self._note(connection).stored
-            numbers = as_half(rows, ids) if kind == "float16" else rows
+            numbers = rows.astype(np.float16) if kind == "float16" else rows
             copy = self._sql("COPY {table} ({id}, {vector}) FROM STDIN (FORMAT BINARY)")
             with connection.cursor() as cursor, cursor.copy(copy) as stream:
                 for content in copied_rows(ids, numbers, TYPES[kind]):
@@ -173,7 +172,7 @@ class PostgresCollection(Collection):
         dsn, lines = without_password(self.where.location), ["import psycopg"]
         if dsn != self.where.location:
             lines.append("# the password comes from PGPASSWORD, or from ~/.pgpass")
-        lines.append(f"connection = psycopg.connect({json.dumps(dsn, ensure_ascii=False)})")
+        lines.append(f"connection = psycopg.connect({python_text(dsn)})")
         method = {"exact": "", "graph": "hnsw", "lists": "ivfflat"}[layout.index]
         lines += [
             f"connection.execute(\"SET {name} = '{value}'\")" for name, value in _efforts(method, k, effort).items()
@@ -181,7 +180,7 @@ class PostgresCollection(Collection):
         distance = f"{{vector}} {OPERATORS[layout.metric]} %(query)s::{TYPES[layout.stored]}"
         query = self._sql(f"SELECT {{id}}, {distance} AS score FROM {{table}} ORDER BY score LIMIT {k}").as_string(None)
         lines += [
-            f"sql = {json.dumps(query, ensure_ascii=False)}",
+            f"sql = {python_text(query)}",
             'hits = connection.execute(sql, {"query": str(query.tolist())}).fetchall()',
         ]
         return "\n".join(lines)
@@ -199,10 +198,15 @@ class PostgresCollection(Collection):
                 known = psycopg.conninfo.conninfo_to_dict(self.where.location)
             except psycopg.Error:  # what libpq says of an address may have the password in it
                 raise OffsphereError(
-                    f"Postgres cannot read the address {hide_password(self.where.location)!r}"
+                    f"Postgres cannot read the address {hide_password(self.where.location)!r}: {HOW_TO_WRITE}"
                 ) from None
             waited = {} if "connect_timeout" in known else {"connect_timeout": SECONDS}
-            self._connection = psycopg.connect(self.where.location, autocommit=True, **waited)
+            try:
+                self._connection = psycopg.connect(self.where.location, autocommit=True, **waited)
+            except psycopg.Error:
+                if is_unclear(self.where.location):  # what libpq takes for the host, and names, may be half a password
+                    raise OffsphereError(f"Postgres cannot be reached at {self.where}: {HOW_TO_WRITE}") from None
+                raise
         return self._connection
 
     @contextmanager
@@ -275,21 +279,6 @@ class PostgresCollection(Collection):
     def __repr__(self) -> str:
         """Where it is, without the password."""
         return f"{self.where}"
-
-
-def without_password(dsn: str) -> str:
-    """An address without its password, which whoever connects has elsewhere.
-
-    Example:
-        >>> from offsphere.engines.postgres import without_password
-        >>> without_password("postgresql://me:secret@host/db?password=x&sslmode=require")
-        'postgresql://me@host/db?sslmode=require'
-        >>> without_password("host=db password='my secret' user=me")
-        'host=db user=me'
-    """
-    dsn = re.sub(r"(?<=://)([^/@:\s]*):(\S*)@", r"\1@", dsn)
-    dsn = re.sub(r"([?&])\w*password=[^&]*(&|$)", lambda match: match[1] if match[2] else "", dsn)
-    return re.sub(r"(^|\s+)\w*password\s*=\s*('(?:[^'\\]|\\.)*'|\S+)", "", dsn).strip()
 
 
 def _efforts(method: str, k: int, effort: int | None) -> dict[str, str]:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -25,6 +24,7 @@ from offsphere.engines.columns import id_column, vector_column
 from offsphere.engines.database_file import DatabaseFileCollection, quoted
 from offsphere.engines.engine import BATCH, Engine
 from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.python_text import python_text
 
 ID, VECTOR = "id", "vector"
 WORDS = {Metric.COSINE: "cosine", Metric.EUCLIDEAN: "l2"}
@@ -154,10 +154,10 @@ class SqliteCollection(DatabaseFileCollection):
         return "\n".join(
             [
                 "import apsw, sqlite_vec",
-                f"connection = apsw.Connection({json.dumps(str(self.path), ensure_ascii=False)})",
+                f"connection = apsw.Connection({python_text(self.path)})",
                 "connection.enable_load_extension(True)",
                 "connection.load_extension(sqlite_vec.loadable_path())",
-                f"sql = {json.dumps(text, ensure_ascii=False)}",
+                f"sql = {python_text(text)}",
                 "hits = connection.execute(sql, [query.tobytes()]).fetchall()",
             ]
         )
