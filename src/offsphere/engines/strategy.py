@@ -137,7 +137,8 @@ def with_effort(
         The strategy with the least effort that meets the goal, or the greatest that was tried, and what came of it.
     """
     seen = verify(collection, strategy.serving, returned, corpus, trial, effort=strategy.effort)
-    if strategy.index == "exact" or asked.effort is not None:
+    exact = strategy.index == "exact" and strategy.stored != "binary"  # bits only find candidates
+    if exact or asked.effort is not None:
         return strategy, seen
     effort = max(FIRST_EFFORT, asked.k)
     for _ in range(DOUBLINGS):
