@@ -66,7 +66,8 @@ class FaissCollection(FileCollection):
         header = read_header(self.path)
         known = {number: metric for metric, number in METRICS.items()}
         index = "flat" if header.is_flat else KINDS.get(header.kind, header.kind)
-        return CollectionFacts(header.width, known.get(header.metric), header.rows, index)
+        stored = "codes" if "quantizer" in index else "float32"
+        return CollectionFacts(header.width, known.get(header.metric), header.rows, index, stored)
 
     def create(self, layout: Layout) -> None:
         """Begin an index of so many vectors."""
@@ -172,19 +173,23 @@ def _new_index(layout: Layout) -> Any:
     """An empty index in memory."""
     faiss = load_extra("faiss")
     metric = METRICS[layout.metric]
-    if layout.stored == "float32":
-        if layout.index == "graph":
-            return faiss.IndexHNSWFlat(layout.dimension, NEIGHBOURS, metric)
-        lists = max(1, min(ceil(4 * sqrt(layout.rows)), layout.rows // TRAINING_ROWS))
-        quantizer = faiss.IndexFlat(layout.dimension, metric)
-        index = faiss.IndexIVFFlat(quantizer, layout.dimension, lists, metric)
-        quantizer.this.disown()
-        index.own_fields = True
-        return index
+    whole = layout.stored == "float32"
     form = faiss.ScalarQuantizer.QT_fp16 if layout.stored == "float16" else faiss.ScalarQuantizer.QT_8bit
     if layout.index == "graph":
+        if whole:
+            return faiss.IndexHNSWFlat(layout.dimension, NEIGHBOURS, metric)
         return faiss.IndexHNSWSQ(layout.dimension, form, NEIGHBOURS, metric)
-    return faiss.IndexScalarQuantizer(layout.dimension, form, metric)
+    if layout.index == "exact":  # of float32 it is written without FAISS
+        return faiss.IndexScalarQuantizer(layout.dimension, form, metric)
+    lists = max(1, min(ceil(4 * sqrt(layout.rows)), layout.rows // TRAINING_ROWS))
+    quantizer = faiss.IndexFlat(layout.dimension, metric)
+    if whole:
+        index = faiss.IndexIVFFlat(quantizer, layout.dimension, lists, metric)
+    else:
+        index = faiss.IndexIVFScalarQuantizer(quantizer, layout.dimension, lists, form, metric)
+    quantizer.this.disown()
+    index.own_fields = True
+    return index
 
 
 def _set_effort(index: Any, effort: int | None) -> None:
