@@ -870,7 +870,6 @@ class TextPairsTable:
         return sorted({(row["query"], row["answer"]) for row in rows})
 
 
-<<<<<<< HEAD
 class Picture:
     """A picture of one format: whatever is left of it, it is pixels or an error."""
 
@@ -923,23 +922,27 @@ class Captions:
         np.savez(folder / "images.npz", images=np.arange(4 * 12, dtype=np.uint8).reshape(4, 2, 2, 3))
         rows = [{"image": n, "caption": f"picture é {n}"} for n in range(4)]
         (folder / "captions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-=======
-@subject("interactions, TSV", anything=True)
-class InteractionTable:
-    @staticmethod
-    def write(folder):
-        rows = "".join(f"u{user}\ti{(user + item) % 7}\t{item}\t{item}\n" for user in range(6) for item in range(4))
-        (folder / "interactions.tsv").write_text(f"user\titem\trating\ttimestamp\n{rows}")
->>>>>>> families
 
     @staticmethod
     def read(folder):
         from offsphere.data import load_task
 
         task = load_task(folder)
-<<<<<<< HEAD
         return list(task.query_texts), [image.pixels() for image in task.document_texts]
-=======
+
+
+@subject("interactions, TSV", anything=True)
+class InteractionTable:
+    @staticmethod
+    def write(folder):
+        rows = "".join(f"u{user}\ti{(user + item) % 7}\t{item}\t{item}\n" for user in range(6) for item in range(4))
+        (folder / "interactions.tsv").write_text(f"user\titem\trating\ttimestamp\n{rows}")
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data import load_task
+
+        task = load_task(folder)
         return len(task.known.grades) + len(task.judgments.grades)
 
 
@@ -969,4 +972,3 @@ class LabelledTexts:
         from offsphere.data import load_task
 
         return load_task(f"{folder}?ways=2&shots=1&items=1&episodes=3").shots
->>>>>>> families

@@ -23,7 +23,13 @@ Collection = Annotated[
 ]
 IdField = Annotated[str | None, typer.Option(help="What the ids are called there. [what the engine calls them]")]
 VectorColumn = Annotated[
-    str | None, typer.Option(help="What the vectors are called there. [the only ones, or what the engine calls them]")
+    str | None,
+    typer.Option(
+        "--vector-column",
+        "--vector-name",
+        "--column",
+        help="What the vectors are called there. [the only ones, or what the engine calls them]",
+    ),
 ]
 Data = Annotated[
     str,
