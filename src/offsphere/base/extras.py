@@ -17,6 +17,7 @@ PACKAGES = {
     "huggingface_hub": ("huggingface_hub", "models"),
     "datasets": ("datasets", "hub"),
     "PIL": ("pillow", "images"),
+    "kornia": ("kornia", "images"),
     "sklearn": ("scikit-learn", "images"),
     "tokenizers": ("tokenizers", "static"),
     "wordllama": ("wordllama", "static"),
@@ -33,6 +34,7 @@ PACKAGES = {
     "duckdb": ("duckdb", "duckdb"),
     "apsw": ("apsw", "sqlite"),
     "sqlite_vec": ("sqlite-vec", "sqlite"),
+    "bm25s": ("bm25s", "bm25"),
 }
 
 

@@ -174,6 +174,11 @@ class AdapterMap(Transform):
             return self.document.widths
         return self.query.widths[1], self.query.widths[1]
 
+    @property
+    def takes(self) -> tuple[int, ...]:
+        """How many numbers a vector has before the map, on each side that is mapped."""
+        return tuple(side.widths[0] for side in (self.query, self.document) if side.widths is not None)
+
     def fit(self, moments: Moments) -> AdapterMap:
         """Give the adapter itself: there is nothing to fit, only the dimension of documents must be right."""
         if self.widths is not None and self.widths[0] != len(moments.mean):
