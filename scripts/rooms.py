@@ -24,6 +24,8 @@ ROOMS = (
     "data",
     "encode",
     "comparison",
+    "answering",
+    "tokens",
     "geometry",
     "learning",
     "factors",

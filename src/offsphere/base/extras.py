@@ -34,6 +34,7 @@ PACKAGES = {
     "duckdb": ("duckdb", "duckdb"),
     "apsw": ("apsw", "sqlite"),
     "sqlite_vec": ("sqlite-vec", "sqlite"),
+    "bm25s": ("bm25s", "bm25"),
 }
 
 

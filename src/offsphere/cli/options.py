@@ -23,7 +23,13 @@ Collection = Annotated[
 ]
 IdField = Annotated[str | None, typer.Option(help="What the ids are called there. [what the engine calls them]")]
 VectorColumn = Annotated[
-    str | None, typer.Option(help="What the vectors are called there. [the only ones, or what the engine calls them]")
+    str | None,
+    typer.Option(
+        "--vector-column",
+        "--vector-name",
+        "--column",
+        help="What the vectors are called there. [the only ones, or what the engine calls them]",
+    ),
 ]
 Data = Annotated[
     str,
@@ -53,6 +59,9 @@ Reverse = Annotated[
     typer.Option("--reverse", help="Let what is searched ask: images for their captions, where DATA has captions."),
 ]
 Folds = Annotated[int, typer.Option(max=2**31 - 1, help="Folds of the cross-validation that tunes free parameters.")]
+By = Annotated[
+    str | None, typer.Option(help="Break the table down by a field that groups the queries: type, hops, ...")
+]
 Worth = Annotated[
     float | None,
     typer.Option(help="The smallest gain that matters. [0.01, or 2 % of cosine's value where that is more]"),
@@ -62,6 +71,58 @@ Stored = Annotated[
     typer.Option(
         help="Also say what storing costs: float16, bfloat16, int8, binary, dim=128, dim=128+int8, binary+rerank=8, "
         "... joined by commas."
+    ),
+]
+Run = Annotated[
+    list[Path] | None,
+    typer.Option("--run", help="A TREC run or a ranx run (.json) of another system, as a row. Repeatable."),
+]
+Tokens = Annotated[
+    str | None,
+    typer.Option(
+        help="Similarities over tokens as rows: wrd, softcos, mean, maxsim, one of them as wrd(uniform), joined by "
+        "commas, or all. Rankings: the first documents are ranked again by them."
+    ),
+]
+TokenModel = Annotated[str | None, typer.Option(help="Whose tokens: a static model or a transformer. [--model]")]
+TokenLayer = Annotated[
+    str, typer.Option("--token-layer", help="Of a transformer's tokens: last, all, or numbers such as 0,6.")
+]
+TokenTop = Annotated[
+    int, typer.Option("--token-top", min=2, help="How many documents a query are ranked again by their tokens.")
+]
+WithBm25 = Annotated[
+    bool, typer.Option("--bm25", help="BM25 over the texts as a row, alone and joined with cosine (or with --fuse).")
+]
+Fuse = Annotated[
+    list[str] | None,
+    typer.Option("--fuse", help="Join BM25 with this scorer, by ranks and by tuned scores. Repeatable. [cosine]"),
+]
+JudgedBy = Annotated[
+    str | None,
+    typer.Option(
+        "--judge",
+        help="cross-encoder:M as a row, M a folder or a full name of the hub: reads pairs, ranks the nearest again.",
+    ),
+]
+JudgedTop = Annotated[int, typer.Option("--judge-top", min=1, help="How many documents a query the judge ranks again.")]
+Precision = Annotated[
+    float | None, typer.Option(help="Where to cut: so much of what is shown is to be relevant, such as 0.9.")
+]
+Recall = Annotated[
+    float | None, typer.Option(help="Where to cut: so much of what is relevant is to be shown, such as 0.9.")
+]
+FalseAlarms = Annotated[
+    float | None,
+    typer.Option(
+        "--false-alarms", help="Where to cut: a query to which nothing is relevant is shown something so seldom."
+    ),
+]
+More = Annotated[
+    bool,
+    typer.Option(
+        "--more",
+        help="Compare also layer normalisation, mean projection, whitening by the spectrum, and priors of the length.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]

@@ -10,7 +10,17 @@ import numpy as np
 from offsphere.base.cache import Memo
 from offsphere.base.errors import ParameterError
 from offsphere.base.progress import Progress, in_phase, say
-from offsphere.comparison.candidates import Candidate, default_candidates, merge_candidates, ranking_key
+from offsphere.comparison.breakdown import break_down
+from offsphere.comparison.candidates import (
+    Candidate,
+    default_candidates,
+    merge_candidates,
+    more_candidates,
+    ranking_key,
+)
+from offsphere.comparison.list_source import Asked, ListSource
+from offsphere.comparison.listing import make_lists, with_list_rows
+from offsphere.comparison.long_tails import notes_on_long_tails
 from offsphere.comparison.procedure import judge_choice, options_of
 from offsphere.comparison.row import label_apart
 from offsphere.comparison.row_tests import judge_rows
@@ -18,6 +28,7 @@ from offsphere.comparison.storing import with_stored_rows
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.tuning import MeasuredCandidate, tune_candidates
 from offsphere.data.call_order import check_order
+from offsphere.data.grouping import grouping_named
 from offsphere.data.task import Task, TaskVectors
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
@@ -50,7 +61,10 @@ def compare(
     declared: str | None = None,
     asked: Sequence[str] = (),
     worth: float | None = None,
+    by: str | None = None,
     stored: Sequence[str] = (),
+    lists: Sequence[ListSource] = (),
+    more: bool = False,
     progress: Progress | None = None,
     memo: Memo | None = None,
 ) -> Comparison:
@@ -74,9 +88,14 @@ def compare(
         asked: names of further scorers that were asked for before any look, such as what an index is set to: they are
             compared in any case, and are planned too.
         worth: the smallest gain that matters; 0.01, or 2 % of the baseline's value where that is more, unless said.
+        by: the name of a field that groups the queries, such as type or hops: the table's ``breakdown`` has the rows
+            that matter in each group.
         stored: forms in which vectors could be stored (``float16``, ``bfloat16``, ``int8``, ``binary``, ``dim=128``,
             ``dim=128+int8``, ``binary+rerank=8``): what each costs the baseline, the planned rows and what is
             recommended, or every scorer that was named, stands in the table's ``stored``.
+        lists: other systems, such as ``osp.RunFile("bm25.run")``: what each is worth stands in the table's ``lists``.
+        more: compare also layer normalisation, mean projection, whitening by the spectrum alone, and the length as a
+            log-prior and as a free function. A p is then corrected for these too.
         progress: is told how far it is.
         memo: where what is searched is kept, and read from.
 
@@ -111,20 +130,24 @@ def compare(
         refuse_two_widths(*vectors.widths)
     chosen = metric_for(task, metric)
     forms = parse_stored(stored) if stored else []
+    grouping = grouping_named(task.groups, by, task.name) if by is not None else None
     task.check(vectors)
     check_width(forms, vectors.dimension)
     moments, normalized = _moments_and_equality(vectors)
     evaluator = task.evaluator(
         vectors, chosen, assign_folds(task.units, folds, seed), in_phase(progress, "searching"), memo
     )
+    asking = Asked(task, vectors, chosen, in_phase(progress, "other systems"), evaluator.memo)
+    made, told = make_lists(lists, asking)  # first, so that what is wrong with them is said before the long search
     one_width = len(set(vectors.widths)) == 1
     given = _given_candidates([*scorers, *asked], moments, cosine=one_width) if scorers is not None else None
     rows = given if given is not None else default_candidates(moments, by_query=chosen.agreement == "query")
+    rows = [*rows, *more_candidates(moments)] if more else rows
     # a vector of length zero is treated differently by different similarities, however equal the others are
     equal = normalized and not vectors.empty and (chosen.agreement == "query" or _query_lengths_equal(vectors))
     distinct = merge_candidates(rows, chosen.agreement, equal_lengths=equal)
     say(progress, "searching")
-    measured = tune_candidates(evaluator, distinct, extra=given is None)
+    measured = tune_candidates(evaluator, distinct, extra=given is None, more=more)
     results = _merge_families(measured, chosen)
     notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
     if folds > task.units:
@@ -134,8 +157,10 @@ def compare(
         notes += _notes_on_learned(given, vectors)
     if moments.count <= len(moments.mean) and given is None:
         notes.append(NARROW.format(count=moments.count, dimensions=len(moments.mean)))
+    notes += told
     if task.made is not None:
         notes.append(f"the judgments are made, not human: {task.made}")
+    notes += notes_on_long_tails(chosen, results)
     say(progress, "intervals and tests")
     tested, bound = judge_rows(
         chosen,
@@ -163,6 +188,11 @@ def compare(
         most_to_gain=bound,
         declared=declared,
     )
+    if made:
+        table = with_list_rows(table, made, evaluator, results, permutations=permutations)
+    if grouping is not None:
+        shown = [row for row in table.rows if given is not None or row.planned or row is table.chosen]
+        table = replace(table, breakdown=break_down(shown, table[table.baseline], grouping, seed))
     if not forms:
         return table
     return with_stored_rows(

@@ -23,6 +23,7 @@ from offsphere.scoring.scorer import Scorer
 ELSEWHERE = {
     **dict.fromkeys(("norm", "norms", "length"), "lengths"),
     **dict.fromkeys(("hub", "hubs"), "hubness"),
+    **dict.fromkeys(("prior", "popularity"), "spread"),
     **dict.fromkeys(("isotropic", "anisotropy", "cone"), "isotropy"),
     **dict.fromkeys(("modality", "gap", "kinds"), "modalities"),
     **dict.fromkeys(("dims", "dimension", "outliers", "rogue"), "dimensions"),
