@@ -31,6 +31,8 @@ _HOME = {
     "comparison.judge": "Judge",
     "comparison.run_file": "RunFile",
     "comparison.table": "Comparison",
+    "answering.read_answers": "read_answers",
+    "answering.reader": "load_reader",
     "tokens.token_rows": "TokenRows",
     "comparison.classification": "Classification classify",
     "comparison.thresholds": "Thresholds threshold",
@@ -73,6 +75,8 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605
 
 if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
+    from offsphere.answering.read_answers import read_answers as read_answers
+    from offsphere.answering.reader import load_reader as load_reader
     from offsphere.auditing.advice import Advice as Advice
     from offsphere.auditing.advice import advise as advise
     from offsphere.auditing.run import Audit as Audit

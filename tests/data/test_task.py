@@ -341,6 +341,7 @@ class ChoiceTask:
     made: str | None = None
     unit = "queries"
     symmetric = False
+    groups = ()
     usual_metric = "mrr@4"
     fitting_metrics = "mrr@4, success@1"
 

@@ -929,3 +929,46 @@ class Captions:
 
         task = load_task(folder)
         return list(task.query_texts), [image.pixels() for image in task.document_texts]
+
+
+@subject("interactions, TSV", anything=True)
+class InteractionTable:
+    @staticmethod
+    def write(folder):
+        rows = "".join(f"u{user}\ti{(user + item) % 7}\t{item}\t{item}\n" for user in range(6) for item in range(4))
+        (folder / "interactions.tsv").write_text(f"user\titem\trating\ttimestamp\n{rows}")
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data import load_task
+
+        task = load_task(folder)
+        return len(task.known.grades) + len(task.judgments.grades)
+
+
+@subject("edges of a graph", anything=True)
+class Edges:
+    @staticmethod
+    def write(folder):
+        rows = "".join(f"n{one}\tn{other}\n" for one in range(8) for other in range(one))
+        (folder / "edges.tsv").write_text(rows)
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data import load_task
+
+        return len(load_task(folder).known.grades)
+
+
+@subject("labelled texts", anything=True)
+class LabelledTexts:
+    @staticmethod
+    def write(folder):
+        rows = "".join(f"text é {row}\tlabel {row % 3}\n" for row in range(18))
+        (folder / "train.tsv").write_text(rows)
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data import load_task
+
+        return load_task(f"{folder}?ways=2&shots=1&items=1&episodes=3").shots

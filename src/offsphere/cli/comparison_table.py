@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from offsphere.cli.paragraphs import TABLE_WIDTH, echo_items, echo_verdict, paragraph
+from offsphere.comparison.breakdown import Breakdown
 from offsphere.comparison.choice import choose
 from offsphere.comparison.list_row import ListRow
 from offsphere.comparison.row import Row
@@ -37,6 +38,9 @@ def print_comparison(result: Comparison, *, every_row: bool = False, verbose: bo
     console.print(_table(result, rows))
     for line in _footnotes(result, rows):
         console.print(paragraph(line), style="dim", soft_wrap=True)
+    if result.breakdown is not None:
+        console.print()
+        console.print(_groups(result.breakdown, result))
     echo_items("What they do", _phrases(rows))
     if verbose:
         echo_items("Which names rank alike", _alike(rows))
@@ -59,6 +63,26 @@ def _table(result: Comparison, rows: list[Row | ListRow]) -> Table:
         table.add_column(head, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*map(Text, _cells(row)), style="bold" if row is result.chosen else None)
+    return table
+
+
+def _groups(breakdown: Breakdown, result: Comparison) -> Table:
+    """The rows that matter in each group; a group is named once."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column(f"by {breakdown.name}", overflow="fold")
+    table.add_column(f"{unit_of(result.task)}", justify="right")
+    table.add_column("scorer", overflow="fold")
+    for head in (result.metric, f"difference\nfrom {result.baseline}", "95 % interval\nof difference", "p"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for cell in breakdown.cells:
+        gain = cell.gain
+        first = [cell.label, f"{cell.units:,}"] if gain is None else ["", ""]
+        differs = (
+            ["", "", ""]
+            if gain is None
+            else [f"{gain.difference:+.4f}", f"{gain.low:+.4f} {gain.high:+.4f}", f"{gain.p:.2g}"]
+        )
+        table.add_row(*map(Text, [*first, cell.scorer, f"{cell.value:.4f}", *differs]))
     return table
 
 

@@ -23,7 +23,13 @@ Collection = Annotated[
 ]
 IdField = Annotated[str | None, typer.Option(help="What the ids are called there. [what the engine calls them]")]
 VectorColumn = Annotated[
-    str | None, typer.Option(help="What the vectors are called there. [the only ones, or what the engine calls them]")
+    str | None,
+    typer.Option(
+        "--vector-column",
+        "--vector-name",
+        "--column",
+        help="What the vectors are called there. [the only ones, or what the engine calls them]",
+    ),
 ]
 Data = Annotated[
     str,
@@ -53,6 +59,9 @@ Reverse = Annotated[
     typer.Option("--reverse", help="Let what is searched ask: images for their captions, where DATA has captions."),
 ]
 Folds = Annotated[int, typer.Option(max=2**31 - 1, help="Folds of the cross-validation that tunes free parameters.")]
+By = Annotated[
+    str | None, typer.Option(help="Break the table down by a field that groups the queries: type, hops, ...")
+]
 Worth = Annotated[
     float | None,
     typer.Option(help="The smallest gain that matters. [0.01, or 2 % of cosine's value where that is more]"),

@@ -20,6 +20,7 @@ from offsphere.base.progress import Progress
 from offsphere.data.episode_evaluator import EpisodeEvaluator
 from offsphere.data.episode_vectors import EpisodeVectors
 from offsphere.data.family import CLASSIFICATION
+from offsphere.data.grouping import Grouping
 from offsphere.data.items import Item, ItemList
 from offsphere.data.task import NO_PAIRS, TaskSide, TaskVectors, check_counts, check_kind, items_of, words_per_item
 from offsphere.data.task_digest import digest_of_task
@@ -110,6 +111,11 @@ class EpisodeTask:
     def fitting_metrics(self) -> str:
         """Examples of metrics that fit, for an error message."""
         return "success@1 (accuracy), mrr@5"
+
+    @property
+    def groups(self) -> Sequence[Grouping]:
+        """None: the data names no groups."""
+        return ()
 
     def fits(self, metric: Metric) -> bool:
         """Whether a metric is one of rankings: an item ranks the classes of its episode."""

@@ -13,6 +13,7 @@ from offsphere.base.cache import Memo
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
 from offsphere.data.family import PAIRS
+from offsphere.data.grouping import Grouping
 from offsphere.data.items import Item, as_items, pick
 from offsphere.data.pair_evaluator import PairEvaluator
 from offsphere.data.task import (
@@ -109,6 +110,11 @@ class PairTask:
     def fitting_metrics(self) -> str:
         """Examples of metrics that fit, for an error message."""
         return "spearman, pearson or kendall"
+
+    @property
+    def groups(self) -> Sequence[Grouping]:
+        """None: the data names no groups."""
+        return ()
 
     def fits(self, metric: Metric) -> bool:
         """Whether a metric is a correlation."""

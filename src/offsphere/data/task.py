@@ -17,6 +17,7 @@ from offsphere.base.cache import Memo
 from offsphere.base.errors import DataError, VectorError
 from offsphere.base.progress import Progress
 from offsphere.data.evaluator import Evaluator
+from offsphere.data.grouping import Grouping
 from offsphere.data.items import Item, ItemSide, is_empty
 from offsphere.statistics.metrics import Metric
 
@@ -129,6 +130,11 @@ class Task(Protocol):
     @property
     def sides(self) -> tuple[TaskSide, TaskSide]:
         """The side that asks, and the side that is asked for."""
+        ...
+
+    @property
+    def groups(self) -> Sequence[Grouping]:
+        """How the data groups the units, a label each; nothing where it does not."""
         ...
 
     def fits(self, metric: Metric) -> bool:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from offsphere.base.arrays import Vectors
-from offsphere.base.errors import ParameterError
+from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.files import write_whole
 from offsphere.base.progress import Progress, in_phase
+from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.version import __version__
 from offsphere.data.store_writer import locked
 from offsphere.engines.collection import IndexKind, StoredForm
@@ -172,13 +173,14 @@ def export(
             _deploy(engine, where, chosen, corpus, asked, tune=tune, replace=replace, progress=progress), cut
         )
     with locked(folder):
-        chosen.save(folder / SCORER)
-        if cut is not None:
-            cut.save(folder / SCORER)
+        if not replace:
+            _refuse_other_record(folder, str(where))
         done = _with_cut(
             _deploy(engine, where, chosen, corpus, asked, tune=tune, replace=replace, folder=folder, progress=progress),
             cut,
         )
+        if cut is not None:
+            cut.save(folder / SCORER)
         write_whole(folder / VERIFICATION, json.dumps(done.to_json(), indent=2).encode())
         write_whole(folder / SNIPPET, done.snippet.encode())
     return done
@@ -229,6 +231,8 @@ def _deploy(
         layout = strategy.layout(corpus)
         filling = Filling(collection, strategy.serving, corpus, layout, str(where), folder)
         record = filling.run(replace=replace, progress=progress)
+        if folder is not None:  # not before: where the collection is refused, the scorer of what stands there is kept
+            scorer.save(folder / SCORER)
         strategy, verification = with_effort(strategy, collection, returned, corpus, trial, asked)
         code = query_snippet(strategy, collection, layout, min(asked.k, layout.rows), folder)
     return Export(
@@ -244,6 +248,18 @@ def _deploy(
         raced=raced,
         notes=lengths_note(scorer, corpus),
     )
+
+
+def _refuse_other_record(folder: Path, target: str) -> None:
+    """Refuse a folder with the record of another collection: whoever asks that one reads its scorer there."""
+    path = folder / VERIFICATION
+    if path.is_file():
+        other = read_json_object(path).get("target")
+        if other != target:
+            raise DataError(
+                f"{folder} holds the scorer and the record of {other}: choose another folder with --out, or give it "
+                "up with --replace"
+            )
 
 
 def _check(engine: Engine, k: int, goal: float) -> None:

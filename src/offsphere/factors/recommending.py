@@ -13,9 +13,9 @@ from scipy.stats import spearmanr
 from offsphere.base.arrays import Flags, Index
 from offsphere.base.plain import plain
 from offsphere.base.short_repr import short_repr
+from offsphere.comparison.breakdown import judge_groups
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.row import ALPHA
-from offsphere.comparison.row_tests import RESAMPLES
 from offsphere.comparison.table import Comparison
 from offsphere.data.family import RECOMMENDATION
 from offsphere.data.holding_out import SHARE, take_share
@@ -26,7 +26,6 @@ from offsphere.factors.closed_form import Factors
 from offsphere.factors.interactions import interaction_matrix
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.scorer import Scorer
-from offsphere.statistics.significance import bootstrap_means, holm, interval, randomization_test
 
 SCORERS = ("dot", "half")
 THIRDS = ("few", "some", "many")
@@ -239,20 +238,7 @@ def _groups(held_out: HeldOutInteractions, table: Comparison, popularity: Index,
         if len(np.unique(third)) == len(THIRDS):
             parts += [(label.format(name), third == number) for number, name in enumerate(THIRDS)]
     gained = [(dot - cosine)[chosen] for _, chosen in parts]
-    p = holm(np.array([randomization_test(values[:, None], seed=seed)[0] for values in gained]))
-    groups = []
-    for (name, chosen), values, corrected in zip(parts, gained, p.tolist(), strict=True):
-        low, high = interval(bootstrap_means(values[:, None], RESAMPLES, seed))
-        groups.append(
-            Group(
-                name=name,
-                users=int(chosen.sum()),
-                cosine=float(cosine[chosen].mean()),
-                dot=float(dot[chosen].mean()),
-                difference=float(values.mean()),
-                low=float(low[0]),
-                high=float(high[0]),
-                p=corrected,
-            )
-        )
-    return groups
+    return [
+        Group(name, int(chosen.sum()), float(cosine[chosen].mean()), float(dot[chosen].mean()), *judged)
+        for (name, chosen), judged in zip(parts, judge_groups(gained, seed), strict=True)
+    ]

@@ -26,8 +26,10 @@ _RANKING: Mapping[str, Callable[..., object]] = MappingProxyType(
         "map": ranking.average_precision,
         "success": ranking.success,
         "full-recall": ranking.full_recall,
-        "knn": ranking.vote,
+        "knn": ranking.value_at_depth,
         "answer-recall": ranking.success,
+        "exact-match": ranking.value_at_depth,
+        "answer-f1": ranking.value_at_depth,
     }
 )
 _POOLED: Mapping[str, Callable[..., object]] = MappingProxyType(
@@ -43,7 +45,7 @@ _CONTRIBUTIONS: Mapping[str, Callable[..., object]] = MappingProxyType(
         "kendall": pairs.kendall_contributions,
     }
 )
-_SPECIAL = ("knn", "answer-recall")  # which only tasks with classes, or with answers, have
+_SPECIAL = ("knn", "answer-recall", "exact-match", "answer-f1")  # which only tasks with classes, or answers, have
 DEEPEST_DIGITS = 7  # of the depth of a ranking
 
 
@@ -60,7 +62,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("pearsonr",), "pearson"),
     **dict.fromkeys(("tau", "kendalltau", "kendall-tau"), "kendall"),
 }
-_DEFAULT_DEPTH = {"pooled-ap": 100, "pooled-auc": 100}
+_DEFAULT_DEPTH = {"pooled-ap": 100, "pooled-auc": 100, "answer-recall": 5, "exact-match": 5, "answer-f1": 5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +115,16 @@ def parse_metric(text: str) -> Metric:
         >>> parse_metric("recall").name, parse_metric("spearman").kind
         ('recall@10', 'pairs')
     """
-    match = re.fullmatch(r"([a-z-]+?)(?:-?@(\d+))?", plain_name(re.sub(r"\s*@\s*", "@", text)))
+    match = re.fullmatch(r"([a-z-]+?(?:-f1)?)(?:-?@(\d+))?", plain_name(re.sub(r"\s*@\s*", "@", text)))
     label = match.group(1) if match else text
     if label in _PAIRS and match and match.group(2) is None:
         return Metric(label, "pairs")
     if match is None or label not in {**_RANKING, **_POOLED}:
-        known = [*(f"{name}@10" for name in _RANKING), *(f"{name}@100" for name in _POOLED), *_PAIRS]
+        known = [
+            *(f"{name}@10" for name in _RANKING if name not in _SPECIAL),
+            *(f"{name}@100" for name in _POOLED),
+            *_PAIRS,
+        ]
         raise UnknownNameError("metric", text, known, _meant(text))
     digits = match.group(2)
     depth = int(digits[:DEEPEST_DIGITS]) if digits else _DEFAULT_DEPTH.get(label, 10)

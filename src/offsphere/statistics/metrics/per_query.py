@@ -53,8 +53,8 @@ def full_recall(gains: Array, ideal: Array, k: int) -> Array:
     return np.asarray(recall(gains, ideal, k) == 1, dtype=np.float64)
 
 
-def vote(gains: Array, ideal: Array, k: int) -> Array:
-    """Give one if the first k vote for the right class, where ``gains`` tells so for each number of voters."""
+def value_at_depth(gains: Array, ideal: Array, k: int) -> Array:
+    """Give what the first k are worth together, where ``gains`` tells that for each depth: a vote, an answer."""
     return np.asarray(gains[:, min(k, gains.shape[1]) - 1], dtype=np.float64)
 
 
