@@ -24,6 +24,7 @@ ROOMS = (
     "data",
     "encode",
     "comparison",
+    "answering",
     "tokens",
     "geometry",
     "learning",

@@ -24,14 +24,19 @@ _HOME = {
     "data": "PairTask PairVectors RankingTask RankingVectors load_task load_vectors",
     "data.store": "Store open_store",
     "encode": "embed load_encoder",
-    "encode.embedded_task": "EmbeddedSource load_embedded",
+    "encode.embedded_task": "EmbeddedSource",
     "comparison.compare_scorers": "compare",
     "comparison.bm25": "Bm25",
     "comparison.fusion": "Fusion",
     "comparison.judge": "Judge",
     "comparison.run_file": "RunFile",
     "comparison.table": "Comparison",
+    "answering.read_answers": "read_answers",
+    "answering.reader": "load_reader",
     "tokens.token_rows": "TokenRows",
+    "comparison.classification": "Classification classify",
+    "comparison.thresholds": "Thresholds threshold",
+    "encode.embedded_labels": "embed_labels",
     "geometry": "Geometry measure measure_layers measure_words",
     "data.image": "Image",
     "learning.ablation.ablate_adapters": "ablate",
@@ -56,6 +61,8 @@ _HOME = {
     "factors.recommending": "hold_out recommend train_with_cosine",
     "factors.simulation": "simulate",
     "factors.stability": "stability",
+    "factors.link_vectors": "link_vectors",
+    "factors.task_source": "load_embedded task_source",
     "engines.collection_source": "CollectionSource",
     "engines.exporting": "Export export",
     "engines.model_folder": "export_model",
@@ -68,17 +75,23 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605
 
 if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
+    from offsphere.answering.read_answers import read_answers as read_answers
+    from offsphere.answering.reader import load_reader as load_reader
     from offsphere.auditing.advice import Advice as Advice
     from offsphere.auditing.advice import advise as advise
     from offsphere.auditing.run import Audit as Audit
     from offsphere.auditing.run import audit as audit
     from offsphere.base.errors import OffsphereError as OffsphereError
     from offsphere.comparison.bm25 import Bm25 as Bm25
+    from offsphere.comparison.classification import Classification as Classification
+    from offsphere.comparison.classification import classify as classify
     from offsphere.comparison.compare_scorers import compare as compare
     from offsphere.comparison.fusion import Fusion as Fusion
     from offsphere.comparison.judge import Judge as Judge
     from offsphere.comparison.run_file import RunFile as RunFile
     from offsphere.comparison.table import Comparison as Comparison
+    from offsphere.comparison.thresholds import Thresholds as Thresholds
+    from offsphere.comparison.thresholds import threshold as threshold
     from offsphere.data import PairTask as PairTask
     from offsphere.data import PairVectors as PairVectors
     from offsphere.data import RankingTask as RankingTask
@@ -90,8 +103,8 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.data.store import open_store as open_store
     from offsphere.encode import embed as embed
     from offsphere.encode import load_encoder as load_encoder
+    from offsphere.encode.embedded_labels import embed_labels as embed_labels
     from offsphere.encode.embedded_task import EmbeddedSource as EmbeddedSource
-    from offsphere.encode.embedded_task import load_embedded as load_embedded
     from offsphere.engines.collection_source import CollectionSource as CollectionSource
     from offsphere.engines.exporting import Export as Export
     from offsphere.engines.exporting import export as export
@@ -101,11 +114,14 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.factors.closed_form import Factors as Factors
     from offsphere.factors.closed_form import factorize as factorize
     from offsphere.factors.closed_form import original_space as original_space
+    from offsphere.factors.link_vectors import link_vectors as link_vectors
     from offsphere.factors.recommending import hold_out as hold_out
     from offsphere.factors.recommending import recommend as recommend
     from offsphere.factors.recommending import train_with_cosine as train_with_cosine
     from offsphere.factors.simulation import simulate as simulate
     from offsphere.factors.stability import stability as stability
+    from offsphere.factors.task_source import load_embedded as load_embedded
+    from offsphere.factors.task_source import task_source as task_source
     from offsphere.geometry import Geometry as Geometry
     from offsphere.geometry import measure as measure
     from offsphere.geometry import measure_layers as measure_layers

@@ -23,9 +23,11 @@ from offsphere.base.version import __version__
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.examples import Example, changed_queries
 from offsphere.comparison.exponent_curve import ExponentCurve, exponent_curve
+from offsphere.comparison.goal import Goal
 from offsphere.comparison.list_source import ListSource
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
+from offsphere.comparison.thresholds import DEFAULT_SCORERS, Thresholds, thresholds_for
 from offsphere.comparison.verdict import recommend
 from offsphere.data.call_order import check_order
 from offsphere.data.items import kinds_of, size_of
@@ -66,6 +68,7 @@ class Audit:
         ablation: The grid of an ablation, where there was one.
         training: How the model that made the vectors was trained, where offsphere did.
         deployment: What is known of the index in use, where the vectors are its own.
+        thresholds: Where to cut, where a promise was asked for.
 
     Example:
         >>> import numpy as np
@@ -91,6 +94,7 @@ class Audit:
     ablation: Ablation | None = None
     training: Training | None = None
     deployment: Deployment | None = None
+    thresholds: Thresholds | None = None
 
     def __repr__(self) -> str:
         """The verdict, a sentence a line."""
@@ -109,6 +113,7 @@ class Audit:
             "ablation": self.ablation.to_json() if self.ablation is not None else None,
             "training": self.training.to_json() if self.training is not None else None,
             "deployment": self.deployment.to_json() if self.deployment is not None else None,
+            "thresholds": self.thresholds.to_json() if self.thresholds is not None else None,
         }
 
 
@@ -124,6 +129,7 @@ def audit(
     stored: Sequence[str] = (),
     lists: Sequence[ListSource] = (),
     more: bool = False,
+    goal: Goal | None = None,
     folds: int = 5,
     seed: int = 0,
     cache: bool = True,
@@ -139,13 +145,15 @@ def audit(
         task: The task, as ``load_task`` or ``load_embedded`` gives it.
         vectors: Its vectors.
         metric: What decides; ndcg@10 for rankings and spearman for pairs unless said.
-        symmetric: Whether the two sides could be exchanged; unless said, those of pairs can and those of rankings not.
+        symmetric: Whether the two sides could be exchanged; unless said, as the family of the task has it.
         declared: The similarity that the model says it is to be scored with.
         model: What is known of what made the vectors.
         worth: The smallest gain that matters; 0.01, or 2 % of cosine's value where that is more, unless said.
         stored: Forms in which vectors could be stored, as for ``compare``: what each costs becomes part of the table.
         lists: Other systems, as for ``compare``: what each is worth becomes part of the table.
         more: Compare further transforms and priors too, as ``compare`` does.
+        goal: A promise for which thresholds are sought: of the recommended scorer beside cosine, dot and cosine
+            standardised query by query; for rankings.
         folds: Folds of the cross-validation that tunes free parameters.
         seed: Seed of folds, intervals and tests.
         cache: Whether to keep what was searched.
@@ -207,6 +215,13 @@ def audit(
         say(progress, "exponents of the length")
         with clock.step("sweep"):
             curves = _exponent_curves(task, vectors, table, advice.scorer, seed, memo)
+    thresholds = None
+    if goal is not None:
+        say(progress, "thresholds")
+        with clock.step("threshold"):
+            thresholds = thresholds_for(
+                goal, task, vectors, (*DEFAULT_SCORERS, *_more_scorers(advice)), folds=folds, seed=seed
+            )
     say(progress, "examples")
     first, second = _two_best(table, advice)
     searched = _lengths_of_searched_side(vectors)
@@ -233,7 +248,13 @@ def audit(
         ablation=ablation,
         training=training,
         deployment=deployment,
+        thresholds=thresholds,
     )
+
+
+def _more_scorers(advice: Advice) -> list[Scorer]:
+    """The recommended scorer, where it is none of those whose thresholds are sought anyway."""
+    return [] if advice.scorer.name in DEFAULT_SCORERS else [advice.scorer]
 
 
 def _scorer_to_measure(table: Comparison) -> Scorer | None:

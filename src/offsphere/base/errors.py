@@ -86,6 +86,10 @@ class ParameterError(OffsphereError):
     """A parameter outside the range in which its formula means something."""
 
 
+class DoesNotApplyError(OffsphereError):
+    """A question that makes no sense for this data; who asks everything need not hear of it."""
+
+
 class MissingExtraError(OffsphereError):
     """A part of offsphere that needs a package which is not installed."""
 

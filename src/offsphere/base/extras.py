@@ -18,6 +18,7 @@ PACKAGES = {
     "datasets": ("datasets", "hub"),
     "PIL": ("pillow", "images"),
     "kornia": ("kornia", "images"),
+    "sklearn": ("scikit-learn", "images"),
     "tokenizers": ("tokenizers", "static"),
     "wordllama": ("wordllama", "static"),
     "faiss": ("faiss-cpu", "faiss"),

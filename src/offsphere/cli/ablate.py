@@ -81,7 +81,7 @@ def ablate_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
-    from offsphere.encode.embedded_task import EmbeddedSource
+    from offsphere.factors.task_source import task_source
 
     if seeds is not None and seeds < 1:
         raise ParameterError(f"seeds = {seeds}: give at least one")
@@ -94,7 +94,9 @@ def ablate_command(
     if encoder and query_model is not None:
         raise ParameterError("--query-model is for adapters on frozen vectors: leave it out with --encoder")
     request = _Request(
-        source=EmbeddedSource(data, model, vectors, ignore_missing, not no_verify, query_model),
+        source=task_source(
+            data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify, query_model=query_model
+        ),
         out=out,
         split=split,
         train_split=train_split,

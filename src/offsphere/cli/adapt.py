@@ -61,11 +61,13 @@ def adapt_command(
     seed: learning.FirstSeed = 0,
     more: learning.AdapterFields = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
-    from offsphere.encode.embedded_task import EmbeddedSource
+    from offsphere.factors.task_source import task_source
     from offsphere.learning.adapters.adapter_recipe import Recipe
     from offsphere.learning.adapters.learn import learn
     from offsphere.learning.objective.contrastive_options import read_options
@@ -90,7 +92,16 @@ def adapt_command(
     )
     recipe = replace(recipe, **read_options(more, Recipe))
     check_writable(out / "scorer.json")
-    source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify, query_model)
+    source = task_source(
+        data,
+        model,
+        vectors,
+        ignore_missing=ignore_missing,
+        verify=not no_verify,
+        query_model=query_model,
+        ignore_broken=ignore_broken,
+        reverse=reverse,
+    )
     (train, test), also = load_with_warnings(source, split, train_split, known_items=known_items)
     how: dict[str, Any] = {"new_documents": new_documents, "metric": metric, "seed": seed, "seeds": seeds}
     with told_when_interrupted(lambda: "nothing was written"), progress_bar("training") as progress:

@@ -18,6 +18,7 @@ from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.auditing.run import Audit
+    from offsphere.comparison.goal import Goal
     from offsphere.comparison.list_source import ListSource
     from offsphere.encode.embedded_task import EmbeddedSource
 
@@ -34,6 +35,7 @@ def run_audit(
     stored: str | None = None,
     lists: Sequence[ListSource] = (),
     more: bool = False,
+    goal: Goal | None = None,
     folds: int = 5,
     seed: int = 0,
 ) -> Audit:
@@ -66,6 +68,7 @@ def run_audit(
             stored=[stored] if stored is not None else [],
             lists=lists,
             more=more,
+            goal=goal,
             declared=made_by.get("similarity"),
             model=made_by,
             folds=folds,
@@ -129,6 +132,11 @@ def print_audit(
         from offsphere.cli.stored_table import print_stored
 
         print_stored(audit.table)
+    if audit.thresholds is not None:
+        from offsphere.cli.threshold_table import print_thresholds
+
+        typer.echo()
+        print_thresholds(audit.thresholds)
     typer.echo()
     if scorer is not None:
         typer.echo(f"The scorer is in {scorer}.")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from offsphere.cli import options
+from offsphere.cli import options, reader_steps
 from offsphere.cli.deployed import CollectionFields, deployed_values, deployment_of, echo_deployed, source_of
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.other_systems import sources_of, token_rows_of
@@ -20,6 +20,7 @@ def compare_command(
     data: options.Data,
     vectors: options.Vectors = None,
     model: options.Model = None,
+    query_model: options.QueryModel = None,
     collection: options.Collection = None,
     id_field: options.IdField = None,
     vector_column: options.VectorColumn = None,
@@ -36,6 +37,11 @@ def compare_command(
         ),
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Folder to save the recommended scorer in.")] = None,
+    by: options.By = None,
+    reader: reader_steps.Name = None,
+    reader_model: reader_steps.Model = None,
+    passages: reader_steps.Passages = 5,
+    reader_workers: reader_steps.Workers = 4,
     worth: options.Worth = None,
     stored: options.Stored = None,
     run: options.Run = None,
@@ -49,6 +55,8 @@ def compare_command(
     token_top: options.TokenTop = 100,
     more: options.More = False,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
@@ -74,6 +82,7 @@ def compare_command(
     judged = (judge, judge_top) if judge is not None else None
     lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
     lists += token_rows_of(tokens, token_model or model, layer, token_top)
+    request = reader_steps.ReaderRequest.of(reader, reader_model, passages, reader_workers)
     if save is not None:
         check_writable(save / "scorer.json")
     with progress_bar("embedding") as progress:
@@ -84,6 +93,9 @@ def compare_command(
             ignore_missing=ignore_missing,
             verify=not no_verify,
             fields=CollectionFields(collection, id_field, vector_column),
+            query_model=query_model,
+            ignore_broken=ignore_broken,
+            reverse=reverse,
         )
         task, embedded = source.load(split, progress)
     warn_left_out((task, embedded))
@@ -99,15 +111,18 @@ def compare_command(
             declared=source.made_by(task).get("similarity"),
             asked=[deployment.scorer.name] if deployment is not None and deployment.scorer is not None else [],
             worth=worth,
+            by=by,
             stored=[stored] if stored is not None else [],
             lists=lists,
             more=more,
             progress=progress,
         )
+    read = request.run(task, embedded, scorers, seed) if request is not None else None
     if save is not None:
         choose(table).scorer.save(save)
     if as_json:
-        typer.echo(json.dumps(table.to_json() | deployed_values(deployment, table), indent=2))
+        more = deployed_values(deployment, table) | ({"reader": read.to_json()} if read is not None else {})
+        typer.echo(json.dumps(table.to_json() | more, indent=2))
     else:
         from offsphere.cli.comparison_table import print_comparison
         from offsphere.cli.stored_table import print_stored
@@ -115,5 +130,7 @@ def compare_command(
         print_comparison(table, every_row=every_row, verbose=verbose)
         print_stored(table)
         echo_deployed(deployment, table)
+        if read is not None:
+            reader_steps.print_reading(read)
         if save is not None:
             typer.echo(f"The scorer is in {save}.")

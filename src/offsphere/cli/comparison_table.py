@@ -8,10 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from offsphere.cli.paragraphs import TABLE_WIDTH, echo_items, echo_verdict, paragraph
+from offsphere.comparison.breakdown import Breakdown
 from offsphere.comparison.choice import choose
 from offsphere.comparison.list_row import ListRow
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
+from offsphere.comparison.units import size_of_task, unit_of
 from offsphere.wording.written_numbers import chance, share, with_interval
 
 SHOWN = 8  # rows, besides the baseline, dot and the chosen one
@@ -36,6 +38,9 @@ def print_comparison(result: Comparison, *, every_row: bool = False, verbose: bo
     console.print(_table(result, rows))
     for line in _footnotes(result, rows):
         console.print(paragraph(line), style="dim", soft_wrap=True)
+    if result.breakdown is not None:
+        console.print()
+        console.print(_groups(result.breakdown, result))
     echo_items("What they do", _phrases(rows))
     if verbose:
         echo_items("Which names rank alike", _alike(rows))
@@ -61,6 +66,26 @@ def _table(result: Comparison, rows: list[Row | ListRow]) -> Table:
     return table
 
 
+def _groups(breakdown: Breakdown, result: Comparison) -> Table:
+    """The rows that matter in each group; a group is named once."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column(f"by {breakdown.name}", overflow="fold")
+    table.add_column(f"{unit_of(result.task)}", justify="right")
+    table.add_column("scorer", overflow="fold")
+    for head in (result.metric, f"difference\nfrom {result.baseline}", "95 % interval\nof difference", "p"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for cell in breakdown.cells:
+        gain = cell.gain
+        first = [cell.label, f"{cell.units:,}"] if gain is None else ["", ""]
+        differs = (
+            ["", "", ""]
+            if gain is None
+            else [f"{gain.difference:+.4f}", f"{gain.low:+.4f} {gain.high:+.4f}", f"{gain.p:.2g}"]
+        )
+        table.add_row(*map(Text, [*first, cell.scorer, f"{cell.value:.4f}", *differs]))
+    return table
+
+
 def _always_shown(row: Row | ListRow, result: Comparison) -> bool:
     """Tell whether a row was asked for: the baseline, dot and others that were planned, the chosen one, all lists."""
     if not isinstance(row, Row):
@@ -71,7 +96,7 @@ def _always_shown(row: Row | ListRow, result: Comparison) -> bool:
 
 def _footnotes(result: Comparison, rows: list[Row | ListRow]) -> list[str]:
     """What one must know to read the table."""
-    unit = "pairs" if result.task["kind"] == "pairs" else "queries"
+    unit = unit_of(result.task)
     lines = [f"* tuned by cross-validation; the value is of held-out {unit}"] if any(r.tuned for r in rows) else []
     lines.append(_what_p_is(result))
     if result.procedure is not None and choose(result).by == "procedure":
@@ -127,9 +152,7 @@ def _title(result: Comparison) -> str:
     """Name the task and its size."""
     task = result.task
     split = f" ({task['split']})" if task.get("split") else ""
-    if task["kind"] == "pairs":
-        return f"{task['name']}: {task['pairs']:,} pairs"
-    return f"{task['name']}{split}: {task['queries']:,} queries, {task['documents']:,} documents"
+    return f"{task['name']}{'' if task['kind'] == 'pairs' else split}: {size_of_task(task)}"
 
 
 def _cells(row: Row | ListRow) -> list[str]:

@@ -33,6 +33,7 @@ def measure_command(
         ),
     ] = None,
     vectors: options.Vectors = None,
+    query_model: options.QueryModel = None,
     model: Annotated[
         str | None,
         typer.Option(help=f"Embed with this model, or count its tokens where --vectors is given. {options.MODEL_HELP}"),
@@ -43,8 +44,8 @@ def measure_command(
     section: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only this: lengths, relevance, dual, isotropy, negatives, dimensions, hubness, spread, ceiling, "
-            "fisher, gradients or frequency. Repeatable."
+            help="Only this: lengths, relevance, dual, isotropy, negatives, dimensions, hubness, modalities, spread, "
+            "ceiling, fisher, gradients or frequency. Repeatable."
         ),
     ] = None,
     scorer: Annotated[str | None, typer.Option(help="A scorer whose hubs are looked at beside cosine and dot.")] = None,
@@ -70,6 +71,14 @@ def measure_command(
     at_most: Annotated[
         int, typer.Option(min=2, help="Texts that --layers and --words read, drawn at random beyond that.")
     ] = 2_000,
+    at_least: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="With --layers: how often a token occurs that counts in the tables of Xiao et al. [5, like theirs]",
+            show_default=False,
+        ),
+    ] = None,
     against: Annotated[
         str | None, typer.Option(help="With --layers: the model that --model was made from; tells what changed.")
     ] = None,
@@ -79,6 +88,8 @@ def measure_command(
     ] = None,
     split: options.Split = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of samples and intervals.")] = 0,
     as_json: options.AsJson = False,
@@ -86,9 +97,21 @@ def measure_command(
     """Measure lengths, relevance, isotropy, dimensions, hubs and more; every layer of a transformer; or its tokens."""
     alone = [name for name, wanted in (("--layers", layers), ("--words", words)) if wanted]
     for_sections = scorer is not None or groups is not None or training_size is not None
+    if at_least is not None and not layers:
+        raise OffsphereError("--at-least says which tokens --layers counts: add --layers")
     _check_alone(alone, side, against, other, without_sections=not section and for_sections)
     data, fields = _of_target(data, CollectionFields(collection, id_field, vector_column))
-    source = source_of(data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify, fields=fields)
+    source = source_of(
+        data,
+        model,
+        vectors,
+        ignore_missing=ignore_missing,
+        verify=not no_verify,
+        fields=fields,
+        query_model=query_model,
+        ignore_broken=ignore_broken,
+        reverse=reverse,
+    )
     values: dict[str, Any] = {}
     if section or not alone:
         shape, deployment = _measure_shape(source, split, section, scorer, groups, training_size, seed)
@@ -100,7 +123,7 @@ def measure_command(
             echo_deployed(deployment)
     if layers:
         compared = [] if against is None else [against, *(other or ())]
-        study = _measure_layers(source, split, side, at_most, compared, seed)
+        study = _measure_layers(source, split, side, at_most, at_least, compared, seed)
         values |= study.to_json()
         if not as_json:
             from offsphere.cli.layer_tables import print_study
@@ -184,20 +207,27 @@ def _of_target(data: str | None, fields: CollectionFields) -> tuple[str, Collect
 
 
 def _measure_layers(
-    source: EmbeddedSource, split: str | None, side: str | None, at_most: int, compared: list[str], seed: int
+    source: EmbeddedSource,
+    split: str | None,
+    side: str | None,
+    at_most: int,
+    at_least: int | None,
+    compared: list[str],
+    seed: int,
 ) -> LayerStudy:
     """Measure the layers of the model, and of those it is compared with, over the same texts."""
     from offsphere.encode.measure_input import load_texts
+    from offsphere.geometry.frequent_tokens import AT_LEAST
     from offsphere.geometry.layer_study import LayerStudy, layers_of_model, texts_to_read
 
     task = load_texts(source.data, split, ignore_missing=source.ignore_missing)
     if source.model is None:
         raise OffsphereError("--layers runs a transformer over the texts: say which with --model")
     read = texts_to_read(task, side, at_most, seed)
-    measured = []
+    often, measured = at_least or AT_LEAST, []
     for model in [source.model, *compared]:
         with progress_bar(f"layers of {model}") as progress:
-            measured.append(layers_of_model(model, read, seed=seed, progress=progress))
+            measured.append(layers_of_model(model, read, at_least=often, seed=seed, progress=progress))
     return LayerStudy.of(read.side, measured)
 
 

@@ -9,7 +9,7 @@ import typer
 
 MODEL_HELP = (
     "A hub name, a model folder, wordllama (static, needs no download), package:NAME (a model folder inside an "
-    "installed Python package), or callable:module:function (texts -> array)."
+    "installed Python package), or callable:module:function (texts or pictures -> array)."
 )
 
 TARGET_HELP = (
@@ -23,12 +23,19 @@ Collection = Annotated[
 ]
 IdField = Annotated[str | None, typer.Option(help="What the ids are called there. [what the engine calls them]")]
 VectorColumn = Annotated[
-    str | None, typer.Option(help="What the vectors are called there. [the only ones, or what the engine calls them]")
+    str | None,
+    typer.Option(
+        "--vector-column",
+        "--vector-name",
+        "--column",
+        help="What the vectors are called there. [the only ones, or what the engine calls them]",
+    ),
 ]
 Data = Annotated[
     str,
     typer.Argument(
-        help="A BEIR folder, a folder with corpus.jsonl alone, TREC files, an STS table, qrels, or a hub name."
+        help="A BEIR folder, a folder with corpus.jsonl alone, TREC files, an STS table, qrels, pictures with "
+        "captions or in a folder for each class, arrays of pictures, or a hub name."
     ),
 ]
 Vectors = Annotated[
@@ -44,7 +51,17 @@ Split = Annotated[str | None, typer.Option(help="Which judgments: test, dev, tra
 IgnoreMissing = Annotated[
     bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
 ]
+IgnoreBroken = Annotated[
+    bool, typer.Option("--ignore-broken", help="Go on without pictures that cannot be read, and say how many.")
+]
+Reverse = Annotated[
+    bool,
+    typer.Option("--reverse", help="Let what is searched ask: images for their captions, where DATA has captions."),
+]
 Folds = Annotated[int, typer.Option(max=2**31 - 1, help="Folds of the cross-validation that tunes free parameters.")]
+By = Annotated[
+    str | None, typer.Option(help="Break the table down by a field that groups the queries: type, hops, ...")
+]
 Worth = Annotated[
     float | None,
     typer.Option(help="The smallest gain that matters. [0.01, or 2 % of cosine's value where that is more]"),
@@ -89,6 +106,18 @@ JudgedBy = Annotated[
     ),
 ]
 JudgedTop = Annotated[int, typer.Option("--judge-top", min=1, help="How many documents a query the judge ranks again.")]
+Precision = Annotated[
+    float | None, typer.Option(help="Where to cut: so much of what is shown is to be relevant, such as 0.9.")
+]
+Recall = Annotated[
+    float | None, typer.Option(help="Where to cut: so much of what is relevant is to be shown, such as 0.9.")
+]
+FalseAlarms = Annotated[
+    float | None,
+    typer.Option(
+        "--false-alarms", help="Where to cut: a query to which nothing is relevant is shown something so seldom."
+    ),
+]
 More = Annotated[
     bool,
     typer.Option(

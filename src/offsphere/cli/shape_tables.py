@@ -20,6 +20,7 @@ from offsphere.geometry.gradients import Gradients
 from offsphere.geometry.hubness import Hubness
 from offsphere.geometry.isotropy import Isotropy
 from offsphere.geometry.length import LengthSummary
+from offsphere.geometry.modalities import Modalities
 from offsphere.geometry.negatives import Negatives
 from offsphere.geometry.relevance import Relevance
 from offsphere.geometry.shape import Geometry
@@ -304,6 +305,19 @@ def _plain_fields(part: Any) -> Cells:
 
 
 # the tables of each section, title by title; one that is not here is printed by its fields
+def _modalities(part: Modalities) -> Cells:
+    first, second = part.kinds
+    rows = [
+        ["distance of the mean directions", f"{part.gap:.3f}"],
+        ["share of all variance that is between the kinds", f"{part.variance_share:.3f}"],
+        ["pairs whose document is among the ten nearest", f"{part.found:.3f}"],
+    ]
+    for kind, certainty in ((first, part.query_certainty), (second, part.document_certainty)):
+        if certainty is not None:
+            rows.append([f"chance that a found pair has the longer {kind} vector", str(certainty)])
+    return ["measure", "value"], rows
+
+
 TABLES: dict[str, dict[str, Callable[[Any], Cells]]] = {
     "lengths": {"lengths": _lengths, "length against the text": _with_text},
     "relevance": {"length and relevance": _relevance},
@@ -315,6 +329,7 @@ TABLES: dict[str, dict[str, Callable[[Any], Cells]]] = {
         "dimensions: how closely cosines without the largest follow all cosines (r^2)": _without_dimensions,
     },
     "hubness": {"hubs": _hubness},
+    "modalities": {"texts against images": _modalities, "hubs of each kind": lambda part: _hubness(part.hubs)},
     "spread": {"how relevance is spread": _spread},
     "ceiling": {"what numbers about documents alone gain": _ceiling},
     "fisher": {"Fisher information (our construction, not the papers')": _fisher},

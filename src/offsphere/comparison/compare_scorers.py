@@ -10,6 +10,7 @@ import numpy as np
 from offsphere.base.cache import Memo
 from offsphere.base.errors import ParameterError
 from offsphere.base.progress import Progress, in_phase, say
+from offsphere.comparison.breakdown import break_down
 from offsphere.comparison.candidates import (
     Candidate,
     default_candidates,
@@ -27,6 +28,7 @@ from offsphere.comparison.storing import with_stored_rows
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.tuning import MeasuredCandidate, tune_candidates
 from offsphere.data.call_order import check_order
+from offsphere.data.grouping import grouping_named
 from offsphere.data.task import Task, TaskVectors
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
@@ -59,6 +61,7 @@ def compare(
     declared: str | None = None,
     asked: Sequence[str] = (),
     worth: float | None = None,
+    by: str | None = None,
     stored: Sequence[str] = (),
     lists: Sequence[ListSource] = (),
     more: bool = False,
@@ -85,6 +88,8 @@ def compare(
         asked: names of further scorers that were asked for before any look, such as what an index is set to: they are
             compared in any case, and are planned too.
         worth: the smallest gain that matters; 0.01, or 2 % of the baseline's value where that is more, unless said.
+        by: the name of a field that groups the queries, such as type or hops: the table's ``breakdown`` has the rows
+            that matter in each group.
         stored: forms in which vectors could be stored (``float16``, ``bfloat16``, ``int8``, ``binary``, ``dim=128``,
             ``dim=128+int8``, ``binary+rerank=8``): what each costs the baseline, the planned rows and what is
             recommended, or every scorer that was named, stands in the table's ``stored``.
@@ -125,6 +130,7 @@ def compare(
         refuse_two_widths(*vectors.widths)
     chosen = metric_for(task, metric)
     forms = parse_stored(stored) if stored else []
+    grouping = grouping_named(task.groups, by, task.name) if by is not None else None
     task.check(vectors)
     check_width(forms, vectors.dimension)
     moments, normalized = _moments_and_equality(vectors)
@@ -184,6 +190,9 @@ def compare(
     )
     if made:
         table = with_list_rows(table, made, evaluator, results, permutations=permutations)
+    if grouping is not None:
+        shown = [row for row in table.rows if given is not None or row.planned or row is table.chosen]
+        table = replace(table, breakdown=break_down(shown, table[table.baseline], grouping, seed))
     if not forms:
         return table
     return with_stored_rows(

@@ -9,6 +9,7 @@ from typing import Any
 
 from offsphere.base.errors import UnknownNameError
 from offsphere.base.plain import plain
+from offsphere.comparison.breakdown import Breakdown
 from offsphere.comparison.list_row import ListRow
 from offsphere.comparison.lists_verdict import lists_finding
 from offsphere.comparison.plain_table import plain_table
@@ -41,6 +42,7 @@ class Comparison:
         stored: what storing costs: a row for each scorer that matters and each stored form that was asked for.
         lists: other systems, the highest value first: what they rank is not a formula of these vectors, so that none of
             them is chosen, saved or exported.
+        breakdown: the rows that matter in each group of queries, where that was asked for.
 
     Example:
         >>> import numpy as np
@@ -70,6 +72,7 @@ class Comparison:
     declared: str | None = None
     stored: Sequence[StoredRow] = field(default=())
     lists: Sequence[ListRow] = field(default=())
+    breakdown: Breakdown | None = None
 
     def __getitem__(self, name: str) -> Row:
         """Find the row of that name, or the row that ranks as what has that name.
@@ -155,6 +158,7 @@ class Comparison:
             "scorers": [_row_values(row) for row in self.rows],
             "stored": [row.to_json() for row in self.stored],
             "lists": [row.to_json() for row in self.lists],
+            "breakdown": self.breakdown.to_json() if self.breakdown is not None else None,
         }
         return {name: plain(value) for name, value in values.items()}
 

@@ -108,6 +108,10 @@ class Image:
         """Decode it: an array (height, width, 3) of uint8."""
         return np.asarray(self.picture())
 
+    def as_plain(self) -> str:
+        """What JSON says of it: its name."""
+        return self.name
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Image) and (self is other or self.digest == other.digest)
 

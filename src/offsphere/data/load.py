@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from offsphere.base.errors import DataError, NoSuchSplitError
+from offsphere.data.download import refuse_absent, set_folder
 from offsphere.data.formats import (
     beir,
     captions,
     class_folders,
+    edge_files,
+    interaction_files,
     karpathy,
     known_items,
+    labelled_texts,
     picture_arrays,
     picture_tables,
     qrels_alone,
@@ -23,6 +27,7 @@ from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.hub import is_hub_name, load_hub, load_hub_labelled
 from offsphere.data.labelled import LabelledItems
 from offsphere.data.ranking_task import RankingTask
+from offsphere.data.settings import named_data, refuse_unknown
 from offsphere.data.task import Task
 
 # the first that recognises the data loads it: what needs more files to be recognised stands before what needs fewer
@@ -34,8 +39,11 @@ FORMATS: tuple[Format, ...] = (
     picture_tables.FORMAT,
     picture_arrays.FORMAT,
     trec.FORMAT,
+    interaction_files.FORMAT,
+    edge_files.FORMAT,
     sts.FORMAT,
     text_pairs.FORMAT,
+    labelled_texts.FORMAT,
     qrels_alone.FORMAT,
     class_folders.FORMAT,
 )
@@ -54,7 +62,9 @@ def load_task(
     r"""Read a task from a folder, a file, or the Hugging Face hub.
 
     Args:
-        data: A folder, a file, or a name on the Hugging Face hub (``org/name``).
+        data: A folder, a file, the name of a data set that ``offsphere data download`` fetched (``movielens-100k``,
+            ``book-crossing``, ``20-newsgroups``), or a name on the Hugging Face hub (``org/name``). Settings of
+            a task that is made of the data stand behind a question mark: ``ratings?hold_out=fifth&seed=1``.
         split: Which part of the data, such as ``"train"``; without one test, else dev, else the only one.
         ignore_missing: Go on without judgments of queries or documents that the data does not have.
         ignore_broken: Go on without pictures that cannot be read.
@@ -79,9 +89,14 @@ def load_task(
         >>> task.gold.tolist(), task.split
         ([5.0, 2.0, 0.0], 'test')
     """
-    folder = Path(vectors) if vectors is not None else None
-    source = Source(Path(data), split, ignore_missing, folder, documents, ignore_broken)
+    path, settings = named_data(data)
+    if set_folder(path.name) == path:
+        refuse_absent(path, path.name)
+    folder = named_data(vectors).path if vectors is not None else None
+    source = Source(path, split, ignore_missing, folder, documents, ignore_broken, settings)
     data_format = _format_of(source)
+    if data_format is not None:
+        refuse_unknown(settings, data_format.settings, str(path))
     task = data_format.load(source) if data_format is not None else load_hub(str(data), source)
     if not reverse:
         return task
@@ -114,7 +129,8 @@ def load_labelled(data: str | Path, split: str | None = None, *, ignore_broken: 
         >>> load_labelled(file).classes
         ['7', '9']
     """
-    source = Source(Path(data), split, ignore_broken=ignore_broken)
+    path, settings = named_data(data)
+    source = Source(path, split, ignore_broken=ignore_broken, settings=settings)
     data_format = _format_of(source)
     if data_format is None:
         return load_hub_labelled(str(data), source)
@@ -170,7 +186,7 @@ def splits_of(data: str | Path) -> list[str]:
         >>> splits_of(folder)
         ['test', 'train']
     """
-    path = Path(data)
+    path = named_data(data).path
     form = next((form for form in FORMATS if form.recognise(path)), None) if path.exists() else None
     return list(form.splits(path)) if form is not None and (path.is_dir() or form.splits_a_file) else []
 

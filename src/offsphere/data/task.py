@@ -7,7 +7,7 @@ this face, the vectors that go with it, and an evaluator: ``tests/data/test_task
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
@@ -17,6 +17,7 @@ from offsphere.base.cache import Memo
 from offsphere.base.errors import DataError, VectorError
 from offsphere.base.progress import Progress
 from offsphere.data.evaluator import Evaluator
+from offsphere.data.grouping import Grouping
 from offsphere.data.items import Item, ItemSide, is_empty
 from offsphere.statistics.metrics import Metric
 
@@ -32,6 +33,7 @@ class TaskSide(NamedTuple):
     ids: Sequence[str] | None = None  # pairs have none
     items: Sequence[Item] | None = None  # what is encoded; nothing where there are vectors alone
     listed: Sequence[str] | None = None  # all ids that the data lists, judged or not, in its order
+    made_from_other: Callable[[Vectors], Vectors] | None = None  # gives its vectors from the other side's, if any can
 
 
 @runtime_checkable
@@ -128,6 +130,11 @@ class Task(Protocol):
     @property
     def sides(self) -> tuple[TaskSide, TaskSide]:
         """The side that asks, and the side that is asked for."""
+        ...
+
+    @property
+    def groups(self) -> Sequence[Grouping]:
+        """How the data groups the units, a label each; nothing where it does not."""
         ...
 
     def fits(self, metric: Metric) -> bool:

@@ -128,13 +128,12 @@ def check_kinds(encoder: Encoder, items: Sequence[Item]) -> None:
         ...     check_kinds(load_encoder("wordllama"), [Image.of(np.zeros((1, 1), np.uint8))])
         ... except DataError as error:
         ...     print(error)
-        wordllama takes texts, not images: name a model that takes images, for one side with --query-model or \
---document-model
+        wordllama takes texts, not images: name a model that takes images, or another for the queries with --query-model
     """
     refused = [kind for kind in kinds_of(items) if kind not in encoder.kinds]
     if refused:
         takes, name = " and ".join(f"{kind}s" for kind in encoder.kinds), encoder.description.model
-        cure = f"name a model that takes {refused[0]}s, for one side with --query-model or --document-model"
+        cure = f"name a model that takes {refused[0]}s, or another for the queries with --query-model"
         if name.startswith("callable:"):
             cure = f"if the function does take them, say so by its attribute kinds = ({refused[0]!r},)"
         raise DataError(f"{name} takes {takes}, not {refused[0]}s: {cure}")

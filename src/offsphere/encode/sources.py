@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from offsphere.base.errors import MissingExtraError, OffsphereError
+from offsphere.base.named_functions import import_function
 from offsphere.encode.encoder import Encoder
 from offsphere.encode.function import FunctionEncoder
 from offsphere.encode.sentence import SentenceEncoder
@@ -46,7 +45,7 @@ def load_encoder(name: str, *, keep_normalize: bool = False) -> Encoder:
     if name == "wordllama":
         return load_wordllama()
     if name.startswith("callable:"):
-        return FunctionEncoder(_import_function(name), name)
+        return FunctionEncoder(import_function(name), name)
     source = model_source(name)
     if Path(source).is_dir():
         return _load_from_folder(Path(source), name, keep_normalize=keep_normalize)
@@ -124,15 +123,3 @@ def _folder_in_package(package: str) -> Path:
     if not models:
         raise OffsphereError(f"the package {package!r} holds no model folder (one with modules.json)")
     return models[0]
-
-
-def _import_function(name: str) -> object:
-    """The function that ``callable:module:function`` names."""
-    _, module, function = (*name.split(":"), "", "")[:3]
-    here = str(Path.cwd())
-    if here not in sys.path:  # as `python -c` has it, and a command that is installed does not
-        sys.path.insert(0, here)
-    try:
-        return getattr(import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise OffsphereError(f"cannot find {name!r}: write callable:module:function ({error})") from error

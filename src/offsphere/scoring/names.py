@@ -22,6 +22,7 @@ MADE_FROM_DATA = {
     "z-score": "the corpus: use offsphere.standardize_queries",
     LengthPrior.kind: "judgments: use offsphere.compare with more=True, and save the row",
 }
+NAMED_FAMILIES = {kind: family for kind, family in FAMILIES.items() if family.by_name}
 NAMED_TRANSFORMS = {kind: transform for kind, transform in TRANSFORMS.items() if transform.by_name}
 _PART = re.compile(r"^\s*([A-Za-z][A-Za-z0-9_ -]*?)\s*(?:\(([^()]*)\))?\s*$")
 # what others call these
@@ -106,8 +107,7 @@ def parse_similarity(text: str) -> Similarity:
     """Read the name of a similarity: ``cosine``, ``polar(1, 0.75)``, ``norm-mix(0.9)``, ..."""
     corners = {name: Polar(*point) for point, name in CORNERS.items()}
     typed, numbers = _split_name(text)
-    families = {kind: family for kind, family in FAMILIES.items() if family is not LengthPrior}
-    known = [*corners, *families, *NAMED_TRANSFORMS]
+    known = [*corners, *NAMED_FAMILIES, *NAMED_TRANSFORMS]
     name = plain_name(typed) if plain_name(typed) in known else typed
     if name in corners and numbers:
         raise ParameterError(f"{name} takes no parameters: write polar(query, document) for any exponents")
@@ -115,11 +115,11 @@ def parse_similarity(text: str) -> Similarity:
         return corners[name]
     if name in NAMED_TRANSFORMS:
         raise OffsphereError(f"{name} is a transform: write '{text.strip()} + cosine', or another similarity after it")
-    if name in families and not numbers and families[name]().parameters:
-        needed = ", ".join(families[name]().parameters)
+    if name in NAMED_FAMILIES and not numbers and NAMED_FAMILIES[name]().parameters:
+        needed = ", ".join(NAMED_FAMILIES[name]().parameters)
         raise ParameterError(f"{name} needs its parameters: write {name}({needed}) with numbers")
-    name = known_name("similarity", name, [*corners, *families], SIMILARITIES_ELSEWHERE)
-    return _make_part(families[name], name, numbers)
+    name = known_name("similarity", name, [*corners, *NAMED_FAMILIES], SIMILARITIES_ELSEWHERE)
+    return _make_part(NAMED_FAMILIES[name], name, numbers)
 
 
 def parse_transform(text: str) -> Transform:

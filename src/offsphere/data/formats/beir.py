@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
 from offsphere.base.reading.tables import json_lines
+from offsphere.data.answered_task import AnsweredTask
+from offsphere.data.family import ANSWERS
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.qrels import MADE, find_qrels, made_file, qrels_splits, qrels_table, read_made, read_qrels
+from offsphere.data.formats.query_fields import read_query_fields
+from offsphere.data.grouping import Grouping
 from offsphere.data.items import ItemList
 from offsphere.data.ranking_task import RankingTask
 
@@ -25,14 +30,28 @@ def load_beir(source: Source) -> RankingTask:
     """Read a folder; a document is its title and its text."""
     folder = source.path
     qrels, split = find_qrels(folder, source.split)
-    return RankingTask.build(
+    queries = read_texts(folder / "queries.jsonl")
+    answers, groups = read_query_fields(folder / "queries.jsonl")
+    kind = RankingTask if answers is None else AnsweredTask
+    task = kind.build(
         folder.resolve().name,
-        read_texts(folder / "queries.jsonl"),
+        queries,
         read_texts(folder / "corpus.jsonl"),
         read_qrels(qrels),
         split=split,
         ignore_missing=source.ignore_missing,
         made=read_made(folder),
+        groups=groups,
+    )
+    return _with_answers(task, dict(zip(queries.ids, answers, strict=True))) if answers is not None else task
+
+
+def _with_answers(task: RankingTask, answers: Mapping[str, Sequence[str]]) -> RankingTask:
+    """The task with the answers to its queries, grouped also by how many passages support a query: its hops."""
+    hops = [str(count) for count in task.judgments.relevant.tolist()]
+    groups = [*task.groups, *([Grouping("hops", hops)] if len({*hops}) > 1 else [])]
+    return replace(
+        cast("AnsweredTask", task), answers=[answers[name] for name in task.query_ids], groups=groups, family=ANSWERS
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from offsphere.data.labelled import LabelledItems
@@ -19,6 +20,7 @@ class Source(NamedTuple):
     vectors: Path | None = None  # a folder whose vectors name queries and documents, where the data does not
     documents: Sequence[str] | None = None  # ids of all documents, where neither names them
     ignore_broken: bool = False  # go on without pictures that cannot be read
+    settings: Mapping[str, str] = MappingProxyType({})  # how to read it, as it stands behind the name
 
 
 class Format(NamedTuple):
@@ -30,3 +32,4 @@ class Format(NamedTuple):
     splits: Callable[[Path], Sequence[str]] = lambda _: ()  # the parts that a folder in this format has, by name
     labelled: Callable[[Source], LabelledItems] | None = None  # the items with their classes, where there are classes
     splits_a_file: bool = False  # whether one file may have several parts
+    settings: Sequence[str] = ()  # what can be set behind the name of the data

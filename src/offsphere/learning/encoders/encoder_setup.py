@@ -14,7 +14,7 @@ from offsphere.base.arrays import Index
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.plain import plain
-from offsphere.data.items import text_of_item
+from offsphere.data.items import kinds_of, text_of_item
 from offsphere.data.task import Task
 from offsphere.learning.data.item_views import item_view_pairs
 from offsphere.learning.data.mined_negatives import MinedNegatives
@@ -106,6 +106,7 @@ class EncoderSetup:
         if recipe.frozen is not None:
             freeze(model, recipe.frozen)
         pairs = pairs_for(recipe, data, seed)
+        _check_kinds(model, name, pairs)
         # or the card draws five texts, with a bar of its own
         model.model_card_data.widget = [{"text": text_of_item(pairs.sources[0].queries[0])}]
         notes, counts = _notes_and_counts(model, data, recipe, pairs)
@@ -166,6 +167,15 @@ def _check(model: Any, recipe: EncoderRecipe) -> None:
     if recipe.views == "same" and has_static_embedding_input(model):
         raise ParameterError("views = same: a static model has no dropout to tell a text from itself; try augmented")
     check_widths(model, recipe.dimensions)
+
+
+def _check_kinds(model: Any, name: str, pairs: TextPairs) -> None:
+    """Refuse texts for a model of images, and images for one of texts."""
+    (sides,) = pairs.sources
+    for kind in {kind for items in (sides.queries, sides.documents) for kind in kinds_of(items)}:
+        if not model.supports(kind):
+            takes = " and ".join(f"{taken}s" for taken in model.modalities)
+            raise DataError(f"{name} takes {takes}, not {kind}s: give a model that does, TEXT+IMAGE joins two")
 
 
 def set_reading(model: Any, recipe: EncoderRecipe) -> None:

@@ -53,7 +53,9 @@ def two_towers(text: Any, image: Any, width: int | None = None, seed: int = 0) -
             raise ParameterError(f"the {kind} tower takes no {kind}s: give a SentenceTransformer that does")
         remove_output_stages(tower)
     common = width or text.get_embedding_dimension()
-    routes = {kind: list(tower.children()) for kind, tower in zip(KINDS, (text, image), strict=True)}
+    routes: dict[str, list[Any]] = {
+        kind: list(tower.children()) for kind, tower in zip(KINDS, (text, image), strict=True)
+    }
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         for kind, tower in zip(KINDS, (text, image), strict=True):

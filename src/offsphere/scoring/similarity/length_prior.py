@@ -43,6 +43,7 @@ class LengthPrior(Similarity):
 
     kind = "length-prior"
     phrase = "add to the cosine what judgments say of documents of that length"
+    by_name = False
     formula = "cosine + f(ln |d|)"
     has_offset = True
     linear = True

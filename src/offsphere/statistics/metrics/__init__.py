@@ -25,6 +25,11 @@ _RANKING: Mapping[str, Callable[..., object]] = MappingProxyType(
         "precision": ranking.precision,
         "map": ranking.average_precision,
         "success": ranking.success,
+        "full-recall": ranking.full_recall,
+        "knn": ranking.value_at_depth,
+        "answer-recall": ranking.success,
+        "exact-match": ranking.value_at_depth,
+        "answer-f1": ranking.value_at_depth,
     }
 )
 _POOLED: Mapping[str, Callable[..., object]] = MappingProxyType(
@@ -40,6 +45,7 @@ _CONTRIBUTIONS: Mapping[str, Callable[..., object]] = MappingProxyType(
         "kendall": pairs.kendall_contributions,
     }
 )
+_SPECIAL = ("knn", "answer-recall", "exact-match", "answer-f1")  # which only tasks with classes, or answers, have
 DEEPEST_DIGITS = 7  # of the depth of a ranking
 
 
@@ -56,7 +62,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("pearsonr",), "pearson"),
     **dict.fromkeys(("tau", "kendalltau", "kendall-tau"), "kendall"),
 }
-_DEFAULT_DEPTH = {"pooled-ap": 100, "pooled-auc": 100}
+_DEFAULT_DEPTH = {"pooled-ap": 100, "pooled-auc": 100, "answer-recall": 5, "exact-match": 5, "answer-f1": 5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,11 @@ class Metric:
     def name(self) -> str:
         """The name as it is typed: ``ndcg@10``."""
         return f"{self.label}@{self.depth}" if self.depth else self.label
+
+    @property
+    def general(self) -> bool:
+        """Whether judgments are all it needs; others need what only some tasks have."""
+        return self.label not in _SPECIAL
 
     @property
     def agreement(self) -> Agreement:
@@ -104,12 +115,16 @@ def parse_metric(text: str) -> Metric:
         >>> parse_metric("recall").name, parse_metric("spearman").kind
         ('recall@10', 'pairs')
     """
-    match = re.fullmatch(r"([a-z-]+?)(?:-?@(\d+))?", plain_name(re.sub(r"\s*@\s*", "@", text)))
+    match = re.fullmatch(r"([a-z-]+?(?:-f1)?)(?:-?@(\d+))?", plain_name(re.sub(r"\s*@\s*", "@", text)))
     label = match.group(1) if match else text
     if label in _PAIRS and match and match.group(2) is None:
         return Metric(label, "pairs")
     if match is None or label not in {**_RANKING, **_POOLED}:
-        known = [*(f"{name}@10" for name in _RANKING), *(f"{name}@100" for name in _POOLED), *_PAIRS]
+        known = [
+            *(f"{name}@10" for name in _RANKING if name not in _SPECIAL),
+            *(f"{name}@100" for name in _POOLED),
+            *_PAIRS,
+        ]
         raise UnknownNameError("metric", text, known, _meant(text))
     digits = match.group(2)
     depth = int(digits[:DEEPEST_DIGITS]) if digits else _DEFAULT_DEPTH.get(label, 10)

@@ -1,0 +1,160 @@
+"""Readers: an endpoint that speaks as OpenAI's does, or a function. What fails is told apart from what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from offsphere.base.errors import OffsphereError, ParameterError, first_line
+from offsphere.base.named_functions import CALLABLE, import_function
+
+KEYS = ("OFFSPHERE_READER_KEY", "OPENAI_API_KEY")  # where in the environment the key is looked for; it is never stored
+LONGEST_ANSWER = 32  # tokens
+PATIENCE = 120.0  # seconds for one answer
+TRY_AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
+
+
+class ReaderFailedError(Exception):
+    """A reader that gave no answer: busy, silent, or nonsense. Not a wrong answer."""
+
+    def __init__(self, kind: str, message: str, *, again: bool = False, wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.kind = kind  # busy, silent, nonsense, refused
+        self.again = again  # whether it may go better in a moment
+        self.wait = wait  # seconds it asked to be left alone
+
+
+class Reader(Protocol):
+    """Answers a prompt, and has a name that tells it from others."""
+
+    @property
+    def name(self) -> str:
+        """Which reader it is: all that its answers depend on besides the prompt."""
+        ...
+
+    def answer(self, prompt: str) -> str:
+        """Answer a prompt; raises ``ReaderFailedError`` where there is no answer."""
+        ...
+
+
+@dataclass(frozen=True)
+class EndpointReader:
+    """A model behind an endpoint that speaks OpenAI's protocol.
+
+    Args:
+        url: Such as ``http://localhost:8080/v1``.
+        model: What the endpoint calls the model.
+    """
+
+    url: str
+    model: str
+
+    @property
+    def name(self) -> str:
+        """The address and the model, and how it is asked."""
+        return f"{self.url} {self.model} temperature 0, {LONGEST_ANSWER} tokens"
+
+    def answer(self, prompt: str) -> str:
+        """Ask for a completion of a chat, and take the text of its first choice."""
+        asked = {
+            "model": self.model,
+            "messages": [{"role": "user", "content": prompt}],
+            "temperature": 0,
+            "max_tokens": LONGEST_ANSWER,
+        }
+        headers = {"Content-Type": "application/json"}
+        key = next((os.environ[name] for name in KEYS if os.environ.get(name)), None)
+        if key is not None:
+            headers["Authorization"] = f"Bearer {key}"
+        request = urllib.request.Request(  # noqa: S310  # the scheme is checked when the reader is made
+            f"{self.url.rstrip('/')}/chat/completions", json.dumps(asked).encode(), headers
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as response:  # noqa: S310
+                return _text_of(response.read())
+        except urllib.error.HTTPError as error:
+            with error:  # it holds the connection
+                raise _refusal(error) from error
+        except (OSError, ValueError) as error:  # no connection, or one that broke
+            raise ReaderFailedError("silent", f"{self.url}: {first_line(error)}", again=True) from error
+
+
+@dataclass(frozen=True)
+class FunctionReader:
+    """A function from a prompt to an answer."""
+
+    function: Callable[[str], Any]
+    name: str
+
+    def answer(self, prompt: str) -> str:
+        """Call the function; what it raises, or gives instead of a text, is a failure."""
+        try:
+            told = self.function(prompt)
+        except Exception as error:
+            raise ReaderFailedError(
+                "refused", f"{self.name} raised {type(error).__name__}: {first_line(error)}"
+            ) from error
+        if not isinstance(told, str):
+            raise ReaderFailedError("nonsense", f"{self.name} gave {type(told).__name__}, expected a text")
+        return _spoken(told)
+
+
+def load_reader(name: str, model: str | None = None) -> Reader:
+    """Make a reader from what a user types.
+
+    Args:
+        name: The address of an endpoint, ``http://localhost:8080/v1``, or ``callable:module:function``.
+        model: What the endpoint calls the model.
+
+    Returns:
+        The reader; nobody is asked yet.
+
+    Raises:
+        OffsphereError: It is neither, or an endpoint without a model.
+
+    Example:
+        >>> from offsphere.answering.reader import load_reader
+        >>> load_reader("http://localhost:8080/v1", "smol").name
+        'http://localhost:8080/v1 smol temperature 0, 32 tokens'
+    """
+    if name.startswith(CALLABLE):
+        function = import_function(name)
+        if not callable(function):
+            raise OffsphereError(f"{name} is not a function")
+        return FunctionReader(cast("Callable[[str], Any]", function), name)
+    if not name.startswith(("http://", "https://")):
+        raise ParameterError(f"reader {name!r}: give http://HOST:PORT/v1, or callable:module:function")
+    if not model:
+        raise ParameterError(f"the reader {name} needs the name of a model: say which with --reader-model")
+    return EndpointReader(name, model)
+
+
+def _text_of(body: bytes) -> str:
+    """The text of the first choice; a failure where a response has none."""
+    try:
+        text = json.loads(body)["choices"][0]["message"]["content"]
+    except (ValueError, LookupError, TypeError) as error:
+        shown = body[:200].decode("utf-8", "replace")
+        raise ReaderFailedError("nonsense", f"the endpoint's response is no completion: {shown!r}") from error
+    return _spoken(text if isinstance(text, str) else "")
+
+
+def _spoken(text: str) -> str:
+    """The first line of an answer; a failure where there is none."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise ReaderFailedError("silent", "the answer is empty")
+    return lines[0]
+
+
+def _refusal(error: urllib.error.HTTPError) -> ReaderFailedError:
+    """What an endpoint that answers with an error means."""
+    after = error.headers.get("Retry-After", "") if error.headers is not None else ""
+    kind = "busy" if error.code == 429 else "refused"  # noqa: PLR2004
+    wait = float(after) if after.replace(".", "", 1).isdigit() else 0.0
+    return ReaderFailedError(kind, f"HTTP {error.code} {error.reason}", again=error.code in TRY_AGAIN, wait=wait)

@@ -1,0 +1,83 @@
+"""``--reader`` of ``offsphere compare``: a reader answers from what each scorer finds, and is compared by that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from offsphere.base.errors import ParameterError
+from offsphere.cli.progress_bar import progress_bar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from offsphere.answering.asking import Plan
+    from offsphere.answering.read_answers import ReaderComparison
+    from offsphere.data.task import Task, TaskVectors
+    from offsphere.scoring.scorer import Scorer
+
+Name = Annotated[
+    str | None,
+    typer.Option(
+        "--reader",
+        help="Also have a reader answer from what each scorer finds: http://HOST:PORT/v1 (as OpenAI's; the key is read "
+        "from OFFSPHERE_READER_KEY or OPENAI_API_KEY) or callable:module:function. Costs a prompt a query and scorer.",
+    ),
+]
+Model = Annotated[str | None, typer.Option("--reader-model", help="What the endpoint calls the model.")]
+Passages = Annotated[int, typer.Option("--passages", min=1, max=100, help="How many passages the reader sees.")]
+Workers = Annotated[int, typer.Option("--reader-workers", min=1, max=256, help="How many prompts are asked at a time.")]
+
+
+class ReaderRequest(NamedTuple):
+    """What was typed of a reader."""
+
+    name: str
+    model: str | None
+    passages: int
+    workers: int
+
+    @classmethod
+    def of(cls, name: str | None, model: str | None, passages: int, workers: int) -> ReaderRequest | None:
+        """The request, checked before any file is read; nothing where no reader is named."""
+        from offsphere.answering.reader import load_reader
+
+        if name is None:
+            if model is not None:
+                raise ParameterError("--reader-model names the model of a reader: say where it is with --reader")
+            return None
+        load_reader(name, model)
+        return cls(name, model, passages, workers)
+
+    def run(self, task: Task, vectors: TaskVectors, scorers: Sequence[Scorer] | None, seed: int) -> ReaderComparison:
+        """Say what it will cost, ask, and compare; without scorers the dot product is compared with cosine."""
+        from offsphere.answering.read_answers import read_answers
+        from offsphere.answering.reader import load_reader
+
+        def tell(plan: Plan) -> None:
+            typer.echo(f"reader {self.name}: {plan.sentence}", err=True)
+
+        with progress_bar("reading") as progress:
+            return read_answers(
+                task,
+                vectors,
+                load_reader(self.name, self.model),
+                scorers or ["dot"],
+                passages=self.passages,
+                workers=self.workers,
+                seed=seed,
+                before=tell,
+                progress=progress,
+            )
+
+
+def print_reading(result: ReaderComparison) -> None:
+    """Print both tables, and what failed."""
+    from offsphere.cli.comparison_table import print_comparison
+
+    for table in (result.exact, result.f1):
+        typer.echo()
+        print_comparison(table, every_row=True)
+    for sentence in result.sentences:
+        typer.echo(f"warning: {sentence}.", err=True)

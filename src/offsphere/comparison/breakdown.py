@@ -1,0 +1,115 @@
+"""A comparison broken down by groups of queries: for whom does a scorer help, and for whom does it hurt?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from offsphere.base.arrays import Array
+from offsphere.base.errors import ParameterError
+from offsphere.base.plain import plain
+from offsphere.comparison.row import Row
+from offsphere.comparison.row_tests import RESAMPLES
+from offsphere.data.grouping import Grouping
+from offsphere.statistics.significance import bootstrap_means, holm, interval, randomization_test
+
+
+class GroupDifference(NamedTuple):
+    """What one group gains on average, with its interval and a p that is corrected for all groups."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+
+
+class GroupCell(NamedTuple):
+    """One scorer in one group of queries."""
+
+    label: str
+    units: int
+    scorer: str
+    value: float
+    gain: GroupDifference | None  # against the baseline; nothing for the baseline itself
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """The baseline and the scorers that matter, in each group of one grouping."""
+
+    name: str
+    cells: Sequence[GroupCell]
+
+    @property
+    def labels(self) -> list[str]:
+        """The groups, the largest first."""
+        return list(dict.fromkeys(cell.label for cell in self.cells))
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain values, for JSON."""
+        cells = [
+            {"group": cell.label, "units": cell.units, "scorer": cell.scorer, "value": cell.value}
+            | (cell.gain._asdict() if cell.gain is not None else {})
+            for cell in self.cells
+        ]
+        return {"by": self.name, "groups": plain(cells)}
+
+
+def break_down(rows: Sequence[Row], baseline: Row, grouping: Grouping, seed: int = 0) -> Breakdown:
+    """Compute the value of some rows in each group, and how each differs from the baseline there.
+
+    Args:
+        rows: Of one comparison, the baseline among them or not.
+        baseline: What all are held against.
+        grouping: The group of each query.
+        seed: Of intervals and tests.
+
+    Returns:
+        A cell a group and row; the largest group first, p corrected for all of them together (Holm).
+
+    Raises:
+        ParameterError: The metric has no value a query.
+    """
+    if baseline.values is None:
+        raise ParameterError(f"by {grouping.name}: the metric has no value a query to be grouped: use ndcg@10, ...")
+    labels = np.array(grouping.labels)
+    names, counts = np.unique(labels, return_counts=True)
+    ordered = names[np.lexsort((names, -counts))].tolist()
+    others = [row for row in rows if row is not baseline and row.values is not None]
+    keys = [(label, row) for label in ordered for row in others]
+    gained = [_values(row)[labels == label] - _values(baseline)[labels == label] for label, row in keys]
+    gains = dict(zip([(label, row.name) for label, row in keys], judge_groups(gained, seed), strict=True))
+    return Breakdown(
+        grouping.name,
+        [
+            GroupCell(
+                label=label,
+                units=int((labels == label).sum()),
+                scorer=row.label,
+                value=float(_values(row)[labels == label].mean()),
+                gain=gains.get((label, row.name)),
+            )
+            for label in ordered
+            for row in (baseline, *others)
+        ],
+    )
+
+
+def judge_groups(gained: Sequence[Array], seed: int) -> list[GroupDifference]:
+    """The mean gain of each group with its interval, and p from random signs, corrected for all groups (Holm)."""
+    if not gained:
+        return []
+    p = holm(np.array([randomization_test(values[:, None], seed=seed)[0] for values in gained]))
+    differences = []
+    for values, corrected in zip(gained, p.tolist(), strict=True):
+        low, high = interval(bootstrap_means(values[:, None], RESAMPLES, seed))
+        differences.append(GroupDifference(float(values.mean()), float(low[0]), float(high[0]), corrected))
+    return differences
+
+
+def _values(row: Row) -> Array:
+    assert row.values is not None
+    return row.values
