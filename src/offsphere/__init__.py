@@ -24,7 +24,7 @@ _HOME = {
     "data": "PairTask PairVectors RankingTask RankingVectors load_task load_vectors",
     "data.store": "Store open_store",
     "encode": "embed load_encoder",
-    "encode.embedded_task": "EmbeddedSource load_embedded",
+    "encode.embedded_task": "EmbeddedSource",
     "comparison.compare_scorers": "compare",
     "comparison.table": "Comparison",
     "geometry": "Geometry measure measure_layers",
@@ -48,6 +48,8 @@ _HOME = {
     "factors.recommending": "hold_out recommend train_with_cosine",
     "factors.simulation": "simulate",
     "factors.stability": "stability",
+    "factors.link_vectors": "link_vectors",
+    "factors.task_source": "load_embedded task_source",
     "engines.collection_source": "CollectionSource",
     "engines.exporting": "Export export",
     "engines.model_folder": "export_model",
@@ -78,7 +80,6 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.encode import embed as embed
     from offsphere.encode import load_encoder as load_encoder
     from offsphere.encode.embedded_task import EmbeddedSource as EmbeddedSource
-    from offsphere.encode.embedded_task import load_embedded as load_embedded
     from offsphere.engines.collection_source import CollectionSource as CollectionSource
     from offsphere.engines.exporting import Export as Export
     from offsphere.engines.exporting import export as export
@@ -88,11 +89,14 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.factors.closed_form import Factors as Factors
     from offsphere.factors.closed_form import factorize as factorize
     from offsphere.factors.closed_form import original_space as original_space
+    from offsphere.factors.link_vectors import link_vectors as link_vectors
     from offsphere.factors.recommending import hold_out as hold_out
     from offsphere.factors.recommending import recommend as recommend
     from offsphere.factors.recommending import train_with_cosine as train_with_cosine
     from offsphere.factors.simulation import simulate as simulate
     from offsphere.factors.stability import stability as stability
+    from offsphere.factors.task_source import load_embedded as load_embedded
+    from offsphere.factors.task_source import task_source as task_source
     from offsphere.geometry import Geometry as Geometry
     from offsphere.geometry import measure as measure
     from offsphere.geometry import measure_layers as measure_layers

@@ -102,7 +102,7 @@ def advise(
     Args:
         table: What ``compare`` found.
         shape: What ``measure`` found on the same task.
-        symmetric: Whether the two sides could be exchanged; unless said, those of pairs can and those of rankings not.
+        symmetric: Whether the two sides could be exchanged; unless said, as the family of the task has it.
         declared: The similarity that the model says it is to be scored with.
         deployment: What is known of the index in use, whose vectors these are.
 
@@ -130,7 +130,7 @@ def advise(
     """
     if isinstance(table, Geometry) and isinstance(shape, Comparison):
         raise ParameterError("advise(shape, table) is the wrong way round: write advise(table, shape)")
-    symmetric = table.task["kind"] == "pairs" if symmetric is None else symmetric
+    symmetric = bool(table.task.get("symmetric")) if symmetric is None else symmetric
     choice = recommend(table)
     case = Case(table, shape, choice, symmetric, declared, deployment)
     findings = findings_of(case)

@@ -135,7 +135,7 @@ def audit(
         task: The task, as ``load_task`` or ``load_embedded`` gives it.
         vectors: Its vectors.
         metric: What decides; ndcg@10 for rankings and spearman for pairs unless said.
-        symmetric: Whether the two sides could be exchanged; unless said, those of pairs can and those of rankings not.
+        symmetric: Whether the two sides could be exchanged; unless said, as the family of the task has it.
         declared: The similarity that the model says it is to be scored with.
         model: What is known of what made the vectors.
         worth: The smallest gain that matters; 0.01, or 2 % of cosine's value where that is more, unless said.

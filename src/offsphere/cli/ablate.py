@@ -80,7 +80,7 @@ def ablate_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
-    from offsphere.encode.embedded_task import EmbeddedSource
+    from offsphere.factors.task_source import task_source
 
     if seeds is not None and seeds < 1:
         raise ParameterError(f"seeds = {seeds}: give at least one")
@@ -91,7 +91,7 @@ def ablate_command(
     if encoder and model is None:
         raise ParameterError("--encoder trains a model: name it with --model")
     request = _Request(
-        source=EmbeddedSource(data, model, vectors, ignore_missing, not no_verify),
+        source=task_source(data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify),
         out=out,
         split=split,
         train_split=train_split,

@@ -61,7 +61,7 @@ def adapt_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
-    from offsphere.encode.embedded_task import EmbeddedSource
+    from offsphere.factors.task_source import task_source
     from offsphere.learning.adapters.adapter_recipe import Recipe
     from offsphere.learning.adapters.learn import learn
     from offsphere.learning.objective.contrastive_options import read_options
@@ -85,7 +85,7 @@ def adapt_command(
     )
     recipe = replace(recipe, **read_options(more, Recipe))
     check_writable(out / "scorer.json")
-    source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify)
+    source = task_source(data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify)
     (train, test), also = load_with_warnings(source, split, train_split, known_items=known_items)
     how: dict[str, Any] = {"new_documents": new_documents, "metric": metric, "seed": seed, "seeds": seeds}
     with told_when_interrupted(lambda: "nothing was written"), progress_bar("training") as progress:

@@ -30,10 +30,10 @@ def source_of(
 ) -> EmbeddedSource:
     """Where the vectors come from: files or a model; the documents' from a collection where one is named."""
     if fields.target is None:
-        from offsphere.encode.embedded_task import EmbeddedSource
+        from offsphere.factors.task_source import task_source
 
         check_fields(fields)
-        return EmbeddedSource(data, model, vectors, ignore_missing, verify)
+        return task_source(data, model, vectors, ignore_missing=ignore_missing, verify=verify)
     from offsphere.engines.collection_source import CollectionSource
     from offsphere.engines.registry import engine_of
 

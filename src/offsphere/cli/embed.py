@@ -32,7 +32,7 @@ def embed_command(
     """Encode a task's texts. A killed run goes on where it stopped; nothing is encoded twice."""
     from offsphere.data import load_task
     from offsphere.data.store import read_manifest
-    from offsphere.encode.embedding import default_folder, embed
+    from offsphere.encode.embedding import default_folder, embed, items_by_store
     from offsphere.encode.sources import load_encoder
     from offsphere.encode.split_embedding import embed_other_splits
 
@@ -41,7 +41,7 @@ def embed_command(
     folder = out if out is not None else default_folder(task.name, model)
     with progress_bar("embedding") as progress:
         embed(task, encoder, folder, dtype=dtype, progress=progress)
-    names = [side.stored_as for side in task.sides]
+    names = list(items_by_store(task))
     if split is None:  # what learns from another split looks for its vectors here
         for other in embed_other_splits(data, task, encoder, folder, dtype=dtype, ignore_missing=ignore_missing):
             if other.left_out:

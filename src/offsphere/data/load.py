@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from offsphere.base.errors import DataError, NoSuchSplitError
-from offsphere.data.formats import beir, known_items, qrels_alone, sts, text_pairs, trec
+from offsphere.data.download import refuse_absent, set_folder
+from offsphere.data.formats import beir, edge_files, interaction_files, known_items, qrels_alone, sts, text_pairs, trec
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.hub import is_hub_name, load_hub
+from offsphere.data.settings import named_data, refuse_unknown
 from offsphere.data.task import Task
 
 # the first that recognises the data loads it: what needs more files to be recognised stands before what needs fewer
@@ -16,6 +18,8 @@ FORMATS: tuple[Format, ...] = (
     beir.FORMAT,
     known_items.FORMAT,
     trec.FORMAT,
+    interaction_files.FORMAT,
+    edge_files.FORMAT,
     sts.FORMAT,
     text_pairs.FORMAT,
     qrels_alone.FORMAT,
@@ -33,7 +37,9 @@ def load_task(
     r"""Read a task from a folder, a file, or the Hugging Face hub.
 
     Args:
-        data: A folder, a file, or a name on the Hugging Face hub (``org/name``).
+        data: A folder, a file, the name of a data set that ``offsphere data download`` fetched (``movielens-100k``,
+            ``book-crossing``, ``20-newsgroups``), or a name on the Hugging Face hub (``org/name``). Settings of
+            a task that is made of the data stand behind a question mark: ``ratings?hold_out=fifth&seed=1``.
         split: Which part of the data, such as ``"train"``; without one test, else dev, else the only one.
         ignore_missing: Go on without judgments of queries or documents that the data does not have.
         vectors: A folder of vectors that names the documents where the data itself does not.
@@ -56,14 +62,18 @@ def load_task(
         >>> task.gold.tolist(), task.split
         ([5.0, 2.0, 0.0], 'test')
     """
-    path = Path(data)
+    path, settings = named_data(data)
+    if set_folder(path.name) == path:
+        refuse_absent(path, path.name)
     is_file, is_folder = _kind_of(path)
     if is_file and split is not None:
         raise NoSuchSplitError(f"{path} is one file and has no split {split!r}: give its folder, or no --split")
     if is_file or is_folder:
-        source = Source(path, split, ignore_missing, Path(vectors) if vectors is not None else None, documents)
+        folder = named_data(vectors).path if vectors is not None else None
+        source = Source(path, split, ignore_missing, folder, documents, settings)
         for data_format in FORMATS:
             if data_format.recognise(path):
+                refuse_unknown(settings, data_format.settings, str(path))
                 return data_format.load(source)
         raise DataError(_refusal(path))
     if is_hub_name(str(data)):
@@ -102,7 +112,7 @@ def splits_of(data: str | Path) -> list[str]:
         >>> splits_of(folder)
         ['test', 'train']
     """
-    path = Path(data)
+    path = named_data(data).path
     if not path.is_dir():
         return []
     return next((list(form.splits(path)) for form in FORMATS if form.recognise(path)), [])

@@ -12,6 +12,7 @@ from offsphere.base.arrays import Array, Counts, Flags, Index, Vectors
 from offsphere.base.cache import Memo
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
+from offsphere.data.family import PAIRS
 from offsphere.data.items import Item, pick
 from offsphere.data.pair_evaluator import PairEvaluator
 from offsphere.data.task import (
@@ -142,11 +143,19 @@ class PairTask:
 
     def summary(self) -> dict[str, Any]:
         """Names and counts, as they stand in every output."""
-        return {"name": self.name, "kind": "pairs", "split": self.split, "pairs": len(self.gold)}
+        return {
+            "name": self.name,
+            "kind": "pairs",
+            "family": PAIRS.name,
+            "symmetric": self.symmetric,
+            "split": self.split,
+            "pairs": len(self.gold),
+        }
 
     def info(self) -> dict[str, Any]:
         """The summary, the range of the gold scores, and how long the texts are."""
-        gold = {"lowest_gold": float(self.gold.min()), "highest_gold": float(self.gold.max())}
+        gold: dict[str, Any] = {"exchange": PAIRS.exchange}
+        gold |= {"lowest_gold": float(self.gold.min()), "highest_gold": float(self.gold.max())}
         left, right = self.sides
         return self.summary() | gold | words_per_item(left) | words_per_item(right)
 

@@ -7,7 +7,7 @@ this face, the vectors that go with it, and an evaluator: ``tests/data/test_task
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
@@ -32,6 +32,7 @@ class TaskSide(NamedTuple):
     ids: Sequence[str] | None = None  # pairs have none
     items: Sequence[Item] | None = None  # what is encoded; nothing where there are vectors alone
     listed: Sequence[str] | None = None  # all ids that the data lists, judged or not, in its order
+    made_from_other: Callable[[Vectors], Vectors] | None = None  # gives its vectors from the other side's, if any can
 
 
 @runtime_checkable

@@ -272,17 +272,22 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True, data: s
     path = Path(folder)
     if not path.is_dir():
         raise DataError(f"{path} is not a folder of vectors")
-    files = [_read_side(path, side, verify=verify) for side in task.sides]
-    first, second = (
-        file if side.ids is None else _in_order(file, side, _cure(file, task, path, data))
-        for file, side in zip(files, task.sides, strict=True)
-    )
+    asking, asked = task.sides
+
+    def read(side: TaskSide) -> VectorFile:
+        file = _read_side(path, side, verify=verify)
+        return file if side.ids is None else _in_order(file, side, _cure(file, task, path, data))
+
+    second = read(asked)
+    if asking.made_from_other is not None and _find_side(path, asking) is None:
+        return task.vectors(asking.made_from_other(second.vectors), second.vectors, (None, second.tokens))
+    first = read(asking)
     return task.vectors(first.vectors, second.vectors, (first.tokens, second.tokens))
 
 
 def _read_side(folder: Path, side: TaskSide, *, verify: bool) -> VectorFile:
     """The vectors of the side's split, else those of the whole side."""
-    path = find_file(folder, side.stored_as) or find_file(folder, side.plural)
+    path = _find_side(folder, side)
     if path is None:
         name = side.stored_as
         raise DataError(
@@ -290,6 +295,10 @@ def _read_side(folder: Path, side: TaskSide, *, verify: bool) -> VectorFile:
             "offsphere embed DATA --out DIR, and say where they are with --vectors DIR"
         )
     return read_vectors(path, verify=verify, expected=side.ids)
+
+
+def _find_side(folder: Path, side: TaskSide) -> Path | None:
+    return find_file(folder, side.stored_as) or find_file(folder, side.plural)
 
 
 def _cure(file: VectorFile, task: Task, folder: Path, data: str) -> str:

@@ -1,4 +1,4 @@
-"""Data with its vectors: read from files, or made by a model where one is named."""
+"""Where the vectors of data come from: read from files, or made by a model where one is named."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
 from offsphere.data.formats.known_items import known_item_task
 from offsphere.data.load import load_task
+from offsphere.data.settings import named_data
 from offsphere.data.store import is_store, read_manifest
 from offsphere.data.task import EmbeddedTask, Task, TaskVectors
 from offsphere.data.task_vectors import load_vectors
@@ -139,42 +140,5 @@ class EmbeddedSource:
 
     @property
     def _read_from(self) -> Path:
-        return Path(self.vectors or (Path(self.data).parent if Path(self.data).is_file() else self.data))
-
-
-def load_embedded(
-    data: str | Path,
-    split: str | None = None,
-    *,
-    model: str | None = None,
-    vectors: str | Path | None = None,
-    ignore_missing: bool = False,
-    progress: Progress | None = None,
-) -> EmbeddedTask:
-    """Read a task together with its vectors, embedding its texts where a model is named.
-
-    Args:
-        data: What ``load_task`` takes: a folder, a file, or a name on the hub.
-        split: Which judgments: test, dev, train, ...
-        model: What ``load_encoder`` takes. Without one, the vectors are read from files.
-        vectors: The folder of the vectors. Without one: the user's cache where a model is named, else the data's own.
-        ignore_missing: Whether to go on without judgments for unknown queries or documents.
-        progress: Called now and then while texts are embedded.
-
-    Returns:
-        The task and its vectors, as ``compare``, ``audit`` and ``adapt`` take them.
-
-    Example:
-        >>> import tempfile
-        >>> import numpy as np
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     for side in ("left", "right"):
-        ...         np.save(f"{folder}/{side}.npy", np.eye(3, dtype=np.float32))
-        ...     rows = ("score,sentence1,sentence2", "1,a,a", "3,b,b", "2,c,d")
-        ...     with open(f"{folder}/pairs.csv", "w") as table:
-        ...         print(*rows, sep=chr(10), file=table)
-        ...     task, vectors = load_embedded(f"{folder}/pairs.csv")
-        >>> task.units, vectors.dimension
-        (3, 3)
-    """
-    return EmbeddedSource(str(data), model, vectors, ignore_missing).load(split, progress)
+        data = named_data(self.data).path
+        return Path(self.vectors or (data.parent if data.is_file() else data))

@@ -84,9 +84,9 @@ def embed(
     """
     encoder = load_encoder(model, keep_normalize=keep_normalize) if isinstance(model, str) else model
     folder = Path(out) if out is not None else default_folder(task.name, encoder.description.model)
-    sides = side_items(task)
-    total, before = sum(len(side.items) for side in sides), 0
-    for name, side in zip([side.stored_as for side in task.sides], sides, strict=True):
+    stores = items_by_store(task)
+    total, before = sum(len(side.items) for side in stores.values()), 0
+    for name, side in stores.items():
         done = before
 
         def show(rows: int, _: int, __: str = "", /, *, done: int = done) -> None:
@@ -131,9 +131,19 @@ def side_items(task: Task) -> list[SideItems]:
     rows = [str(row) for row in range(task.units)]
     sides = [SideItems(side.name, side.ids or rows, side.items) for side in task.sides if side.items is not None]
     if len(sides) < len(task.sides):
-        by_id = "" if task.symmetric else ": it names its documents by id alone"
-        raise DataError(f"{task.name} has no texts to embed{by_id}")
+        raise DataError(f"{task.name} has no texts to embed{_elsewhere(task)}")
     return sides
+
+
+def items_by_store(task: Task) -> dict[str, SideItems]:
+    """What is encoded, by the name of its store: both sides, or one of whose vectors the other's are made."""
+    asking, asked = task.sides
+    made = asking.made_from_other is not None and (asking.items is None or task.symmetric)
+    if not made:
+        return dict(zip((asking.stored_as, asked.stored_as), side_items(task), strict=True))
+    if asked.items is None or asked.ids is None:
+        raise DataError(f"{task.name} has no texts to embed{_elsewhere(task)}")
+    return {asked.stored_as: SideItems(asked.name, asked.ids, asked.items)}
 
 
 def default_folder(task: str, model: str) -> Path:
@@ -143,6 +153,13 @@ def default_folder(task: str, model: str) -> Path:
     if len(safe.encode()) > LONGEST_NAME:
         safe = f"{safe.encode()[:LONGEST_NAME].decode(errors='ignore')}-{digest_of_texts([name])[:12]}"
     return cache_home() / safe
+
+
+def _elsewhere(task: Task) -> str:
+    """What a task without texts has instead."""
+    if task.sides[0].made_from_other is not None:
+        return ": it has links alone; make vectors of them with --model factorize(64), spectral(64) or propagate(2)"
+    return "" if task.symmetric else ": it names its documents by id alone"
 
 
 def _write_store(

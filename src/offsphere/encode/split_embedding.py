@@ -9,7 +9,7 @@ from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
 from offsphere.data.load import load_task, splits_of
 from offsphere.data.task import Task, TaskSide
-from offsphere.encode.embedding import embed_items, side_items
+from offsphere.encode.embedding import embed_items, items_by_store
 from offsphere.encode.encoder import Encoder
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ def embed_other_splits(
             if _is_another(other.sides[-1], searched):
                 yield SplitOutcome(split, f"it has other documents than {task.split}: give it an --out of its own")
                 continue
-            for side, items in zip(other.sides, side_items(other), strict=True):
-                if side.stored_as not in stored:
-                    embed_items(items, encoder, folder / side.stored_as, dtype=dtype, progress=progress)
-                    yield SplitOutcome(side.stored_as)
+            for name, items in items_by_store(other).items():
+                if name not in stored:
+                    embed_items(items, encoder, folder / name, dtype=dtype, progress=progress)
+                    yield SplitOutcome(name)
         except DataError as error:
             yield SplitOutcome(split, str(error))
 
