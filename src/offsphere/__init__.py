@@ -56,6 +56,7 @@ _HOME = {
     "engines.probing": "Probe probe",
     "auditing.advice": "Advice advise",
     "auditing.run": "Audit audit",
+    "auditing.study.run_study": "Study study",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
@@ -66,6 +67,8 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.auditing.advice import advise as advise
     from offsphere.auditing.run import Audit as Audit
     from offsphere.auditing.run import audit as audit
+    from offsphere.auditing.study.run_study import Study as Study
+    from offsphere.auditing.study.run_study import study as study
     from offsphere.base.errors import OffsphereError as OffsphereError
     from offsphere.comparison.compare_scorers import compare as compare
     from offsphere.comparison.table import Comparison as Comparison

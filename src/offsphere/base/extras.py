@@ -16,6 +16,7 @@ PACKAGES = {
     "yaml": ("pyyaml", "models"),
     "huggingface_hub": ("huggingface_hub", "models"),
     "datasets": ("datasets", "hub"),
+    "mteb": ("mteb", "mteb"),
     "tokenizers": ("tokenizers", "static"),
     "wordllama": ("wordllama", "static"),
     "faiss": ("faiss-cpu", "faiss"),

@@ -10,6 +10,7 @@ from offsphere.data.download import refuse_absent, set_folder
 from offsphere.data.formats import beir, edge_files, interaction_files, known_items, qrels_alone, sts, text_pairs, trec
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.hub import is_hub_name, load_hub
+from offsphere.data.formats.mteb_tasks import is_mteb_name, load_mteb
 from offsphere.data.settings import named_data, refuse_unknown
 from offsphere.data.task import Task
 
@@ -62,6 +63,8 @@ def load_task(
         >>> task.gold.tolist(), task.split
         ([5.0, 2.0, 0.0], 'test')
     """
+    if is_mteb_name(str(data)):
+        return load_mteb(str(data), split, ignore_missing=ignore_missing)
     path, settings = named_data(data)
     if set_folder(path.name) == path:
         refuse_absent(path, path.name)
