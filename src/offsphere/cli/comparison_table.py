@@ -11,6 +11,7 @@ from offsphere.cli.paragraphs import TABLE_WIDTH, echo_items, echo_verdict, para
 from offsphere.comparison.choice import choose
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
+from offsphere.comparison.units import size_of_task, unit_of
 from offsphere.wording.written_numbers import chance, share, with_interval
 
 SHOWN = 8  # rows, besides the baseline, dot and the chosen one
@@ -67,7 +68,7 @@ def _always_shown(row: Row, result: Comparison) -> bool:
 
 def _footnotes(result: Comparison, rows: list[Row]) -> list[str]:
     """What one must know to read the table."""
-    unit = "pairs" if result.task["kind"] == "pairs" else "queries"
+    unit = unit_of(result.task)
     lines = [f"* tuned by cross-validation; the value is of held-out {unit}"] if any(r.tuned for r in rows) else []
     lines.append(_what_p_is(result))
     if result.procedure is not None and choose(result).by == "procedure":
@@ -110,9 +111,7 @@ def _title(result: Comparison) -> str:
     """Name the task and its size."""
     task = result.task
     split = f" ({task['split']})" if task.get("split") else ""
-    if task["kind"] == "pairs":
-        return f"{task['name']}: {task['pairs']:,} pairs"
-    return f"{task['name']}{split}: {task['queries']:,} queries, {task['documents']:,} documents"
+    return f"{task['name']}{'' if task['kind'] == 'pairs' else split}: {size_of_task(task)}"
 
 
 def _cells(row: Row) -> list[str]:

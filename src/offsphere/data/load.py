@@ -7,7 +7,17 @@ from pathlib import Path
 
 from offsphere.base.errors import DataError, NoSuchSplitError
 from offsphere.data.download import refuse_absent, set_folder
-from offsphere.data.formats import beir, edge_files, interaction_files, known_items, qrels_alone, sts, text_pairs, trec
+from offsphere.data.formats import (
+    beir,
+    edge_files,
+    interaction_files,
+    known_items,
+    labelled_texts,
+    qrels_alone,
+    sts,
+    text_pairs,
+    trec,
+)
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.hub import is_hub_name, load_hub
 from offsphere.data.formats.mteb_tasks import is_mteb_name, load_mteb
@@ -23,6 +33,7 @@ FORMATS: tuple[Format, ...] = (
     edge_files.FORMAT,
     sts.FORMAT,
     text_pairs.FORMAT,
+    labelled_texts.FORMAT,
     qrels_alone.FORMAT,
 )
 

@@ -218,7 +218,7 @@ class RankingTask:
 
     def fits(self, metric: Metric) -> bool:
         """Whether a metric is one of rankings."""
-        return metric.kind != "pairs"
+        return metric.kind != "pairs" and metric.general
 
     @property
     def sides(self) -> tuple[TaskSide, TaskSide]:
@@ -456,7 +456,7 @@ class RankingTask:
     ) -> RankingEvaluator:
         """What measures scorers on this task: one exact search for all of them, then the metric."""
         return RankingEvaluator(
-            judgments=self.judgments,
+            judgments=self.judged_by(metric),
             excluded=self.excluded,
             vectors=self._checked(vectors),
             document_ids=self.document_ids,
@@ -465,6 +465,10 @@ class RankingTask:
             progress=progress,
             memo=memo or Memo(),
         )
+
+    def judged_by(self, metric: Metric) -> Judgments:  # noqa: ARG002  # other tasks have more than one kind
+        """What says which documents are right under a metric: the judgments."""
+        return self.judgments
 
     def _checked(self, vectors: TaskVectors) -> RankingVectors:
         task_vectors = check_kind(self, vectors, RankingVectors)

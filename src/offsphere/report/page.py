@@ -9,6 +9,7 @@ from typing import Any
 
 from offsphere.auditing.run import Audit
 from offsphere.base.plain import plain
+from offsphere.comparison.units import unit_of
 from offsphere.engines.settings import setting_for
 from offsphere.report import learn_figures, scorer_figures, shape_figures
 from offsphere.report.ceiling_figure import ceiling_forest
@@ -43,7 +44,7 @@ def to_html(audit: Audit, engine: str | None = None) -> str:
         engine=shown.engine,
         lowered="scorer.lower()" in shown.store,
         choices=choice_cells(procedure) if procedure is not None else [],
-        unit="pairs" if audit.table.task["kind"] == "pairs" else "queries",
+        unit=unit_of(audit.table.task),
         how=how_measured(audit.table),
         task=audit.table.task,
         wrong=audit.advice.about("wrong"),

@@ -12,6 +12,7 @@ from offsphere.auditing.run import Audit
 from offsphere.comparison.procedure import Procedure
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
+from offsphere.comparison.units import unit_of
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, far_note, interval_marks, spec_of
 from offsphere.statistics.significance import win_tie_loss
 from offsphere.wording.written_numbers import share
@@ -27,7 +28,7 @@ def forest(audit: Audit) -> Figure:
     table = audit.table
     rows = _rows_to_show(audit)
     data = interval_data(table, rows, audit.advice.choice.row)
-    unit = "pairs" if table.task["kind"] == "pairs" else "queries"
+    unit = unit_of(table.task)
     chart = interval_chart(table, data)
     caption = (
         f"Each point is a scorer's held-out {table.metric}, its line the 95 % interval; the dashed line is "
@@ -134,7 +135,7 @@ def exponent_curves(audit: Audit) -> Figure | None:
         else f"Here it peaks at g = {best.exponents[top]:g} ({best.transforms} vectors, {audit.table.metric} "
         f"{best.values[top]:.4f})"
     )
-    unit = "pairs" if audit.table.task["kind"] == "pairs" else "queries"
+    unit = unit_of(audit.table.task)
     caption = (
         "Left of 0 length is rewarded beyond the dot product, right of 1 it is punished beyond cosine. A curve that is "
         f"highest at 1 says that length is noise. {peak}; the band is the 95 % interval at each exponent. These values "

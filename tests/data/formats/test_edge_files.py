@@ -1,4 +1,4 @@
-"""Graphs as tasks: average precision by scikit-learn, spectra by numpy, held-out edges, and what a graph can have wrong."""
+"""Graphs as tasks: average precision by scikit-learn, spectra by numpy, edges held out, and what can be wrong."""
 
 from __future__ import annotations
 
