@@ -38,8 +38,9 @@ class Study:
         >>> import offsphere as osp
         >>> from offsphere.auditing.study.study_cell import cells_of
         >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rows = [f"{n % 5},red {n},blue {n % 7}" for n in range(30)]
         ...     with open(f"{folder}/pairs.csv", "w") as table:
-        ...         print("score,sentence1,sentence2", *(f"{n % 5},a {n},b {n % 7}" for n in range(30)), sep=chr(10), file=table)
+        ...         print("score,sentence1,sentence2", *rows, sep=chr(10), file=table)
         ...     made = osp.study(cells_of([f"{folder}/pairs.csv"], ["wordllama"]), f"{folder}/study")
         >>> made.meta.sentences[0]
         'One task is too few to say anything of others: give at least 5.'
