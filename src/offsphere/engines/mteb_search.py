@@ -38,7 +38,7 @@ class ScorerIndex:
     """
 
     def __init__(self, scorer: Scorer) -> None:
-        """Start without documents."""
+        """Start with a scorer and without documents."""
         self.scorer = scorer
         self._ids: list[str] = []
         self._rows: list[Rows] = []
@@ -82,7 +82,7 @@ class ScorerIndex:
         return scores, places
 
     def clear(self) -> None:
-        """Forget all documents."""
+        """Forget all documents, for the next task."""
         self._ids, self._rows, self._fitted = [], [], None
 
     @property
