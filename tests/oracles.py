@@ -19,6 +19,8 @@ FORMULAS = {
     "overlap": lambda p, a, b: p / (a * a + b * b - np.abs(p)),
     "tanh": lambda p, a, b: np.tanh(2 * p / (a * a + b * b)),
     "radial-confidence(3)": lambda p, a, b: p / (a * b) * (b / (b + 3)),
+    "log-prior(0.2)": lambda p, a, b: p / (a * b) + 0.2 * np.log(b),
+    "log-prior(-0.4)": lambda p, a, b: p / (a * b) - 0.4 * np.log(b),
 }
 
 

@@ -70,7 +70,8 @@ class Advice:
         """The findings on one topic.
 
         Args:
-            topic: ``scorer``, ``length``, ``expectation``, ``ceiling``, ``deployed``, ``training`` or ``wrong``.
+            topic: ``scorer``, ``lists``, ``length``, ``expectation``, ``ceiling``, ``deployed``, ``training`` or
+                ``wrong``.
 
         Returns:
             Its findings, the most important first.

@@ -17,6 +17,8 @@ PACKAGES = {
     "huggingface_hub": ("huggingface_hub", "models"),
     "datasets": ("datasets", "hub"),
     "mteb": ("mteb", "mteb"),
+    "PIL": ("pillow", "images"),
+    "kornia": ("kornia", "images"),
     "tokenizers": ("tokenizers", "static"),
     "wordllama": ("wordllama", "static"),
     "faiss": ("faiss-cpu", "faiss"),
@@ -32,6 +34,7 @@ PACKAGES = {
     "duckdb": ("duckdb", "duckdb"),
     "apsw": ("apsw", "sqlite"),
     "sqlite_vec": ("sqlite-vec", "sqlite"),
+    "bm25s": ("bm25s", "bm25"),
 }
 
 

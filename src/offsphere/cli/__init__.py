@@ -23,6 +23,7 @@ from offsphere.cli.probe import probe_command
 from offsphere.cli.recipes import recipes_command
 from offsphere.cli.study import study_command
 from offsphere.cli.sweep import sweep_command
+from offsphere.cli.threshold import threshold_command
 from offsphere.cli.train import train_command
 
 app = typer.Typer(
@@ -35,6 +36,7 @@ app = typer.Typer(
 )
 app.command("audit")(audit_command)
 app.command("compare")(compare_command)
+app.command("threshold")(threshold_command)
 app.command("measure")(measure_command)
 app.command("embed")(embed_command)
 app.command("adapt")(adapt_command)

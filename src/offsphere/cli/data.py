@@ -55,12 +55,16 @@ def info_command(
     data: Annotated[str, typer.Argument(help="A task, as offsphere compare takes it.")],
     split: options.Split = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Say what a task holds."""
     from offsphere.data import load_task
 
-    info = load_task(data, split, ignore_missing=ignore_missing, vectors=data).info()
+    task = load_task(data, split, ignore_missing=ignore_missing, ignore_broken=ignore_broken, vectors=data)
+    info = task.info()
+    for warning in task.warnings():
+        typer.echo(f"warning: {warning}", err=True)
     if as_json:
         typer.echo(json.dumps(info, indent=2))
         return

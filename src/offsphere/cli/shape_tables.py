@@ -20,6 +20,7 @@ from offsphere.geometry.gradients import Gradients
 from offsphere.geometry.hubness import Hubness
 from offsphere.geometry.isotropy import Isotropy
 from offsphere.geometry.length import LengthSummary
+from offsphere.geometry.modalities import Modalities
 from offsphere.geometry.negatives import Negatives
 from offsphere.geometry.relevance import Relevance
 from offsphere.geometry.shape import Geometry
@@ -156,6 +157,14 @@ def _isotropy(sides: Sequence[Isotropy]) -> Cells:
         if row.constant_dimensions:
             rows.append([f"{row.side}: {row.constant_dimensions} dimensions are constant"])
     return heads, rows
+
+
+def _top_dimension(sides: Sequence[Isotropy]) -> Cells:
+    heads = ["side", "dimension that\nvaries most", "its share of\nthe variance", "an even\nshare"]
+    return heads, [
+        [row.side, str(row.top_dimension), f"{row.top_dimension_share:.1%}", f"{1 / row.dimension:.1%}"]
+        for row in sides
+    ]
 
 
 def _negatives(negatives: Negatives) -> Cells:
@@ -296,17 +305,31 @@ def _plain_fields(part: Any) -> Cells:
 
 
 # the tables of each section, title by title; one that is not here is printed by its fields
+def _modalities(part: Modalities) -> Cells:
+    first, second = part.kinds
+    rows = [
+        ["distance of the mean directions", f"{part.gap:.3f}"],
+        ["share of all variance that is between the kinds", f"{part.variance_share:.3f}"],
+        ["pairs whose document is among the ten nearest", f"{part.found:.3f}"],
+    ]
+    for kind, certainty in ((first, part.query_certainty), (second, part.document_certainty)):
+        if certainty is not None:
+            rows.append([f"chance that a found pair has the longer {kind} vector", str(certainty)])
+    return ["measure", "value"], rows
+
+
 TABLES: dict[str, dict[str, Callable[[Any], Cells]]] = {
     "lengths": {"lengths": _lengths, "length against the text": _with_text},
     "relevance": {"length and relevance": _relevance},
     "dual": {"the same vectors by cosine and by dot product": _dual},
-    "isotropy": {"isotropy": _isotropy},
+    "isotropy": {"isotropy": _isotropy, "variance of a single dimension": _top_dimension},
     "negatives": {"positive and negative similarities": _negatives},
     "dimensions": {
         "dimensions: what the largest make of the mean cosine": _dimensions,
         "dimensions: how closely cosines without the largest follow all cosines (r^2)": _without_dimensions,
     },
     "hubness": {"hubs": _hubness},
+    "modalities": {"texts against images": _modalities, "hubs of each kind": lambda part: _hubness(part.hubs)},
     "spread": {"how relevance is spread": _spread},
     "ceiling": {"what numbers about documents alone gain": _ceiling},
     "fisher": {"Fisher information (our construction, not the papers')": _fisher},

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offsphere.base.digests import digest_of_texts
+from offsphere.base.digests import digest_of_texts, hashing_beside
 from offsphere.base.errors import DataError
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.base.progress import Progress
@@ -72,11 +72,10 @@ class Filling:
                 if again:
                     self.collection.discard(block.ids)
                 again = False
-                if block.ids:
-                    self.collection.add(block.ids, block.rows)
+                with hashing_beside(digest, _bytes_of(block) if self.collection.resumable else b""):
+                    if block.ids:
+                        self.collection.add(block.ids, block.rows)
                 done, added = block.end, added + len(block.ids)
-                if self.collection.resumable:
-                    _update(digest, block)
                 self._keep(FillRecord(record.asked, done, added, digest.hexdigest(), finished=False))
                 if progress is not None:
                     progress(done, len(self.corpus.ids), "storing")
@@ -129,7 +128,7 @@ class Filling:
         digest = hashlib.sha256()
         if record.done:
             for block in stored_blocks(self.corpus, self.serving):
-                _update(digest, block)
+                digest.update(_bytes_of(block))
                 if block.end >= record.done:
                     break
         return digest
@@ -145,6 +144,6 @@ class Filling:
             write_sealed(self.folder / RECORD, record._asdict(), {})
 
 
-def _update(digest: hashlib._Hash, block: StoredBlock) -> None:
-    """Take a block into a digest."""
-    digest.update(np.ascontiguousarray(block.rows).data)
+def _bytes_of(block: StoredBlock) -> memoryview:
+    """The numbers of a block as they lie in memory."""
+    return np.ascontiguousarray(block.rows).data.cast("B")

@@ -76,7 +76,7 @@ class Strategy:
 
     def layout(self, corpus: Corpus) -> Layout:
         """What a collection for it is made for."""
-        width = self.serving.queries(corpus.vectors[:1]).shape[1]
+        width = self.serving.queries(corpus.asking[:1]).shape[1]
         return Layout(width, self.serving.metric, self.index, self.stored, placed_rows(corpus, self.serving))
 
     def open(self, engine: Engine, where: Target) -> Collection:

@@ -16,6 +16,7 @@ from offsphere.geometry.gradients import Gradients, measure_gradients
 from offsphere.geometry.hubness import Hubness, measure_hubness
 from offsphere.geometry.isotropy import Isotropy, measure_isotropy
 from offsphere.geometry.length import LengthSummary, measure_lengths
+from offsphere.geometry.modalities import Modalities, measure_modalities
 from offsphere.geometry.negatives import Negatives, measure_negatives
 from offsphere.geometry.relevance import Relevance, measure_relevance
 from offsphere.geometry.section import section, sections_of
@@ -46,6 +47,7 @@ class Geometry:
     negatives: Negatives | None = field(default=None, metadata=section(measure_negatives))
     dimensions: Sequence[Dimensions] = field(default=(), metadata=section(measure_dimensions))
     hubness: Sequence[Hubness] = field(default=(), metadata=section(measure_hubness))
+    modalities: Modalities | None = field(default=None, metadata=section(measure_modalities))
     spread: Spread | None = field(default=None, metadata=section(measure_spread))
     ceiling: Ceiling | None = field(default=None, metadata=section(measure_ceiling))
     fisher: Fisher | None = field(default=None, metadata=section(measure_fisher))

@@ -26,6 +26,8 @@ from offsphere.scoring.similarity.norm_gap import NormGap as NormGap
 from offsphere.scoring.similarity.overlap import Overlap as Overlap
 from offsphere.scoring.similarity.tanh import Tanh as Tanh
 from offsphere.scoring.similarity.radial_confidence import RadialConfidence as RadialConfidence
+from offsphere.scoring.similarity.log_prior import LogPrior as LogPrior
+from offsphere.scoring.similarity.length_prior import LengthPrior as LengthPrior
 # isort: on
 
 FAMILIES: Mapping[str, type[Similarity]] = MappingProxyType(
