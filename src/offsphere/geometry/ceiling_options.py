@@ -29,6 +29,8 @@ from offsphere.vectors.lengths import lengths as lengths_of
 
 BIAS_RIDGES = (0.3, 1.0, 4.0)  # on what is added to about twenty times a cosine
 SHARES = (0.25, 0.5, 0.75)  # of a document's nearness to queries that are taken away: CSLS takes half, NNN more
+POWERS = (0.5, 1.0)  # of a length, as a factor on the cosine: one is the dot product
+LENGTH_SHARES = (-0.1, 0.03, 0.1, 0.3)  # of a length over the mean, added to the cosine: what norm-mix does
 WEIGHT_RIDGES = (30.0, 100.0, 400.0)  # on logarithms of factors of it
 MOST_NUMBERS = 2**28  # in a copy of the documents: weights of larger corpora are not tried
 DOCUMENTS_AT_ONCE = 4_096  # whose cosines with all queries are in memory
@@ -97,6 +99,15 @@ def _free_weights(learner: Learner, train: Index) -> list[DocumentTerms]:
     return [free_weights(lists, learner.documents, ridge) for ridge in WEIGHT_RIDGES]
 
 
+def _plain_lengths(lengths: Array) -> list[DocumentTerms]:
+    """Length as scorers have it, which a curve fitted to few queries may miss: powers as factors, shares as biases."""
+    relative = lengths / (lengths[lengths > 0].mean() if (lengths > 0).any() else 1.0)
+    return [
+        *(DocumentTerms(relative**power, np.zeros(len(lengths))) for power in POWERS),
+        *(DocumentTerms(None, share * relative) for share in LENGTH_SHARES),
+    ]
+
+
 FAMILIES: Mapping[str, Learn] = MappingProxyType(
     {
         "prior": lambda at, train: [popularity(at.lists.only(train), at.wanted(train))],
@@ -105,7 +116,7 @@ FAMILIES: Mapping[str, Learn] = MappingProxyType(
         ],
         "bias": _free_biases,
         "weight": _free_weights,
-        LENGTH: lambda at, train: [curve_of_length(at.lists.only(train), at.lengths)],
+        LENGTH: lambda at, train: [curve_of_length(at.lists.only(train), at.lengths), *_plain_lengths(at.lengths)],
     }
 )
 
