@@ -24,6 +24,7 @@ ROOMS = (
     "data",
     "encode",
     "comparison",
+    "tokens",
     "geometry",
     "learning",
     "factors",

@@ -16,18 +16,25 @@ _HOME = {
     "scoring.adapter": "Adapter",
     "scoring.names": "parse_scorer",
     "scoring.scorer": "Scorer",
-    "scoring.similarity": "Angular Euclidean NormGap NormMix Overlap Polar RadialConfidence Tanh",
+    "scoring.similarity": "Angular Euclidean LengthPrior LogPrior NormGap NormMix Overlap Polar RadialConfidence Tanh",
     "scoring.standardize_queries": "standardize_queries",
-    "scoring.transforms": "Center DropTop Linear Standardize Whiten",
+    "scoring.transforms": "Center DropTop LayerNorm Linear ProjectMean Standardize Temper Whiten",
     "ranking.hub_bias": "csls nnn",
     "ranking.search": "TopK search",
     "data": "PairTask PairVectors RankingTask RankingVectors load_task load_vectors",
     "data.store": "Store open_store",
     "encode": "embed load_encoder",
-    "encode.embedded_task": "EmbeddedSource load_embedded",
+    "encode.embedded_task": "EmbeddedSource",
     "comparison.compare_scorers": "compare",
+    "comparison.bm25": "Bm25",
+    "comparison.fusion": "Fusion",
+    "comparison.judge": "Judge",
+    "comparison.run_file": "RunFile",
     "comparison.table": "Comparison",
-    "geometry": "Geometry measure measure_layers",
+    "tokens.token_rows": "TokenRows",
+    "comparison.thresholds": "Thresholds threshold",
+    "geometry": "Geometry measure measure_layers measure_words",
+    "data.image": "Image",
     "learning.ablation.ablate_adapters": "ablate",
     "learning.ablation.ablate_encoders": "ablate_encoder",
     "learning.adapters.adapt_vectors": "adapt",
@@ -35,9 +42,11 @@ _HOME = {
     "learning.encoders.contrastive": "ContrastiveLoss",
     "learning.encoders.encoder_dynamics": "Dynamics TextProbe",
     "learning.encoders.encoder_recipe": "EncoderRecipe",
+    "learning.encoders.image_towers": "image_tower",
     "learning.encoders.named_recipes": "recipe_with",
     "learning.encoders.prepare": "prepare settle",
     "learning.encoders.train_encoder": "train",
+    "learning.encoders.two_towers": "two_towers",
     "learning.loading": "load_parts",
     "scoring.training_record": "Training",
     "learning.ablation.ablation": "Ablation",
@@ -48,6 +57,8 @@ _HOME = {
     "factors.recommending": "hold_out recommend train_with_cosine",
     "factors.simulation": "simulate",
     "factors.stability": "stability",
+    "factors.link_vectors": "link_vectors",
+    "factors.task_source": "load_embedded task_source",
     "engines.collection_source": "CollectionSource",
     "engines.exporting": "Export export",
     "engines.model_folder": "export_model",
@@ -65,20 +76,26 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.auditing.run import Audit as Audit
     from offsphere.auditing.run import audit as audit
     from offsphere.base.errors import OffsphereError as OffsphereError
+    from offsphere.comparison.bm25 import Bm25 as Bm25
     from offsphere.comparison.compare_scorers import compare as compare
+    from offsphere.comparison.fusion import Fusion as Fusion
+    from offsphere.comparison.judge import Judge as Judge
+    from offsphere.comparison.run_file import RunFile as RunFile
     from offsphere.comparison.table import Comparison as Comparison
+    from offsphere.comparison.thresholds import Thresholds as Thresholds
+    from offsphere.comparison.thresholds import threshold as threshold
     from offsphere.data import PairTask as PairTask
     from offsphere.data import PairVectors as PairVectors
     from offsphere.data import RankingTask as RankingTask
     from offsphere.data import RankingVectors as RankingVectors
     from offsphere.data import load_task as load_task
     from offsphere.data import load_vectors as load_vectors
+    from offsphere.data.image import Image as Image
     from offsphere.data.store import Store as Store
     from offsphere.data.store import open_store as open_store
     from offsphere.encode import embed as embed
     from offsphere.encode import load_encoder as load_encoder
     from offsphere.encode.embedded_task import EmbeddedSource as EmbeddedSource
-    from offsphere.encode.embedded_task import load_embedded as load_embedded
     from offsphere.engines.collection_source import CollectionSource as CollectionSource
     from offsphere.engines.exporting import Export as Export
     from offsphere.engines.exporting import export as export
@@ -88,14 +105,18 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.factors.closed_form import Factors as Factors
     from offsphere.factors.closed_form import factorize as factorize
     from offsphere.factors.closed_form import original_space as original_space
+    from offsphere.factors.link_vectors import link_vectors as link_vectors
     from offsphere.factors.recommending import hold_out as hold_out
     from offsphere.factors.recommending import recommend as recommend
     from offsphere.factors.recommending import train_with_cosine as train_with_cosine
     from offsphere.factors.simulation import simulate as simulate
     from offsphere.factors.stability import stability as stability
+    from offsphere.factors.task_source import load_embedded as load_embedded
+    from offsphere.factors.task_source import task_source as task_source
     from offsphere.geometry import Geometry as Geometry
     from offsphere.geometry import measure as measure
     from offsphere.geometry import measure_layers as measure_layers
+    from offsphere.geometry import measure_words as measure_words
     from offsphere.learning.ablation.ablate_adapters import ablate as ablate
     from offsphere.learning.ablation.ablate_encoders import ablate_encoder as ablate_encoder
     from offsphere.learning.ablation.ablation import Ablation as Ablation
@@ -111,10 +132,12 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.learning.encoders.encoder_dynamics import Dynamics as Dynamics
     from offsphere.learning.encoders.encoder_dynamics import TextProbe as TextProbe
     from offsphere.learning.encoders.encoder_recipe import EncoderRecipe as EncoderRecipe
+    from offsphere.learning.encoders.image_towers import image_tower as image_tower
     from offsphere.learning.encoders.named_recipes import recipe_with as recipe_with
     from offsphere.learning.encoders.prepare import prepare as prepare
     from offsphere.learning.encoders.prepare import settle as settle
     from offsphere.learning.encoders.train_encoder import train as train
+    from offsphere.learning.encoders.two_towers import two_towers as two_towers
     from offsphere.learning.loading import load_parts as load_parts
     from offsphere.ranking.hub_bias import csls as csls
     from offsphere.ranking.hub_bias import nnn as nnn
@@ -125,6 +148,8 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.scoring.scorer import Scorer as Scorer
     from offsphere.scoring.similarity import Angular as Angular
     from offsphere.scoring.similarity import Euclidean as Euclidean
+    from offsphere.scoring.similarity import LengthPrior as LengthPrior
+    from offsphere.scoring.similarity import LogPrior as LogPrior
     from offsphere.scoring.similarity import NormGap as NormGap
     from offsphere.scoring.similarity import NormMix as NormMix
     from offsphere.scoring.similarity import Overlap as Overlap
@@ -135,9 +160,13 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.scoring.training_record import Training as Training
     from offsphere.scoring.transforms import Center as Center
     from offsphere.scoring.transforms import DropTop as DropTop
+    from offsphere.scoring.transforms import LayerNorm as LayerNorm
     from offsphere.scoring.transforms import Linear as Linear
+    from offsphere.scoring.transforms import ProjectMean as ProjectMean
     from offsphere.scoring.transforms import Standardize as Standardize
+    from offsphere.scoring.transforms import Temper as Temper
     from offsphere.scoring.transforms import Whiten as Whiten
+    from offsphere.tokens.token_rows import TokenRows as TokenRows
     from offsphere.vectors.moments import Moments as Moments
 else:  # a type checker that saw this would believe in any name
 

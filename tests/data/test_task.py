@@ -12,6 +12,7 @@ import offsphere as osp
 from offsphere.base.arrays import Index
 from offsphere.base.cache import Memo
 from offsphere.base.errors import DataError, ParameterError, VectorError
+from offsphere.data.grouping import Grouping
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgment, Judgments
 from offsphere.data.task import NO_PAIRS, Task, TaskSide, TaskVectors, check_counts, check_kind, items_of
@@ -32,9 +33,10 @@ def ranking_task(split="dev") -> osp.RankingTask:
         Judgment("q1", "d2", -1.0),
         Judgment("q2", "d4", 0.0),
     ]
-    task = osp.RankingTask.build("small", queries, documents, judged, split=split)
+    hops = [Grouping("hops", ["2", "2", "9", "3"]), Grouping("type", ["a", "b", "c", "a"])]
+    task = osp.RankingTask.build("small", queries, documents, judged, split=split, groups=hops)
     excluded = Judgments.of(np.array([1, 2]), np.array([4, 0]), np.ones(2), 3, 5)
-    return replace(task, excluded=excluded)
+    return replace(task, excluded=excluded, notes=("a note", "a second one"))
 
 
 def pair_task(split=None) -> osp.PairTask:
@@ -93,6 +95,8 @@ def test_summaries_and_what_was_left_out():
     assert task.summary() == {
         "name": "small",
         "kind": "ranking",
+        "family": "retrieval",
+        "symmetric": False,
         "split": "dev",
         "queries": 3,
         "documents": 5,
@@ -101,8 +105,12 @@ def test_summaries_and_what_was_left_out():
         "judgments_ignored": 0,
         "judgments_made": None,
     }
-    assert task.warnings() == ["1 judged queries have no relevant document and are left out"]
+    left_out = "1 judged queries have no relevant document and are left out"
+    assert task.warnings() == ["a note", "a second one", left_out]
     assert task.info() == task.summary() | {
+        "exchange": "a query asks, a document answers: they cannot be exchanged",
+        "groups_by_hops": "2 2, 3 1",
+        "groups_by_type": "a 2, b 1",
         "relevant_per_query": 1.0,
         "query_words_mean": 4 / 3,
         "query_texts_empty": 0,
@@ -110,9 +118,17 @@ def test_summaries_and_what_was_left_out():
         "document_texts_empty": 1,
     }
     pairs = pair_task()
-    assert pairs.summary() == {"name": "pairs", "kind": "pairs", "split": None, "pairs": 4}
+    assert pairs.summary() == {
+        "name": "pairs",
+        "kind": "pairs",
+        "family": "pairs",
+        "symmetric": True,
+        "split": None,
+        "pairs": 4,
+    }
     assert pairs.warnings() == []
     assert pairs.info() == pairs.summary() | {
+        "exchange": "left and right mean the same to each other: they may be exchanged",
         "lowest_gold": 0.0,
         "highest_gold": 5.0,
         "left_words_mean": 1.25,
@@ -191,6 +207,7 @@ def test_a_part_of_a_ranking_has_its_queries_in_the_order_asked_for():
     assert as_lists(part.positives()) == [[0, 1], [1, 1]]
     assert as_lists(part.judged_negatives()) == [[1], [0]]
     assert as_lists(part.excluded_pairs()) == [[0], [0]]
+    assert part.groups == [Grouping("hops", ["3", "2"]), Grouping("type", ["a", "a"])]
     assert (part.split, part.units, len(part.document_ids)) == ("part", 2, 5)
     assert part.sides[0].stored_as == "queries-part"
     assert ranking_task().only(np.array([0])).split == "dev"

@@ -772,6 +772,58 @@ class QrelsAlone:
         return _qrels(folder / "qrels.tsv")
 
 
+@subject("TREC run")
+class TrecRun:
+    @staticmethod
+    def write(folder):
+        (folder / "theirs.run").write_text("q1 Q0 d1 1 2.5 x\nq1 Q0 d0 2 1e-3 x\nq2 Q0 d2 1 -7 x\n")
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data.formats.run_files import read_run
+
+        return sorted((found.query, found.document, found.score) for found in read_run(folder / "theirs.run"))
+
+    @staticmethod
+    def reference(folder):
+        lines = (folder / "theirs.run").read_text("utf-8-sig").split("\n")
+        by_tabs = [line.split("\t") if line.count("\t") == 5 else line.split() for line in lines if line.strip()]
+        return sorted((fields[0].strip(), fields[2].strip(), float(fields[4])) for fields in by_tabs)
+
+
+@subject("ranx run")
+class RanxRun:
+    @staticmethod
+    def write(folder):
+        (folder / "theirs.json").write_text(json.dumps({"q1": {"d1": 2.5, "d0": 1}, "q2": {"d2": -7.0}}))
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data.formats.run_files import read_run
+
+        return sorted((found.query, found.document, found.score) for found in read_run(folder / "theirs.json"))
+
+    @staticmethod
+    def reference(folder):
+        run = json.loads((folder / "theirs.json").read_text("utf-8-sig"))
+        return sorted((query, name, float(score)) for query, found in run.items() for name, score in found.items())
+
+
+@subject("threshold of a scorer")
+class SavedThreshold:
+    @staticmethod
+    def write(folder):
+        from offsphere.scoring.cut import Cut
+
+        Cut(0.25, "a promise", "key").save(folder)
+
+    @staticmethod
+    def read(folder):
+        from offsphere.scoring.cut import Cut
+
+        return Cut.load(folder, "key")
+
+
 def _text_pairs(task):
     positives = zip(*task.positives(), strict=True)
     return sorted((task.query_texts[q], task.document_texts[d]) for q, d in positives)

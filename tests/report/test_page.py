@@ -102,6 +102,7 @@ def test_it_draws_everything_and_asks_nobody(browser, page_file, width, scheme):
     tracks = {"cosines", "scatter", "track-lengths", "anisotropy", "effect", "uniformity", "spread", "exponents"}
     tracks |= {"scale"}
     expected = {"forest", "sweep", "lengths", "text-length", "spectrum", "dimensions", "hubs", "differences"}
+    expected |= {"ceiling"}
     assert set(marks) == expected | {"learned", "grid"} | tracks | {f"grid-{name}" for name in tracks}
     assert all(count > 0 for count in marks.values()), marks
     assert messages == []

@@ -20,6 +20,7 @@ from offsphere.scoring.similarity import DOT
 from offsphere.statistics.metrics import parse_metric
 
 VERDICT: tuple[Topic, ...] = ("scorer", "length", "expectation")  # the topics whose first finding is told first
+AFTER: tuple[Topic, ...] = ("ceiling", "deployed")  # all of whose findings follow
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -29,8 +30,8 @@ class Advice:
     Attributes:
         scorer: The recommended scorer, fitted: what one deploys.
         name: Its name.
-        verdict: Three sentences: which scorer, what length carries, and what one would have expected; then those on
-            the index that is in use, where one was looked at.
+        verdict: Three sentences: which scorer, what length carries, and what one would have expected; then what
+            anything about documents alone is worth, where that was measured, and the index in use, where one was seen.
         findings: Every sentence, with its topic and the numbers it rests on.
         settings: What to set in each search engine.
         symmetric: Whether the two sides could be exchanged.
@@ -69,7 +70,8 @@ class Advice:
         """The findings on one topic.
 
         Args:
-            topic: ``scorer``, ``length``, ``expectation``, ``deployed``, ``training`` or ``wrong``.
+            topic: ``scorer``, ``lists``, ``length``, ``expectation``, ``ceiling``, ``deployed``, ``training`` or
+                ``wrong``.
 
         Returns:
             Its findings, the most important first.
@@ -101,7 +103,7 @@ def advise(
     Args:
         table: What ``compare`` found.
         shape: What ``measure`` found on the same task.
-        symmetric: Whether the two sides could be exchanged; unless said, those of pairs can and those of rankings not.
+        symmetric: Whether the two sides could be exchanged; unless said, as the family of the task has it.
         declared: The similarity that the model says it is to be scored with.
         deployment: What is known of the index in use, whose vectors these are.
 
@@ -129,7 +131,7 @@ def advise(
     """
     if isinstance(table, Geometry) and isinstance(shape, Comparison):
         raise ParameterError("advise(shape, table) is the wrong way round: write advise(table, shape)")
-    symmetric = table.task["kind"] == "pairs" if symmetric is None else symmetric
+    symmetric = bool(table.task.get("symmetric")) if symmetric is None else symmetric
     choice = recommend(table)
     case = Case(table, shape, choice, symmetric, declared, deployment)
     findings = findings_of(case)
@@ -140,7 +142,7 @@ def advise(
         name=choice.name,
         verdict=[
             *(next(finding.sentence for finding in findings if finding.topic == topic) for topic in VERDICT),
-            *(finding.sentence for finding in findings if finding.topic == "deployed"),
+            *(finding.sentence for finding in findings if finding.topic in AFTER),
         ],
         findings=findings,
         settings=engine_settings(served, "query" if parse_metric(table.metric).agreement == "query" else "order"),

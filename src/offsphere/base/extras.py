@@ -16,6 +16,8 @@ PACKAGES = {
     "yaml": ("pyyaml", "models"),
     "huggingface_hub": ("huggingface_hub", "models"),
     "datasets": ("datasets", "hub"),
+    "PIL": ("pillow", "images"),
+    "kornia": ("kornia", "images"),
     "tokenizers": ("tokenizers", "static"),
     "wordllama": ("wordllama", "static"),
     "faiss": ("faiss-cpu", "faiss"),
@@ -31,6 +33,7 @@ PACKAGES = {
     "duckdb": ("duckdb", "duckdb"),
     "apsw": ("apsw", "sqlite"),
     "sqlite_vec": ("sqlite-vec", "sqlite"),
+    "bm25s": ("bm25s", "bm25"),
 }
 
 

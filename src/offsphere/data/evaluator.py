@@ -9,7 +9,9 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index, Vectors
 from offsphere.base.cache import Memo
+from offsphere.data.scored_lists import ScoredLists
 from offsphere.ranking.reranking import TwoSteps
+from offsphere.ranking.search import TopK
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import Evaluation
 from offsphere.statistics.metrics import Metric
@@ -61,6 +63,10 @@ class Evaluator(Protocol):
         """Measure each scorer, with whatever parameters it has."""
         ...
 
+    def list_values(self, lists: Sequence[ScoredLists]) -> list[Array]:
+        """Measure lists that some other system made, as the lists of a scorer are measured."""
+        ...
+
     @property
     def memo(self) -> Memo:
         """Where measurements that took long are kept."""
@@ -73,6 +79,25 @@ class TwoStepEvaluator(Protocol):
 
     def two_step_values(self, searches: Sequence[TwoSteps]) -> list[Array]:
         """Measure each search, whatever its two scorers are."""
+        ...
+
+
+@runtime_checkable
+class JudgedEvaluator(Protocol):
+    """What shows the lists of a scorer with the judgments of what is in them, where a task has lists."""
+
+    @property
+    def folds(self) -> Index:
+        """The fold of each query."""
+        ...
+
+    @property
+    def searched(self) -> Vectors:
+        """The vectors of the documents."""
+        ...
+
+    def judged_lists(self, scorer: Scorer, depth: int) -> tuple[TopK, Array]:
+        """Search for all queries: what is found, and the grade of each document, zero where it was not judged."""
         ...
 
 

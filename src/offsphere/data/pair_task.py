@@ -12,7 +12,8 @@ from offsphere.base.arrays import Array, Counts, Flags, Index, Vectors
 from offsphere.base.cache import Memo
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
-from offsphere.data.items import Item, pick
+from offsphere.data.family import PAIRS
+from offsphere.data.items import Item, as_items, pick
 from offsphere.data.pair_evaluator import PairEvaluator
 from offsphere.data.task import (
     NO_PAIRS,
@@ -34,7 +35,7 @@ SIMILAR_FROM = 0.8  # of the way from the lowest gold score to the highest; 4 of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairTask:
-    """Pairs of texts, or of vectors alone, and how similar people say they are.
+    """Pairs of texts or images, or of vectors alone, and how similar people say they are.
 
     Attributes:
         name: What the task is called in tables.
@@ -69,6 +70,8 @@ class PairTask:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be correlated with: it takes at least three pairs whose gold scores differ."""
+        for side in ("left_texts", "right_texts"):
+            object.__setattr__(self, side, as_items(getattr(self, side)))
         if not np.isfinite(self.gold).all():
             row = int(np.flatnonzero(~np.isfinite(self.gold))[0])
             raise DataError(f"{self.name}: the gold score of pair {row} is not finite")
@@ -142,11 +145,19 @@ class PairTask:
 
     def summary(self) -> dict[str, Any]:
         """Names and counts, as they stand in every output."""
-        return {"name": self.name, "kind": "pairs", "split": self.split, "pairs": len(self.gold)}
+        return {
+            "name": self.name,
+            "kind": "pairs",
+            "family": PAIRS.name,
+            "symmetric": self.symmetric,
+            "split": self.split,
+            "pairs": len(self.gold),
+        }
 
     def info(self) -> dict[str, Any]:
         """The summary, the range of the gold scores, and how long the texts are."""
-        gold = {"lowest_gold": float(self.gold.min()), "highest_gold": float(self.gold.max())}
+        gold: dict[str, Any] = {"exchange": PAIRS.exchange}
+        gold |= {"lowest_gold": float(self.gold.min()), "highest_gold": float(self.gold.max())}
         left, right = self.sides
         return self.summary() | gold | words_per_item(left) | words_per_item(right)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from offsphere.base.arrays import Counts, Flags, Index, Vectors
 from offsphere.base.cache import Memo
 from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
-from offsphere.data.items import Item, ItemList, pick
+from offsphere.data.family import RETRIEVAL, Family
+from offsphere.data.grouping import Grouping, groups_in_words
+from offsphere.data.items import Item, ItemList, as_items, pick
 from offsphere.data.judgments import Judgment, Judgments
 from offsphere.data.numbering import number_judgments, row_numbers
 from offsphere.data.ranking_evaluator import RankingEvaluator
@@ -52,6 +54,11 @@ class RankingTask:
         ignored: How many judgments are for unknown queries or documents.
         made: How the judgments were made, where no human judged.
         excluded: What a query must not get, with a grade above zero: what a user has already, or the query itself.
+        notes: A sentence for everything that was left out or converted while the items were read.
+        documents_apart: Whether each split has documents of its own, so that their vectors are kept apart.
+        reversed: Whether what was searched asks now, so that vectors of the other direction are kept apart.
+        family: What the two sides are to each other.
+        groups: How the data groups its queries, a label each: hops, type, ...
 
     Example:
         >>> import offsphere as osp
@@ -74,6 +81,11 @@ class RankingTask:
     ignored: int = 0
     made: str | None = None
     excluded: Judgments | None = None
+    notes: Sequence[str] = ()
+    documents_apart: bool = False
+    reversed: bool = False
+    family: Family = RETRIEVAL
+    groups: Sequence[Grouping] = ()
 
     @classmethod
     def build(
@@ -86,7 +98,8 @@ class RankingTask:
         split: str | None = None,
         ignore_missing: bool = False,
         made: str | None = None,
-    ) -> RankingTask:
+        groups: Sequence[Grouping] = (),
+    ) -> Self:
         """Make a task from lists: number queries and documents, check the judgments, leave out queries without any.
 
         Args:
@@ -97,6 +110,7 @@ class RankingTask:
             split: Which part of the data this is.
             ignore_missing: Go on without judgments for queries or documents that are not listed.
             made: How the judgments were made, where no human judged.
+            groups: Groupings of all queries that the data lists, a label each.
 
         Returns:
             The task with those of the queries that have a relevant document.
@@ -139,19 +153,20 @@ class RankingTask:
             query_ids=pick(queries.ids, rows),
             document_ids=documents.ids,
             judgments=judgments.only(rows),
-            query_texts=pick(queries.items, rows),
-            document_texts=documents.items,
+            query_texts=pick(as_items(queries.items), rows),
+            document_texts=as_items(documents.items),
             split=split,
             listed_query_ids=queries.ids,
             left_out=len(judged_queries) - len(rows),
             ignored=len(missing),
             made=made,
+            groups=[grouping.only(rows) for grouping in groups],
         )
 
     @classmethod
     def from_judgments(
         cls, judgments: Mapping[str, Mapping[str, float]], document_ids: Sequence[str], name: str = "task"
-    ) -> RankingTask:
+    ) -> Self:
         """Make a task without texts from a dictionary, as pytrec_eval and ranx hold judgments.
 
         Args:
@@ -194,8 +209,8 @@ class RankingTask:
 
     @property
     def symmetric(self) -> bool:
-        """Queries and documents play different roles, so that they cannot be exchanged."""
-        return False
+        """Whether both sides play one role, as nodes of a graph do; queries and documents do not."""
+        return self.family.one_role
 
     @property
     def usual_metric(self) -> str:
@@ -209,20 +224,35 @@ class RankingTask:
 
     def fits(self, metric: Metric) -> bool:
         """Whether a metric is one of rankings."""
-        return metric.kind != "pairs"
+        return metric.kind != "pairs" and metric.general
 
     @property
     def sides(self) -> tuple[TaskSide, TaskSide]:
         """The queries, which ask, and the documents, which are asked for."""
-        queries = TaskSide(
-            name="query",
-            plural="queries",
-            stored_as=of_split("queries", self.split),
-            ids=self.query_ids,
-            items=self.query_texts,
-            listed=self.listed_query_ids,
+        queries, documents = ("queries-reversed", "documents-reversed") if self.reversed else ("queries", "documents")
+        return (
+            TaskSide(
+                name="query",
+                plural=queries,
+                stored_as=of_split(queries, self.split),
+                ids=self.query_ids,
+                items=self.query_texts,
+                listed=self.listed_query_ids,
+                made_from_other=self.queries_from_documents,
+            ),
+            TaskSide(
+                name="document",
+                plural=documents,
+                stored_as=of_split(documents, self.split) if self.documents_apart else documents,
+                ids=self.document_ids,
+                items=self.document_texts,
+            ),
         )
-        return queries, TaskSide("document", "documents", "documents", self.document_ids, self.document_texts)
+
+    @property
+    def queries_from_documents(self) -> Callable[[Vectors], Vectors] | None:
+        """What makes the queries' vectors of the documents'; nothing, unless they are linked."""
+        return None
 
     def positives(self) -> tuple[Index, Index]:
         """Rows of every query with each of its relevant documents."""
@@ -251,6 +281,8 @@ class RankingTask:
         return {
             "name": self.name,
             "kind": "ranking",
+            "family": self.family.name,
+            "symmetric": self.symmetric,
             "split": self.split,
             "queries": len(self.query_ids),
             "documents": len(self.document_ids),
@@ -262,20 +294,21 @@ class RankingTask:
 
     def info(self) -> dict[str, Any]:
         """The summary, how many relevant documents a query has, and how long the texts are."""
-        relevant = {"relevant_per_query": float(self.judgments.relevant.mean())}
+        known: dict[str, Any] = {"exchange": self.family.exchange} | groups_in_words(self.groups)
+        known["relevant_per_query"] = float(self.judgments.relevant.mean())
         query, document = self.sides
-        return self.summary() | relevant | words_per_item(query) | words_per_item(document)
+        return self.summary() | known | words_per_item(query) | words_per_item(document)
 
     def warnings(self) -> list[str]:
         """A sentence for each kind of data that was left out."""
-        sentences = []
+        sentences = list(self.notes)
         if self.left_out:
             sentences.append(f"{self.left_out} judged queries have no relevant document and are left out")
         if self.ignored:
             sentences.append(f"{self.ignored} judgments are for unknown queries or documents and are ignored")
         return sentences
 
-    def only(self, rows: Index, split: str | None = None) -> RankingTask:
+    def only(self, rows: Index, split: str | None = None) -> Self:
         """The same task with some of its queries, among all documents.
 
         Args:
@@ -299,6 +332,7 @@ class RankingTask:
             judgments=self.judgments.only(rows),
             excluded=self.excluded.only(rows) if self.excluded is not None else None,
             split=split or self.split,
+            groups=[grouping.only(rows) for grouping in self.groups],
         )
 
     def rows_apart(self, share: float, seed: int, *, by_document: bool = False) -> tuple[Index, Index]:
@@ -308,7 +342,7 @@ class RankingTask:
 
     def parts(
         self, shares: Mapping[str, float] = DEFAULT_SHARES, *, seed: int = 0, by_document: bool = False
-    ) -> dict[str, RankingTask]:
+    ) -> dict[str, Self]:
         """Deal the queries out to parts, such as train, dev and test.
 
         Args:
@@ -338,16 +372,16 @@ class RankingTask:
         groups = linked_queries(self.judgments) if by_document else np.arange(len(self.query_ids))
         return deal_out(groups, shares, seed, self.name)
 
-    def with_fewer_documents(self, most: int, seed: int) -> RankingTask:
+    def with_fewer_documents(self, most: int, seed: int) -> Self:
         """The same queries among at most so many documents: all that are judged, and others at random."""
         if len(self.document_ids) <= most:
             return self
         judged = np.unique(self.judgments.documents)
         free = np.setdiff1d(np.arange(len(self.document_ids)), judged)
         extra = np.random.default_rng(seed).permutation(free)[: max(0, most - len(judged))]
-        return self._with_documents(np.sort(np.concatenate([judged, extra])))
+        return self.among_documents(np.sort(np.concatenate([judged, extra])))
 
-    def only_documents(self, rows: Index) -> RankingTask:
+    def only_documents(self, rows: Index) -> Self:
         """The same task among some of its documents, as if the others had never been listed.
 
         Args:
@@ -367,7 +401,7 @@ class RankingTask:
             >>> part, part.left_out, part.ignored
             (RankingTask(task: 1 queries, 1 documents), 1, 1)
         """
-        part = self._with_documents(rows)
+        part = self.among_documents(rows)
         kept = np.flatnonzero(part.judgments.relevant > 0)
         if not len(kept):
             raise DataError(f"{self.name}: none of the {len(rows):,} documents that are left is relevant to any query")
@@ -377,7 +411,37 @@ class RankingTask:
             ignored=self.ignored + len(self.judgments.grades) - len(part.judgments.grades),
         )
 
-    def _with_documents(self, rows: Index) -> RankingTask:
+    def turned(self) -> RankingTask:
+        """The same judgments the other way round: documents ask for the queries that they are relevant to.
+
+        So images ask for their captions where captions asked for images.
+
+        Returns:
+            The task with those of the documents that are relevant to some query.
+
+        Example:
+            >>> import offsphere as osp
+            >>> task = osp.RankingTask.from_judgments({"q1": {"d2": 1}, "q2": {"d2": 1}}, ["d1", "d2"], "small")
+            >>> turned = task.turned()
+            >>> turned, turned.query_ids
+            (RankingTask(small reversed: 1 queries, 2 documents), ['d2'])
+        """
+        rows = np.flatnonzero(self.judgments.relevant_to_any)
+        return replace(
+            self,
+            name=f"{self.name} reversed",
+            query_ids=pick(self.document_ids, rows),
+            document_ids=self.query_ids,
+            judgments=self.judgments.turned().only(rows),
+            query_texts=pick(self.document_texts, rows),
+            document_texts=self.query_texts,
+            listed_query_ids=self.document_ids,
+            excluded=self.excluded.turned().only(rows) if self.excluded is not None else None,
+            documents_apart=True,
+            reversed=not self.reversed,
+        )
+
+    def among_documents(self, rows: Index) -> Self:
         """The same queries among some of the documents."""
         return replace(
             self,
@@ -437,7 +501,7 @@ class RankingTask:
     ) -> RankingEvaluator:
         """What measures scorers on this task: one exact search for all of them, then the metric."""
         return RankingEvaluator(
-            judgments=self.judgments,
+            judgments=self.judged_by(metric),
             excluded=self.excluded,
             vectors=self._checked(vectors),
             document_ids=self.document_ids,
@@ -446,6 +510,10 @@ class RankingTask:
             progress=progress,
             memo=memo or Memo(),
         )
+
+    def judged_by(self, metric: Metric) -> Judgments:  # noqa: ARG002  # other tasks have more than one kind
+        """What says which documents are right under a metric: the judgments."""
+        return self.judgments
 
     def _checked(self, vectors: TaskVectors) -> RankingVectors:
         task_vectors = check_kind(self, vectors, RankingVectors)

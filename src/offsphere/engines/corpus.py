@@ -22,6 +22,11 @@ class Corpus(NamedTuple):
     ids: Sequence[str]
     queries: Vectors | None = None
 
+    @property
+    def asking(self) -> Vectors:
+        """What a collection is asked with to try it: the queries, or documents where there are none."""
+        return self.queries if self.queries is not None and len(self.queries) else self.vectors
+
     @classmethod
     def of(
         cls,
@@ -42,7 +47,7 @@ class Corpus(NamedTuple):
 
         Raises:
             DataError: There is no such folder or file, or no documents in it, or an id repeats or is no text.
-            VectorError: There are not as many ids as vectors, or queries have another dimension.
+            VectorError: There are not as many ids as vectors, or queries are no rows.
 
         Example:
             >>> import numpy as np
@@ -76,8 +81,8 @@ class Corpus(NamedTuple):
         if len(set(names)) < len(names):
             raise DataError("an id of the documents stands there twice: engines know documents by their ids")
         _check_letters(names)
-        if queries is not None and (np.ndim(queries) != 2 or queries.shape[1] != documents.shape[1]):  # noqa: PLR2004
-            raise VectorError(f"queries of shape {np.shape(queries)}, documents have {documents.shape[1]} dimensions")
+        if queries is not None and np.ndim(queries) != 2:  # noqa: PLR2004
+            raise VectorError(f"queries of shape {np.shape(queries)}: give a row a query, (queries, dimensions)")
         return cls(documents, names, queries)
 
 

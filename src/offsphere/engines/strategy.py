@@ -80,7 +80,7 @@ class Strategy:
         Raises:
             OffsphereError: There is nothing to store.
         """
-        width, rows = self.serving.queries(corpus.vectors[:1]).shape[1], placed_rows(corpus, self.serving)
+        width, rows = self.serving.queries(corpus.asking[:1]).shape[1], placed_rows(corpus, self.serving)
         if not rows:
             raise OffsphereError(
                 f"no document has a place in the ranking by {self.serving.scorer.name}, so there is nothing to store"

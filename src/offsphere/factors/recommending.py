@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,15 +11,16 @@ from scipy import sparse
 from scipy.stats import spearmanr
 
 from offsphere.base.arrays import Flags, Index
-from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.plain import plain
 from offsphere.base.short_repr import short_repr
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.row import ALPHA
 from offsphere.comparison.row_tests import RESAMPLES
 from offsphere.comparison.table import Comparison
+from offsphere.data.family import RECOMMENDATION
+from offsphere.data.holding_out import SHARE, take_share
 from offsphere.data.judgments import Judgments
-from offsphere.data.ranking_task import RankingTask
+from offsphere.data.linked_task import LinkedTask
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.factors.closed_form import Factors
 from offsphere.factors.interactions import interaction_matrix
@@ -27,7 +28,6 @@ from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.significance import bootstrap_means, holm, interval, randomization_test
 
-SHARE, FEWEST = 0.2, 5  # of a user's interactions that are held out, if there are so many
 SCORERS = ("dot", "half")
 THIRDS = ("few", "some", "many")
 
@@ -43,7 +43,7 @@ class HeldOutInteractions:
     """
 
     train: sparse.csr_array
-    task: RankingTask
+    task: LinkedTask
     users: Index  # the row of each of the task's users
 
     __repr__ = short_repr
@@ -128,32 +128,22 @@ def hold_out(interactions: Any, share: float = SHARE, seed: int = 0, most_users:
         >>> int(interactions.sum()), held.train.nnz, held.task.units
         (162, 139, 22)
     """
-    if not 0 < share < 1 or most_users < 1:
-        raise ParameterError(f"share = {share}, most_users = {most_users}: a share between 0 and 1, at least one user")
     matrix = interaction_matrix(interactions)
-    counts = np.diff(matrix.indptr)
-    able = np.flatnonzero(counts >= FEWEST)
-    if not len(able):
-        raise DataError(f"no user has {FEWEST} interactions, so none can be held out")
-    rng = np.random.default_rng(seed)
-    users = np.sort(rng.permutation(able)[:most_users])
-    taken = np.zeros(matrix.nnz, np.bool_)
-    for user in users.tolist():
-        start, count = int(matrix.indptr[user]), int(counts[user])
-        taken[start + rng.choice(count, max(1, round(share * count)), replace=False)] = True
+    counts = np.diff(matrix.indptr).astype(np.int64)
+    held = take_share(counts, share, seed, most_users)
     rows = np.repeat(np.arange(matrix.shape[0]), counts)
-    kept = ~taken
+    kept = ~held.taken
     train = sparse.csr_array((matrix.data[kept], (rows[kept], matrix.indices[kept])), shape=matrix.shape)
-    query = np.full(matrix.shape[0], -1)  # of each user; none for those who are not asked
-    query[users] = np.arange(len(users))
-    left = kept & (query[rows] >= 0)
-    sizes = (len(users), matrix.shape[1])
-    judgments, excluded = (
-        Judgments.of(query[rows[flags]], matrix.indices[flags].astype(np.int64), np.ones(int(flags.sum())), *sizes)
-        for flags in (taken, left)
+    known, wanted = (
+        Judgments.of(rows[flags], matrix.indices[flags].astype(np.int64), matrix.data[flags], *matrix.shape)
+        for flags in (kept, held.taken)
     )
-    ids, items = [f"user {user}" for user in users.tolist()], [f"item {item}" for item in range(matrix.shape[1])]
-    return HeldOutInteractions(train, RankingTask("interactions", ids, items, judgments, excluded=excluded), users)
+    wanted = replace(wanted, grades=np.ones_like(wanted.grades))
+    users, items = (
+        [f"{side} {row}" for row in range(count)] for side, count in zip(("user", "item"), matrix.shape, strict=True)
+    )
+    task = LinkedTask.of_links("interactions", users, items, known, wanted, RECOMMENDATION)
+    return HeldOutInteractions(train, task, held.sources)
 
 
 def recommend(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from offsphere.comparison.table import Comparison
+from offsphere.comparison.units import unit_of
 from offsphere.statistics.metrics import parse_metric
 
 
@@ -15,8 +16,8 @@ def how_measured(table: Comparison) -> list[str]:
     Returns:
         Sentences; each is true of this comparison.
     """
-    unit = "pairs" if table.task["kind"] == "pairs" else "queries"
-    over = "" if table.task["kind"] == "pairs" else ", over all documents"
+    unit = unit_of(table.task)
+    over = ", over all documents" if unit == "queries" else ""
     pooled = parse_metric(table.metric).kind == "pooled"
     values = f"Free parameters were chosen by {table.folds}-fold cross-validation, and values are of held-out {unit}."
     test = "the same bootstrap" if pooled else "a paired randomisation test, random signs for the differences"

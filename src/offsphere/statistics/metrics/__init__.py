@@ -25,6 +25,9 @@ _RANKING: Mapping[str, Callable[..., object]] = MappingProxyType(
         "precision": ranking.precision,
         "map": ranking.average_precision,
         "success": ranking.success,
+        "full-recall": ranking.full_recall,
+        "knn": ranking.vote,
+        "answer-recall": ranking.success,
     }
 )
 _POOLED: Mapping[str, Callable[..., object]] = MappingProxyType(
@@ -40,6 +43,7 @@ _CONTRIBUTIONS: Mapping[str, Callable[..., object]] = MappingProxyType(
         "kendall": pairs.kendall_contributions,
     }
 )
+_SPECIAL = ("knn", "answer-recall")  # which only tasks with classes, or with answers, have
 DEEPEST_DIGITS = 7  # of the depth of a ranking
 
 
@@ -71,6 +75,11 @@ class Metric:
     def name(self) -> str:
         """The name as it is typed: ``ndcg@10``."""
         return f"{self.label}@{self.depth}" if self.depth else self.label
+
+    @property
+    def general(self) -> bool:
+        """Whether judgments are all it needs; others need what only some tasks have."""
+        return self.label not in _SPECIAL
 
     @property
     def agreement(self) -> Agreement:

@@ -48,6 +48,16 @@ def success(gains: Array, ideal: Array, k: int) -> Array:
     return np.asarray((gains[:, :k] > 0).any(axis=1), dtype=np.float64)
 
 
+def full_recall(gains: Array, ideal: Array, k: int) -> Array:
+    """Give one if all relevant documents are among the first k, else zero: every hop of a question is supported."""
+    return np.asarray(recall(gains, ideal, k) == 1, dtype=np.float64)
+
+
+def vote(gains: Array, ideal: Array, k: int) -> Array:
+    """Give one if the first k vote for the right class, where ``gains`` tells so for each number of voters."""
+    return np.asarray(gains[:, min(k, gains.shape[1]) - 1], dtype=np.float64)
+
+
 def _discounted_gain(grades: Array) -> Array:
     """Sum the grades, each divided by the logarithm of its rank plus one."""
     return np.asarray((grades / np.log2(np.arange(2, grades.shape[1] + 2))).sum(axis=1))

@@ -1,0 +1,26 @@
+"""What a comparison's values are means over, by the summary of its task: queries, pairs or episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def unit_of(task: Mapping[str, Any]) -> str:
+    """What the units of a task are called."""
+    return str(task.get("unit") or ("pairs" if task["kind"] == "pairs" else "queries"))
+
+
+def units_in_all(task: Mapping[str, Any]) -> int:
+    """How many units a task has."""
+    return int(task[unit_of(task)])
+
+
+def size_of_task(task: Mapping[str, Any]) -> str:
+    """The sizes of a task for people: ``300 queries, 5,183 documents``."""
+    if task["kind"] == "episodes":
+        drawn = f"{task['ways']}-way {task['shots']}-shot of {task['classes']} classes"
+        return f"{task['episodes']:,} episodes, {drawn}"
+    if task["kind"] == "pairs":
+        return f"{task['pairs']:,} pairs"
+    return f"{task['queries']:,} queries, {task['documents']:,} documents"
