@@ -150,7 +150,7 @@ def test_a_promise_that_no_threshold_keeps_is_told(copies):
 def test_pairs_have_nothing_to_show():
     task = osp.PairTask("pairs", np.arange(30.0))
     rows = np.random.default_rng(0).normal(size=(2, 30, 4)).astype(np.float32)
-    with pytest.raises(ParameterError, match="pairs has pairs: a threshold says which results are shown"):
+    with pytest.raises(ParameterError, match="pairs has no lists of results"):
         osp.threshold(task, task.vectors(*rows), recall=0.9)
 
 

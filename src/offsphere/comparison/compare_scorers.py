@@ -121,11 +121,8 @@ def compare(
         >>> [row.name for row in table.rows], table["dot"].value, table["dot"].better
         (['dot', 'cosine'], 1.0, True)
     """
-    if folds < 2 or seed < 0:  # noqa: PLR2004
-        raise ParameterError(f"folds = {folds}, seed = {seed}: cross-validation needs at least 2, a seed at least 0")
+    _check_numbers(folds, seed, worth)
     check_order("compare", task, vectors)
-    if worth is not None and not worth > 0:
-        raise ParameterError(f"worth = {worth}: the smallest gain that matters is above 0, such as 0.01")
     if scorers is None:
         refuse_two_widths(*vectors.widths)
     chosen = metric_for(task, metric)
@@ -138,7 +135,8 @@ def compare(
         vectors, chosen, assign_folds(task.units, folds, seed), in_phase(progress, "searching"), memo
     )
     asking = Asked(task, vectors, chosen, in_phase(progress, "other systems"), evaluator.memo)
-    made, told = make_lists(lists, asking)  # first, so that what is wrong with them is said before the long search
+    # first, so that what is wrong with them is said before the long search
+    made, told = make_lists(lists, asking, evaluator)
     one_width = len(set(vectors.widths)) == 1
     given = _given_candidates([*scorers, *asked], moments, cosine=one_width) if scorers is not None else None
     rows = given if given is not None else default_candidates(moments, by_query=chosen.agreement == "query")
@@ -206,6 +204,14 @@ def compare(
         permutations=permutations,
         progress=progress,
     )
+
+
+def _check_numbers(folds: int, seed: int, worth: float | None) -> None:
+    """Refuse numbers with which nothing can be divided or compared."""
+    if folds < 2 or seed < 0:  # noqa: PLR2004
+        raise ParameterError(f"folds = {folds}, seed = {seed}: cross-validation needs at least 2, a seed at least 0")
+    if worth is not None and not worth > 0:
+        raise ParameterError(f"worth = {worth}: the smallest gain that matters is above 0, such as 0.01")
 
 
 def metric_for(task: Task, metric: str | None) -> Metric:

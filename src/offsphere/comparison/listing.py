@@ -19,7 +19,7 @@ from offsphere.comparison.row_tests import RowTests, judge_measured, row_fields
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.tuning import MeasuredCandidate
 from offsphere.comparison.verdict import recommend
-from offsphere.data.evaluator import Evaluator
+from offsphere.data.evaluator import Evaluator, ListEvaluator, lists_measured
 from offsphere.statistics.cross_validation import TunedMeasurement, tune
 
 
@@ -32,12 +32,15 @@ class MeasuredLists(NamedTuple):
     by_fold: Sequence[Sequence[Array]] = ()
 
 
-def make_lists(sources: Sequence[ListSource], asked: Asked) -> tuple[list[ListCandidate], list[str]]:
+def make_lists(
+    sources: Sequence[ListSource], asked: Asked, evaluator: Evaluator
+) -> tuple[list[ListCandidate], list[str]]:
     """Make all lists, under names that differ; a source that this task has nothing for is told in a note.
 
     Args:
         sources: where the lists come from.
         asked: the task they are made for.
+        evaluator: what is to measure them.
 
     Returns:
         The rows of lists, and notes on them and on those that fell out.
@@ -47,6 +50,8 @@ def make_lists(sources: Sequence[ListSource], asked: Asked) -> tuple[list[ListCa
     """
     made: list[ListCandidate] = []
     notes: list[str] = []
+    if sources and not isinstance(evaluator, ListEvaluator):
+        return [], [f"other systems are left out: {asked.task.name} has neither lists of documents nor pairs"]
     for source in sources:
         try:
             candidates = source.candidates(asked)
@@ -123,6 +128,6 @@ def with_list_rows(
 
 def _measure(candidate: ListCandidate, evaluator: Evaluator) -> MeasuredLists:
     """Measure every option of a row, and choose among them on folds that each unit is not in."""
-    options = evaluator.list_values(candidate.options)
+    options = lists_measured(evaluator, candidate.options)
     tuned = tune(options, evaluator.evaluation, evaluator.folds)
     return MeasuredLists(candidate, tuned, options if evaluator.metric.kind != "pooled" else [])

@@ -261,7 +261,9 @@ def _row(
 def _ranking(task: Task, vectors: TaskVectors) -> tuple[RankingTask, RankingVectors]:
     """The task and its vectors, known to have lists."""
     if not isinstance(task, RankingTask) or not isinstance(vectors, RankingVectors):
-        raise ParameterError(f"{task.name} has pairs: a threshold says which results are shown, so it takes rankings")
+        raise ParameterError(
+            f"{task.name} has no lists of results: a threshold says which of them are shown, so it takes a ranking"
+        )
     task.check(vectors)
     return task, vectors
 

@@ -13,6 +13,7 @@ from offsphere.base.digests import digest_of
 from offsphere.base.errors import ParameterError
 from offsphere.comparison.dense_lists import dense_lists, depth_for, first_pairs, ranked_again, texts_of
 from offsphere.comparison.list_source import Asked, ListCandidate, NotListedError
+from offsphere.data.evaluator import lists_measured
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.scored_lists import ScoredLists
 from offsphere.encode.encoder import Encoder, Tokens
@@ -167,7 +168,8 @@ def contrasts(asked: Asked, rows: Sequence[TokenRow]) -> list[Contrast]:
         A contrast each, corrected for all of them.
     """
     evaluator = asked.task.evaluator(asked.vectors, asked.metric, assign_folds(asked.task.units, 2, 0))
-    measured = dict(zip([row.name for row in rows], evaluator.list_values([row.lists for row in rows]), strict=True))
+    values = lists_measured(evaluator, [row.lists for row in rows])
+    measured = dict(zip([row.name for row in rows], values, strict=True))
     variants = []
     for row in rows:
         bare = row.measure.without_length()
