@@ -69,6 +69,7 @@ _HOME = {
     "engines.probing": "Probe probe",
     "auditing.advice": "Advice advise",
     "auditing.run": "Audit audit",
+    "auditing.study.run_study": "Study study",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
@@ -81,6 +82,8 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.auditing.advice import advise as advise
     from offsphere.auditing.run import Audit as Audit
     from offsphere.auditing.run import audit as audit
+    from offsphere.auditing.study.run_study import Study as Study
+    from offsphere.auditing.study.run_study import study as study
     from offsphere.base.errors import OffsphereError as OffsphereError
     from offsphere.comparison.bm25 import Bm25 as Bm25
     from offsphere.comparison.classification import Classification as Classification

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import offsphere as osp
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.data.answer_text import answer_f1, exact_match, normalise_answer
+from offsphere.data.grouping import Grouping
 
 # the examples of the metric "squad" in Hugging Face's evaluate: predictions, answers, and both values in per cent
 PUBLISHED = [
@@ -94,8 +96,15 @@ def test_an_answer_is_found_as_whole_words_among_the_first_passages(answered):
     }
 
 
-def test_tables_are_broken_down_by_groups_and_groups_make_the_whole(embedded):
-    task, vectors = embedded("2wiki")
+def test_tables_are_broken_down_by_groups_and_groups_make_the_whole():
+    rng = np.random.default_rng(0)
+    judged = {f"q{row}": {f"d{row}": 1} for row in range(40)}
+    task = osp.RankingTask.from_judgments(judged, [f"d{row}" for row in range(60)])
+    task = replace(task, groups=[Grouping("type", rng.choice(["a", "b", "c"], 40).tolist())])
+    documents = rng.normal(size=(60, 6)) * rng.lognormal(0, 1, (60, 1))
+    vectors = task.vectors(
+        *(rows.astype(np.float32) for rows in (documents[:40] + rng.normal(size=(40, 6)), documents))
+    )
     table = osp.compare(task, vectors, ["dot"], by="type")
     cells = [cell for cell in table.breakdown.cells if cell.scorer == "dot"]
     assert sum(cell.units for cell in cells) == task.units
@@ -103,7 +112,7 @@ def test_tables_are_broken_down_by_groups_and_groups_make_the_whole(embedded):
     gained = sum(cell.units * cell.gain.difference for cell in cells) / task.units
     assert gained == pytest.approx(table["dot"].difference)
     assert table.to_json()["breakdown"]["by"] == "type"
-    with pytest.raises(OffsphereError, match="unknown group of the queries of 2wiki 'typ': did you mean type"):
+    with pytest.raises(OffsphereError, match="unknown group of the queries of task 'typ': did you mean type"):
         osp.compare(task, vectors, ["dot"], by="typ")
 
 

@@ -207,7 +207,12 @@ def test_tables_of_others_are_read_and_left_as_they_are(server, target, address)
         collection.facts()
     with engine.open(where, vector_name="a") as collection:
         facts = collection.facts()
-        assert (facts.dimension, facts.metric, facts.rows, facts.index) == (4, None, 50, "none: every row is compared")
+        assert (facts.dimension, facts.metric, facts.rows, facts.index) == (
+            4,
+            None,
+            50,
+            "no index: every row is compared",
+        )
         vectors, ids = collection.read()
         with pytest.raises(OffsphereError, match="no index of a metric"):
             collection.search(ROWS[:1], 3)

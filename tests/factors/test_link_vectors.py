@@ -60,7 +60,7 @@ def test_factorised_links_are_those_of_the_factors(shop):
 def test_spectral_vectors_of_users_and_items_are_singular_vectors_of_the_normalised_links(shop):
     links = known_links(shop).toarray()
     out, into = links.sum(axis=1, keepdims=True), links.sum(axis=0, keepdims=True)
-    normalised = links / np.sqrt(np.maximum(out, 1)) / np.sqrt(np.maximum(into, 1))
+    normalised = links / np.sqrt(out + out.mean()) / np.sqrt(into + into.mean())  # Qin & Rohe 2013
     left, values, right = np.linalg.svd(normalised, full_matrices=False)
     best = (left[:, :6] * values[:6]) @ right[:6]
     vectors = osp.link_vectors(shop, "spectral(6)")

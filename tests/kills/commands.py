@@ -133,6 +133,9 @@ command("export, DuckDB", "data export {data}/store duckdb:{out}/v.duckdb:things
 command("export, sqlite-vec", "data export {data}/store sqlite:{out}/v.db:things", collection("sqlite", "v.db"))(
     lambda folder: write_store(folder, 300)
 )
+command("study", "study {data}={data} --out {out}", lambda folder: {"study": _digest(folder / "study.json")})(
+    write_ranking
+)
 command("audit", "audit {data} --format json --out {out}/audit.json --save {out}/scorer")(write_ranking)
 command("adapt", "adapt {data} --out {out} --epochs 2")(write_ranking)
 command("ablate", "ablate {data} --out {out} --sweep temperature --epochs 1 --seeds 1")(write_ranking)

@@ -192,3 +192,15 @@ def test_images_have_no_tokens(tmp_path):
     vectors = task.vectors(*np.random.default_rng(0).normal(size=(2, 20, 4)).astype(np.float32))
     table = osp.compare(task, vectors, ["dot"], lists=[osp.TokenRows("wrd", "wordllama")], permutations=200)
     assert any("what compares tokens is left out: it reads texts, and" in note for note in table.notes)
+
+
+def test_episodes_are_neither_pairs_nor_rankings():
+    from offsphere.comparison.list_source import Asked, NotListedError
+    from offsphere.data.episode_task import EpisodeTask
+    from offsphere.statistics.metrics import parse_metric
+
+    rows, names = np.array([0, 1]), ["a", "b"]
+    task = EpisodeTask("two", names, names, rows, names, rows, asked=rows[None], shots=rows[None, :, None])
+    vectors = task.vectors(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32))
+    with pytest.raises(NotListedError, match="two has neither pairs nor rankings"):
+        osp.TokenRows("wrd", "wordllama").candidates(Asked(task, vectors, parse_metric("ndcg@10")))

@@ -16,6 +16,7 @@ PACKAGES = {
     "yaml": ("pyyaml", "models"),
     "huggingface_hub": ("huggingface_hub", "models"),
     "datasets": ("datasets", "hub"),
+    "mteb": ("mteb", "mteb"),
     "PIL": ("pillow", "images"),
     "kornia": ("kornia", "images"),
     "sklearn": ("scikit-learn", "images"),

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from offsphere.base.reading.tables import text_lines
 from offsphere.cli import options
 from offsphere.cli.progress_bar import progress_bar
 
@@ -33,7 +34,6 @@ def classify_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Tell classes by nearest neighbours, by a linear probe, and from their names alone."""
-    from offsphere.base.reading.tables import text_lines
     from offsphere.comparison.classification import classify
     from offsphere.encode.embedded_labels import TEMPLATE, embed_labels
 

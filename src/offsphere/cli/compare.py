@@ -121,8 +121,8 @@ def compare_command(
     if save is not None:
         choose(table).scorer.save(save)
     if as_json:
-        extra = deployed_values(deployment, table) | ({"reader": read.to_json()} if read is not None else {})
-        typer.echo(json.dumps(table.to_json() | extra, indent=2))
+        beside = deployed_values(deployment, table) | ({"reader": read.to_json()} if read is not None else {})
+        typer.echo(json.dumps(table.to_json() | beside, indent=2))
     else:
         from offsphere.cli.comparison_table import print_comparison
         from offsphere.cli.stored_table import print_stored

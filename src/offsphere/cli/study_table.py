@@ -10,32 +10,36 @@ from offsphere.cli.paragraphs import echo_items
 from offsphere.cli.shape_tables import print_rows, table_console
 from offsphere.wording.written_numbers import signed
 
-HEADS = ("task", "model", "cosine", "dot\n- cosine", "recommended", "its gain", "d", "d beside\nrivals")
-MORE = ("spread of\nlengths", "documents\nalone", "curve of\nlength", "at\nmost")
+WORTH = ("task", "model", "metric", "cosine", "dot - cosine", "recommended", "its gain")
+EXPLAINED = ("task", "model", "d", "d, rivals", "spread of\nlengths", "documents\nalone", "curve of\nlength", "at most")
 
 
 def print_study(study: Study) -> None:
-    """Print the table, the sentences under it, and the failures."""
-    print_rows(table_console(), "tasks and models", [*HEADS, *MORE], [_cells(row) for row in study.rows])
+    """Print the tables, the sentences under them, and the failures."""
+    console = table_console()
+    print_rows(console, "what scorers are worth (* surely not chance)", WORTH, [_worth(row) for row in study.rows])
+    print_rows(console, "what might explain it", EXPLAINED, [_explained(row) for row in study.rows])
     echo_items("Together", study.meta.sentences)
     echo_items("Could not be audited", (f"{label}: {reason}" for label, reason in study.failed.items()))
     typer.echo()
 
 
-def _cells(row: StudyRow) -> list[str]:
+def _worth(row: StudyRow) -> list[str]:
+    value = f"{row.cosine:.4f}" if row.cosine is not None else "-"
+    gain = _gain(row.scorers.get(row.recommended_row)) if row.recommended != "cosine" else "-"
+    return [*_names(row), row.metric, value, _gain(row.dot), row.recommended, gain]
+
+
+def _explained(row: StudyRow) -> list[str]:
     numbers = (row.d, row.d_within, row.length_variation)
-    return [
-        row.task,
-        row.model.rsplit("/", 1)[-1].rsplit(":", 1)[-1],
-        f"{row.cosine:.4f}" if row.cosine is not None else "-",
-        _gain(row.dot),
-        row.recommended,
-        _gain(row.scorers.get(row.recommended_row)) if row.recommended != "cosine" else "-",
-        *(f"{value:.2f}" if value is not None else "-" for value in numbers),
-        _gain(row.ceiling),
-        _gain(row.ceiling_length),
-        signed(row.ceiling_most) if row.ceiling_most is not None else "-",
-    ]
+    most = signed(row.ceiling_most) if row.ceiling_most is not None else "-"
+    known = [f"{value:.2f}" if value is not None else "-" for value in numbers]
+    return [*_names(row), *known, _gain(row.ceiling), _gain(row.ceiling_length), most]
+
+
+def _names(row: StudyRow) -> list[str]:
+    """The task, and the last part of the model's name."""
+    return [row.task, row.model.rsplit("/", 1)[-1].rsplit(":", 1)[-1]]
 
 
 def _gain(change: Change | None) -> str:

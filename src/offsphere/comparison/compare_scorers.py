@@ -123,8 +123,12 @@ def compare(
     """
     _check_numbers(folds, seed, worth)
     check_order("compare", task, vectors)
+<<<<<<< HEAD
     if scorers is None:
         refuse_two_widths(*vectors.widths)
+=======
+    _check_asked(vectors, worth, named=scorers is not None)
+>>>>>>> training
     chosen = metric_for(task, metric)
     forms = parse_stored(stored) if stored else []
     grouping = grouping_named(task.groups, by, task.name) if by is not None else None
@@ -206,12 +210,21 @@ def compare(
     )
 
 
+<<<<<<< HEAD
 def _check_numbers(folds: int, seed: int, worth: float | None) -> None:
     """Refuse numbers with which nothing can be divided or compared."""
     if folds < 2 or seed < 0:  # noqa: PLR2004
         raise ParameterError(f"folds = {folds}, seed = {seed}: cross-validation needs at least 2, a seed at least 0")
     if worth is not None and not worth > 0:
         raise ParameterError(f"worth = {worth}: the smallest gain that matters is above 0, such as 0.01")
+=======
+def _check_asked(vectors: TaskVectors, worth: float | None, *, named: bool) -> None:
+    """Refuse a gain that is none, and vectors of two widths where no adapter was named that brings them together."""
+    if worth is not None and not worth > 0:
+        raise ParameterError(f"worth = {worth}: the smallest gain that matters is above 0, such as 0.01")
+    if not named:
+        refuse_two_widths(*vectors.widths)
+>>>>>>> training
 
 
 def metric_for(task: Task, metric: str | None) -> Metric:

@@ -25,6 +25,7 @@ from offsphere.data.formats import (
 )
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.hub import is_hub_name, load_hub, load_hub_labelled
+from offsphere.data.formats.mteb_tasks import is_mteb_name, load_mteb
 from offsphere.data.labelled import LabelledItems
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.settings import named_data, refuse_unknown
@@ -89,6 +90,8 @@ def load_task(
         >>> task.gold.tolist(), task.split
         ([5.0, 2.0, 0.0], 'test')
     """
+    if is_mteb_name(str(data)):
+        return load_mteb(str(data), split, ignore_missing=ignore_missing)
     path, settings = named_data(data)
     if set_folder(path.name) == path:
         refuse_absent(path, path.name)

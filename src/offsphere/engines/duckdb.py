@@ -67,7 +67,7 @@ class DuckCollection(DatabaseFileCollection):
                 dimension,
                 note.metric if note is not None else self._graph_metric(connection) if graph else None,
                 rows,
-                "HNSW" if graph else "none: every row is compared",
+                "HNSW" if graph else "no index: every row is compared",
                 columns[column],
                 unfinished=note is not None and note.unfinished,
             )

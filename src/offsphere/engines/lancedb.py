@@ -77,7 +77,7 @@ class LanceCollection(Collection):
             metric = note.metric if note is not None else None
             if index is not None:
                 metric = {word: metric for metric, word in WORDS.items()}.get(index.distance_type)
-            words = index.index_type if index is not None else "none: every row is compared"
+            words = index.index_type if index is not None else "no index: every row is compared"
             return CollectionFacts(
                 width, metric, table.count_rows(), words, str(kind.value_type), unfinished=unfinished
             )

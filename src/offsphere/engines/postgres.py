@@ -63,7 +63,7 @@ class PostgresCollection(Collection):
                 width = self._first_width(connection, column)
             rows = connection.execute(self._sql("SELECT count(*) FROM {table}")).fetchone()[0]
             index, note = table.index_of(column), table.note
-            words = f"{index.method} ({index.operators})" if index is not None else "none: every row is compared"
+            words = f"{index.method} ({index.operators})" if index is not None else "no index: every row is compared"
             stored = f"{kind} and bits" if table.by_bits else kind
             unfinished = note is not None and note.unfinished
             return CollectionFacts(width, table.metric_of(column), rows, words, stored, unfinished=unfinished)

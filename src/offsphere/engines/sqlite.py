@@ -70,7 +70,7 @@ class SqliteCollection(DatabaseFileCollection):
             metric = {word: metric for metric, word in WORDS.items()}.get(chosen.metric)
             stored = f"{chosen.kind} and bits" if BITS in columns else chosen.kind
             return CollectionFacts(
-                chosen.dimension, metric, rows, "none: every row is compared", stored, unfinished=self._marked()
+                chosen.dimension, metric, rows, "no index: every row is compared", stored, unfinished=self._marked()
             )
 
     def create(self, layout: Layout) -> None:

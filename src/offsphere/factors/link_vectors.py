@@ -108,10 +108,12 @@ def known_links(task: LinkedTask) -> sparse.csr_array:
 def _spectral(task: LinkedTask, links: sparse.csr_array, rank: int) -> RankingVectors:
     """Factors of the normalised links. Where both sides are one, directions of negative eigenvalues are left out.
 
-    An inner product of vectors with themselves cannot express a negative eigenvalue, so twice as many directions are
-    computed, of which the first positive ones are kept.
+    The mean degree is added to every degree (Qin & Rohe 2013, arXiv:1309.4111): else each part of the graph that hangs
+    together has an eigenvalue of one, and which of these directions are the first is anybody's guess. An inner product
+    of vectors with themselves cannot express a negative eigenvalue, so twice as many directions are computed, of which
+    the first positive ones are kept.
     """
-    normalised = over_degrees(links)
+    normalised = over_degrees(links, added=True)
     if not task.symmetric:
         factors = factorize(normalised, rank, 0.0)
         return _as_vectors(task, factors.users(normalised[task.asked]), factors.items)
@@ -141,9 +143,14 @@ def _propagated(task: LinkedTask, features: Vectors | None, steps: int) -> Ranki
     return _as_vectors(task, rows[task.asked], rows)
 
 
-def over_degrees(links: sparse.csr_array) -> sparse.csr_array:
-    """Each link over the roots of how many links both of its ends have; an end without links stays zero."""
+def over_degrees(links: sparse.csr_array, *, added: bool = False) -> sparse.csr_array:
+    """Each link over the roots of how many links both of its ends have, with the mean added to each where asked for.
+
+    An end without links stays zero.
+    """
     out, into = (np.asarray(links.sum(axis=axis)).ravel() for axis in (1, 0))
+    if added:
+        out, into = out + out.mean(), into + into.mean()
     left, right = (np.divide(1, np.sqrt(degree), out=np.zeros(len(degree)), where=degree > 0) for degree in (out, into))
     return sparse.csr_array(sparse.diags_array(left) @ links @ sparse.diags_array(right))
 

@@ -15,14 +15,12 @@ from offsphere.geometry.document_terms import (
     curve_of_length,
     free_biases,
     free_weights,
-    nearness,
     popularity,
 )
 from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.rival_lists import RivalLists, rival_lists
-from offsphere.ranking.hub_bias import NNN_NEIGHBOURS
+from offsphere.ranking.hub_bias import CSLS_NEIGHBOURS, NNN_NEIGHBOURS
 from offsphere.scoring.document_bias import DocumentBias
-from offsphere.scoring.query_bank import nearest_means
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE, DOT, Polar
 from offsphere.statistics.metrics import Metric
@@ -30,8 +28,12 @@ from offsphere.vectors.lengths import are_equal
 from offsphere.vectors.lengths import lengths as lengths_of
 
 BIAS_RIDGES = (0.3, 1.0, 4.0)  # on what is added to about twenty times a cosine
+SHARES = (0.25, 0.5, 0.75)  # of a document's nearness to queries that are taken away: CSLS takes half, NNN more
+POWERS = (0.5, 1.0)  # of a length, as a factor on the cosine: one is the dot product
+LENGTH_SHARES = (-0.1, 0.03, 0.1, 0.3)  # of a length over the mean, added to the cosine: what norm-mix does
 WEIGHT_RIDGES = (30.0, 100.0, 400.0)  # on logarithms of factors of it
 MOST_NUMBERS = 2**28  # in a copy of the documents: weights of larger corpora are not tried
+DOCUMENTS_AT_ONCE = 4_096  # whose cosines with all queries are in memory
 LAST = -1e3  # the bias of a document without a direction
 LENGTH = "length"
 
@@ -62,11 +64,26 @@ class Learner:
         queries, documents = self.task.positives()
         return np.bincount(documents[np.isin(queries, train)], minlength=self.documents)
 
-    def nearness(self, train: Index) -> Array:
-        """The mean cosine of each document with those of these queries that it is nearest to."""
+    def nearness(self, train: Index) -> list[Array]:
+        """The mean cosine of each document with the few, and the many, nearest of these queries that do not want it.
+
+        Those that want it are left out: where each document is wanted once, they would tell which are taken already.
+        """
         queries, documents = self.vectors.sides
-        (means,) = nearest_means(Scorer(COSINE).transform, COSINE, documents, queries[train], NNN_NEIGHBOURS)
-        return means
+        asked = _unit(queries[train])
+        number = np.full(self.task.units, -1)
+        number[train] = np.arange(len(train))
+        wanting, wanted = self.task.positives()
+        kept = number[wanting] >= 0
+        wanting, wanted = number[wanting[kept]], wanted[kept]
+        parts: list[Array] = []
+        for start in range(0, self.documents, DOCUMENTS_AT_ONCE):
+            cosines = (_unit(documents[start : start + DOCUMENTS_AT_ONCE]) @ asked.T).astype(np.float64)
+            inside = (wanted >= start) & (wanted < start + len(cosines))
+            cosines[wanted[inside] - start, wanting[inside]] = -1.0
+            parts.append(-np.sort(-cosines, axis=1)[:, :NNN_NEIGHBOURS])
+        nearest = np.concatenate(parts)
+        return [nearest[:, :count].mean(axis=1) for count in (CSLS_NEIGHBOURS, NNN_NEIGHBOURS)]
 
 
 Learn = Callable[[Learner, Index], Sequence[DocumentTerms]]  # from some queries, the options of a kind
@@ -82,13 +99,24 @@ def _free_weights(learner: Learner, train: Index) -> list[DocumentTerms]:
     return [free_weights(lists, learner.documents, ridge) for ridge in WEIGHT_RIDGES]
 
 
+def _plain_lengths(lengths: Array) -> list[DocumentTerms]:
+    """Length as scorers have it, which a curve fitted to few queries may miss: powers as factors, shares as biases."""
+    relative = lengths / (lengths[lengths > 0].mean() if (lengths > 0).any() else 1.0)
+    return [
+        *(DocumentTerms(relative**power, np.zeros(len(lengths))) for power in POWERS),
+        *(DocumentTerms(None, share * relative) for share in LENGTH_SHARES),
+    ]
+
+
 FAMILIES: Mapping[str, Learn] = MappingProxyType(
     {
         "prior": lambda at, train: [popularity(at.lists.only(train), at.wanted(train))],
-        "correction": lambda at, train: [nearness(at.lists.only(train), at.nearness(train))],
+        "correction": lambda at, train: [
+            DocumentTerms(None, -share * means) for means in at.nearness(train) for share in SHARES
+        ],
         "bias": _free_biases,
         "weight": _free_weights,
-        LENGTH: lambda at, train: [curve_of_length(at.lists.only(train), at.lengths)],
+        LENGTH: lambda at, train: [curve_of_length(at.lists.only(train), at.lengths), *_plain_lengths(at.lengths)],
     }
 )
 

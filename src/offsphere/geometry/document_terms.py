@@ -62,18 +62,6 @@ def popularity(lists: RivalLists, wanted: Index) -> DocumentTerms:
     return DocumentTerms(None, max(share, 0.0) / scale * _log_count(wanted))
 
 
-def nearness(lists: RivalLists, means: Array) -> DocumentTerms:
-    """Fit how much it counts that a document is near to any query: a correction, which takes and never gives.
-
-    Args:
-        lists: Of the queries that are learned from.
-        means: The mean cosine of each document with the queries it is nearest to.
-    """
-    centred = means - means.mean()
-    share, scale = _fit_one(lists, np.where(lists.present, centred[lists.documents], 0.0))
-    return DocumentTerms(None, min(share, 0.0) / scale * centred)
-
-
 def curve_of_length(lists: RivalLists, lengths: Array) -> DocumentTerms:
     """Fit a smooth function of length, as a factor and as a bias at once.
 

@@ -14,6 +14,7 @@ from offsphere.base.errors import ParameterError
 from offsphere.comparison.dense_lists import dense_lists, depth_for, first_pairs, ranked_again, texts_of
 from offsphere.comparison.list_source import Asked, ListCandidate, NotListedError
 from offsphere.data.evaluator import lists_measured
+from offsphere.data.pair_task import PairTask
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.scored_lists import ScoredLists
 from offsphere.encode.encoder import Encoder, Tokens
@@ -88,9 +89,11 @@ class TokenRows:
         """Score the pairs, or the first documents of each query, by their tokens.
 
         Raises:
-            NotListedError: where the task has no texts.
+            NotListedError: where the task has no texts, or is of another kind.
             OffsphereError: where the model has no tokens, or no such layer.
         """
+        if not isinstance(asked.task, RankingTask | PairTask):
+            raise NotListedError(f"what compares tokens is left out: {asked.task.name} has neither pairs nor rankings")
         sides = zip(asked.task.sides, texts_of(asked, "what compares tokens"), strict=True)
         first, second = (SideTexts(side.name, some) for side, some in sides)
         texts = (first, second)

@@ -97,7 +97,7 @@ def _safe(n: Numbers) -> list[str]:
         every = f"each of the {len(scorers)} other scorers is surely worse on some task, or gains nothing on average"
         return [f"Nothing is safe everywhere but cosine: {every}."]
     best = safe[0]
-    others = f" So are {in_words(len(safe) - 1)} others." if len(safe) > 1 else ""
+    others = ("", " So is one other.")[len(safe) - 1] if len(safe) < 3 else f" So are {in_words(len(safe) - 1)} others."  # noqa: PLR2004
     sentence = (
         f"Safe everywhere: {best['name']} gains {signed(best['mean'])} on average, is surely better on "
         f"{best['surely_better']} of {best['rows']} rows and surely worse on none; at worst it loses "

@@ -165,7 +165,8 @@ def test_the_command_trains_on_folders_of_pictures(tmp_path):
         "--out",
         tmp_path / "model",
     ]
-    said = printed("train", tmp_path / "painted", "--model", f"scratch:resnet:{SIDE}:16", *options)
+    place = ["--model", f"scratch:resnet:{SIDE}:16", "--out", tmp_path / "model"]
+    said = printed("train", tmp_path / "painted", *place, *options)
     assert "The model is in" in said
     assert SentenceTransformer(str(tmp_path / "model"), device="cpu").get_embedding_dimension() == 16
 

@@ -13,7 +13,6 @@ from offsphere.auditing.run import Audit, audit
 from offsphere.auditing.study.meta_analysis import MetaAnalysis, meta_analysis
 from offsphere.auditing.study.study_cell import StudyCell
 from offsphere.auditing.study.study_row import StudyRow, row_of
-from offsphere.base.digests import digest_of
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress, in_phase
@@ -33,6 +32,18 @@ class Study:
         rows: One for each task under each model.
         meta: What decides over all of them whether length helps.
         failed: The label of each cell without a row, and why.
+
+    Example:
+        >>> import tempfile
+        >>> import offsphere as osp
+        >>> from offsphere.auditing.study.study_cell import cells_of
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rows = [f"{n % 5},red {n},blue {n % 7}" for n in range(30)]
+        ...     with open(f"{folder}/pairs.csv", "w") as table:
+        ...         print("score,sentence1,sentence2", *rows, sep=chr(10), file=table)
+        ...     made = osp.study(cells_of([f"{folder}/pairs.csv"], ["wordllama"]), f"{folder}/study")
+        >>> made.meta.sentences[0]
+        'One task is too few to say anything of others: give at least 5.'
     """
 
     rows: Sequence[StudyRow]
@@ -144,11 +155,14 @@ def row_of_cell(
     """
     source = cell.source
     task = source.task(cell.split)
-    known = cell.question(task, seed)
-    kept = _read(folder, known, with_page=to_page is not None)
+    kept = _read(folder, cell.question(task, seed), with_page=to_page is not None)
     if kept is not None:
         return kept
     vectors = source.vectors_of(task, progress)
+    question = cell.question(task, seed, vectors)
+    kept = _read(folder, question, with_page=to_page is not None)
+    if kept is not None:
+        return kept
     learned = None
     if cell.adapt:
         parts = load_parts(source, split=cell.split, judged=(task, vectors), progress=progress)
@@ -166,7 +180,6 @@ def row_of_cell(
         learned=learned,
         progress=progress,
     )
-    question = known or cell.question(task, seed) or digest_of([repr(done.provenance["digests"]).encode()])
     row = row_of(done, cell.name, cell.model)
     files = {}
     if to_page is not None:

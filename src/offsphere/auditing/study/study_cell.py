@@ -12,9 +12,12 @@ from offsphere.base.errors import ParameterError
 from offsphere.base.known_names import known_name
 from offsphere.base.reading.toml_files import read_settings
 from offsphere.base.version import code_version
+from offsphere.data.formats.mteb_tasks import SUITE, suite_tasks
 from offsphere.data.store import is_store
-from offsphere.data.task import Task
+from offsphere.data.task import Task, TaskVectors
 from offsphere.encode.embedded_task import EmbeddedSource
+from offsphere.factors.task_source import task_source
+from offsphere.vectors.blocks import Blocks
 
 OF_THE_STUDY = ("model", "task")  # the tables of a study's file
 
@@ -48,25 +51,28 @@ class StudyCell:
     @property
     def source(self) -> EmbeddedSource:
         """Where the task and its vectors come from."""
-        return EmbeddedSource(self.data, self.model, self.vectors, self.ignore_missing)
+        return task_source(self.data, self.model, self.vectors, ignore_missing=self.ignore_missing)
 
     @property
     def label(self) -> str:
         """The cell in a few words, before anything is read."""
         return f"{self.name or Path(self.data).name} x {self.model or self.vectors or 'its vectors'}"
 
-    def question(self, task: Task, seed: int) -> str | None:
-        """A digest of everything the answer depends on; nothing where only the vectors themselves could tell.
+    def question(self, task: Task, seed: int, vectors: TaskVectors | None = None) -> str | None:
+        """A digest of everything the answer depends on; nothing where the vectors must be known to tell.
 
         Vectors in a store are known by its manifest, which holds digests of them, so that nothing is read twice.
         """
         folder = self.source.folder_of(task)
         stores = [folder / side.stored_as for side in task.sides]
-        if not all(is_store(store) for store in stores):
+        if all(is_store(store) for store in stores):
+            known = [(store / "manifest.json").read_bytes() for store in stores]
+        elif vectors is not None:
+            known = [digest_of(block.tobytes() for block in Blocks.of(side)).encode() for side in vectors.sides]
+        else:
             return None
-        manifests = [(store / "manifest.json").read_bytes() for store in stores]
         asked = {**asdict(self), "data": None, "vectors": None, "seed": seed}
-        return digest_of([code_version(), task.digest().encode(), *manifests, repr(sorted(asked.items())).encode()])
+        return digest_of([code_version(), task.digest().encode(), *known, repr(sorted(asked.items())).encode()])
 
 
 def cells_of(
@@ -91,7 +97,7 @@ def cells_of(
         ['cisi x wordllama', 'stsb x vectors/stsb']
     """
     cells = []
-    for typed in tasks:
+    for typed in [name for task in tasks for name in (suite_tasks(task) if task.startswith(SUITE) else [task])]:
         data, _, folder = typed.partition("=")
         if folder:
             cells.append(StudyCell(data, None, folder, adapt=adapt, ignore_missing=ignore_missing))

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from sentence_transformers import SentenceTransformer
 from transformers import RegNetConfig, RegNetModel, ViTConfig, ViTImageProcessorPil, ViTModel
+from transformers.utils import logging
 
 from offsphere.base.errors import ParameterError
 from offsphere.base.known_names import known_name
@@ -55,6 +56,7 @@ def image_tower(kind: str = "resnet", size: int = 32, width: int = 128, seed: in
         torch.manual_seed(seed)
         model: Any = _resnet(width) if kind == "resnet" else _vit(size, width)
     processor = ViTImageProcessorPil(size={"height": size, "width": size}, image_mean=[0.5] * 3, image_std=[0.5] * 3)
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]  # there is one bar, ours
     with TemporaryDirectory(prefix="offsphere-") as folder:  # sentence-transformers takes a model from a folder
         model.save_pretrained(folder)
         processor.save_pretrained(folder)
