@@ -22,7 +22,7 @@ from offsphere.data.formats.docstrings import read_package
 from offsphere.data.judgments import Judgments
 from offsphere.encode import load_encoder
 from offsphere.geometry import measure, measure_layers, scan
-from offsphere.geometry.spectrum import eigenvalues, isoscore
+from offsphere.vectors.spectrum import eigenvalues, isoscore
 
 DIMENSION, QUERIES, RELEVANT = 384, 1_000, 5
 SECTIONS = ["lengths", "isotropy", "negatives", "dimensions", "fisher", "gradients"]

@@ -25,6 +25,7 @@ ROOMS = (
     "encode",
     "comparison",
     "answering",
+    "tokens",
     "geometry",
     "learning",
     "factors",

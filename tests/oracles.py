@@ -15,6 +15,8 @@ FORMULAS = {
     "euclidean": lambda p, a, b: -np.sqrt(np.maximum(a * a + b * b - 2 * p, 0)),
     "angular": lambda p, a, b: -np.arccos(np.clip(p / (a * b), -1, 1)),
     "norm-mix(0.8)": lambda p, a, b: 0.8 * p / (a * b) + 0.2 * (a + b),
+    "log-prior(0.2)": lambda p, a, b: p / (a * b) + 0.2 * np.log(b),
+    "log-prior(-0.4)": lambda p, a, b: p / (a * b) - 0.4 * np.log(b),
     "norm-gap(2)": lambda p, a, b: -(np.abs(a - b) + 2 * np.arccos(np.clip(p / (a * b), -1, 1))),
     "overlap": lambda p, a, b: p / (a * a + b * b - np.abs(p)),
     "tanh": lambda p, a, b: np.tanh(2 * p / (a * a + b * b)),

@@ -16,9 +16,9 @@ _HOME = {
     "scoring.adapter": "Adapter",
     "scoring.names": "parse_scorer",
     "scoring.scorer": "Scorer",
-    "scoring.similarity": "Angular Euclidean NormGap NormMix Overlap Polar RadialConfidence Tanh",
+    "scoring.similarity": "Angular Euclidean LengthPrior LogPrior NormGap NormMix Overlap Polar RadialConfidence Tanh",
     "scoring.standardize_queries": "standardize_queries",
-    "scoring.transforms": "Center DropTop Linear Standardize Whiten",
+    "scoring.transforms": "Center DropTop LayerNorm Linear ProjectMean Standardize Temper Whiten",
     "ranking.hub_bias": "csls nnn",
     "ranking.search": "TopK search",
     "data": "PairTask PairVectors RankingTask RankingVectors load_task load_vectors",
@@ -26,10 +26,19 @@ _HOME = {
     "encode": "embed load_encoder",
     "encode.embedded_task": "EmbeddedSource",
     "comparison.compare_scorers": "compare",
+    "comparison.bm25": "Bm25",
+    "comparison.fusion": "Fusion",
+    "comparison.judge": "Judge",
+    "comparison.run_file": "RunFile",
     "comparison.table": "Comparison",
     "answering.read_answers": "read_answers",
     "answering.reader": "load_reader",
-    "geometry": "Geometry measure measure_layers",
+    "tokens.token_rows": "TokenRows",
+    "comparison.classification": "Classification classify",
+    "comparison.thresholds": "Thresholds threshold",
+    "encode.embedded_labels": "embed_labels",
+    "geometry": "Geometry measure measure_layers measure_words",
+    "data.image": "Image",
     "learning.ablation.ablate_adapters": "ablate",
     "learning.ablation.ablate_encoders": "ablate_encoder",
     "learning.adapters.adapt_vectors": "adapt",
@@ -37,9 +46,11 @@ _HOME = {
     "learning.encoders.contrastive": "ContrastiveLoss",
     "learning.encoders.encoder_dynamics": "Dynamics TextProbe",
     "learning.encoders.encoder_recipe": "EncoderRecipe",
+    "learning.encoders.image_towers": "image_tower",
     "learning.encoders.named_recipes": "recipe_with",
     "learning.encoders.prepare": "prepare settle",
     "learning.encoders.train_encoder": "train",
+    "learning.encoders.two_towers": "two_towers",
     "learning.loading": "load_parts",
     "scoring.training_record": "Training",
     "learning.ablation.ablation": "Ablation",
@@ -58,6 +69,7 @@ _HOME = {
     "engines.probing": "Probe probe",
     "auditing.advice": "Advice advise",
     "auditing.run": "Audit audit",
+    "auditing.study.run_study": "Study study",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
@@ -70,19 +82,31 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.auditing.advice import advise as advise
     from offsphere.auditing.run import Audit as Audit
     from offsphere.auditing.run import audit as audit
+    from offsphere.auditing.study.run_study import Study as Study
+    from offsphere.auditing.study.run_study import study as study
     from offsphere.base.errors import OffsphereError as OffsphereError
+    from offsphere.comparison.bm25 import Bm25 as Bm25
+    from offsphere.comparison.classification import Classification as Classification
+    from offsphere.comparison.classification import classify as classify
     from offsphere.comparison.compare_scorers import compare as compare
+    from offsphere.comparison.fusion import Fusion as Fusion
+    from offsphere.comparison.judge import Judge as Judge
+    from offsphere.comparison.run_file import RunFile as RunFile
     from offsphere.comparison.table import Comparison as Comparison
+    from offsphere.comparison.thresholds import Thresholds as Thresholds
+    from offsphere.comparison.thresholds import threshold as threshold
     from offsphere.data import PairTask as PairTask
     from offsphere.data import PairVectors as PairVectors
     from offsphere.data import RankingTask as RankingTask
     from offsphere.data import RankingVectors as RankingVectors
     from offsphere.data import load_task as load_task
     from offsphere.data import load_vectors as load_vectors
+    from offsphere.data.image import Image as Image
     from offsphere.data.store import Store as Store
     from offsphere.data.store import open_store as open_store
     from offsphere.encode import embed as embed
     from offsphere.encode import load_encoder as load_encoder
+    from offsphere.encode.embedded_labels import embed_labels as embed_labels
     from offsphere.encode.embedded_task import EmbeddedSource as EmbeddedSource
     from offsphere.engines.collection_source import CollectionSource as CollectionSource
     from offsphere.engines.exporting import Export as Export
@@ -104,6 +128,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.geometry import Geometry as Geometry
     from offsphere.geometry import measure as measure
     from offsphere.geometry import measure_layers as measure_layers
+    from offsphere.geometry import measure_words as measure_words
     from offsphere.learning.ablation.ablate_adapters import ablate as ablate
     from offsphere.learning.ablation.ablate_encoders import ablate_encoder as ablate_encoder
     from offsphere.learning.ablation.ablation import Ablation as Ablation
@@ -119,10 +144,12 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.learning.encoders.encoder_dynamics import Dynamics as Dynamics
     from offsphere.learning.encoders.encoder_dynamics import TextProbe as TextProbe
     from offsphere.learning.encoders.encoder_recipe import EncoderRecipe as EncoderRecipe
+    from offsphere.learning.encoders.image_towers import image_tower as image_tower
     from offsphere.learning.encoders.named_recipes import recipe_with as recipe_with
     from offsphere.learning.encoders.prepare import prepare as prepare
     from offsphere.learning.encoders.prepare import settle as settle
     from offsphere.learning.encoders.train_encoder import train as train
+    from offsphere.learning.encoders.two_towers import two_towers as two_towers
     from offsphere.learning.loading import load_parts as load_parts
     from offsphere.ranking.hub_bias import csls as csls
     from offsphere.ranking.hub_bias import nnn as nnn
@@ -133,6 +160,8 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.scoring.scorer import Scorer as Scorer
     from offsphere.scoring.similarity import Angular as Angular
     from offsphere.scoring.similarity import Euclidean as Euclidean
+    from offsphere.scoring.similarity import LengthPrior as LengthPrior
+    from offsphere.scoring.similarity import LogPrior as LogPrior
     from offsphere.scoring.similarity import NormGap as NormGap
     from offsphere.scoring.similarity import NormMix as NormMix
     from offsphere.scoring.similarity import Overlap as Overlap
@@ -143,9 +172,13 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.scoring.training_record import Training as Training
     from offsphere.scoring.transforms import Center as Center
     from offsphere.scoring.transforms import DropTop as DropTop
+    from offsphere.scoring.transforms import LayerNorm as LayerNorm
     from offsphere.scoring.transforms import Linear as Linear
+    from offsphere.scoring.transforms import ProjectMean as ProjectMean
     from offsphere.scoring.transforms import Standardize as Standardize
+    from offsphere.scoring.transforms import Temper as Temper
     from offsphere.scoring.transforms import Whiten as Whiten
+    from offsphere.tokens.token_rows import TokenRows as TokenRows
     from offsphere.vectors.moments import Moments as Moments
 else:  # a type checker that saw this would believe in any name
 

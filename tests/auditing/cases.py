@@ -16,11 +16,13 @@ from offsphere.comparison.table import Comparison
 from offsphere.engines.deployment import Deployment
 from offsphere.engines.registry import ENGINES
 from offsphere.engines.verification import Verification
+from offsphere.geometry.ceiling import Ceiling, CeilingRow
 from offsphere.geometry.dimensions import Dimensions
 from offsphere.geometry.hubness import Hub, Hubness, by_chance
 from offsphere.geometry.length import LengthSummary
 from offsphere.geometry.relevance import Relevance, WithinQuery
 from offsphere.geometry.shape import Geometry
+from offsphere.geometry.spread import spread_of
 from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.similarity import COSINE, Polar
 from offsphere.scoring.stored.stored_form import parse_stored
@@ -76,6 +78,7 @@ def draw(seed: int) -> PlantedCase:
         relevance=relevance,
         dimensions=[_dimensions(pick)] if rng.random() < 0.5 else [],
         hubness=_hubness(rng, pick, table),
+        ceiling=_ceiling(np.random.default_rng([seed, 2]), table) if metric not in PAIRS else None,
         skipped=skipped,
     )
     symmetric = bool(rng.random() < (0.9 if metric in PAIRS else 0.2))
@@ -306,6 +309,33 @@ def _relevance(rng, pick, *, made):
         log_lengths_and_cosine=None,
         query_length_and_ndcg=None,
         made=made,
+    )
+
+
+SPREADS = tuple(map(spread_of, (np.ones(50, int), np.array([9, 4, 1, 0, 0]), np.array([2] + 99 * [1]))))
+
+
+def _ceiling(rng, table):
+    """In most cases what documents alone tell was measured, by some or all kinds, mostly under the table's metric."""
+    pick = lambda options: options[int(rng.integers(len(options)))]  # noqa: E731
+    if rng.random() < 0.2:
+        return None
+    kinds = [kind for kind in ("prior", "correction", "bias", "weight", "length") if rng.random() < 0.8] or ["bias"]
+    calm = pick(((), ("better",), ("better", "worse", "unsure")))  # so that bounds are low in some cases
+    changes = [kind for kind in CHANGES[:-1] if kind not in calm]
+    rows = []
+    for kind in kinds:
+        gain, low, high, p = _change(rng, pick, table.worth, pick(changes))
+        rows.append(CeilingRow(kind, Estimate(gain, low, high), p, pick((0.0, 0.4, 1.0))))
+    most = max(0.0, *(row.gain.value for row in rows)) + pick((0.0, 0.2, 1.0, 5.0)) * table.worth
+    return Ceiling(
+        metric=table.metric if rng.random() < 0.9 else "mrr@3",
+        queries=300,
+        cosine=0.5,
+        rows=rows,
+        best=rows[0].gain,
+        most=most,
+        spread=pick(SPREADS),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from tests.auditing.read_ceiling import CeilingReader
 from tests.auditing.read_deployed import DeployedReader
 from tests.auditing.read_lengths import LengthReader
 from tests.auditing.read_scorers import ScorerReader
@@ -19,6 +20,7 @@ READERS = {
     "length": LengthReader,
     "expectation": LengthReader,
     "training": LengthReader,
+    "ceiling": CeilingReader,
     "deployed": DeployedReader,
     "wrong": WarningReader,
 }
@@ -58,6 +60,9 @@ def fields(finding):
         (r"keep the document's length", {("up", "sure")}),
         (r"start with both sides normalised", {("none", "unsure")}),
         (r"too few to be sure", {("none", "unsure")}),
+        (r"^Stop looking", {("none", "equal")}),
+        (r"^Today's lengths hold|^There is something to be had", {("up", "sure")}),
+        (r"^Whether anything about the documents", {("none", "unsure")}),
         (r"^Store whole", {("down", "sure"), ("none", "unsure")}),
         (r"^Store (?!whole)", {("none", "equal")}),
         (r"Its setting costs", {("up", "sure")}),
@@ -80,6 +85,14 @@ def complaints_on(finding, case, advice):
     return [*grammar(sentence, names), *fields(finding), *reader.complaints]
 
 
+def missing_ceiling(case, sentences):
+    """What documents alone tell is said once where it was measured under the metric in question, and else not."""
+    reader = ScorerReader(case, case.advice)
+    ceiling = case.shape.ceiling
+    due = ceiling is not None and ceiling.metric == case.table.metric and reader.enough and reader.readable
+    return [] if len(sentences) == int(due) else ["what documents tell is kept back, or made up"]
+
+
 def complaints_of(case, advice=None):
     """Everything that is wrong with what is said of a case, by ``audit`` and by ``compare``."""
     advice = advice if advice is not None else case.advice
@@ -87,9 +100,10 @@ def complaints_of(case, advice=None):
     for finding in [*advice.findings, *case.table.findings]:
         found += [f"{finding.sentence}\n  {complaint}" for complaint in complaints_on(finding, case, advice)]
     firsts = [next(f.sentence for f in advice.findings if f.topic == t) for t in ("scorer", "length", "expectation")]
-    deployed = [finding.sentence for finding in advice.findings if finding.topic == "deployed"]
-    if list(advice.verdict) != [*firsts, *deployed]:
-        found.append("the verdict is not scorer, length, expectation, and what is deployed")
+    ceiling, deployed = ([f.sentence for f in advice.findings if f.topic == t] for t in ("ceiling", "deployed"))
+    if list(advice.verdict) != [*firsts, *ceiling, *deployed]:
+        found.append("the verdict is not scorer, length, expectation, what documents tell, and what is deployed")
+    found += missing_ceiling(case, ceiling)
     if (case.deployment is not None) != bool(deployed):
         found.append("what is deployed is kept back, or made up")
     if case.table.findings[0].sentence != advice.verdict[0] and case.table.declared == case.declared:

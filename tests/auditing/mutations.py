@@ -266,6 +266,77 @@ def doubt_all(case):
     return doubt_rows(doubt_procedure(case) or case)
 
 
+def raise_most(case):
+    """There may be more in the documents."""
+    ceiling = case.shape.ceiling
+    return _shape(case, ceiling=replace(ceiling, most=ceiling.most + 2 * case.table.worth + 0.001))
+
+
+def lower_worth(case):
+    """A smaller gain matters."""
+    most = case.shape.ceiling.most
+    return _table(case, worth=most / 2) if most > 0.0001 else None
+
+
+def want_again(case):
+    """Documents are wanted by others, or by nobody else."""
+    spread = case.shape.ceiling.spread
+    again = 0.7 if spread.wanted_again < 0.05 else 0.0
+    return _shape(case, ceiling=replace(case.shape.ceiling, spread=replace(spread, wanted_again=again)))
+
+
+def turn_curve(case):
+    """The curve of length loses what it gained."""
+    turned = lambda row: row._replace(gain=Estimate(-row.gain.value, -row.gain.high, -row.gain.low))  # noqa: E731
+    return _kinds(case, turned, {"length"})
+
+
+def doubt_curve(case):
+    """What the curve of length gains is luck."""
+    return _kinds(case, lambda row: row._replace(p=0.6), {"length"})
+
+
+def beat_curve(case):
+    """A bias surely gains more than the curve."""
+    ceiling = case.shape.ceiling
+    most = max(row.gain.value for row in ceiling.rows)
+    rows = [*(row for row in ceiling.rows if row.kind != "bias"), ceiling.rows[0]._replace(
+        kind="bias", gain=Estimate(most + 1, most + 0.5, most + 2), p=0.001)]  # fmt: skip
+    return _shape(case, ceiling=replace(ceiling, rows=rows))
+
+
+def prove_curve(case):
+    """The curve of length surely gains."""
+    far = Estimate(0.9, 0.8, 1.0)
+    changed = _kinds(case, lambda row: row._replace(gain=far, p=0.001), {"length"})
+    return changed if any(row.kind == "length" for row in case.shape.ceiling.rows) else None
+
+
+def prove_documents(case):
+    """What may be luck is sure, whatever the kind."""
+    far = Estimate(0.9, 0.8, 1.0)
+    return _kinds(case, lambda row: row._replace(gain=far, p=0.001))
+
+
+def doubt_documents(case):
+    """What was sure is luck, whatever the kind."""
+    return _kinds(case, lambda row: row._replace(p=0.6))
+
+
+def turn_nature(case):
+    """Prior and correction change places, or neither gains surely."""
+    rows = case.shape.ceiling.rows
+    if not any(row.kind in ("prior", "correction") and row.p < 0.05 and row.gain.value > 0 for row in rows):
+        return None
+    return _kinds(case, lambda row: row._replace(p=0.6), {"prior", "correction"})
+
+
+def _kinds(case, change, kinds=("prior", "correction", "bias", "weight", "length")):
+    ceiling = case.shape.ceiling
+    rows = [change(row) if row.kind in kinds else row for row in ceiling.rows]
+    return _shape(case, ceiling=replace(ceiling, rows=rows))
+
+
 EFFECTS = ("d", "d_adjusted", "within", "within_adjusted")
 LIES = {
     "better": (turn_procedure, doubt_procedure, raise_cosine, few_units, raise_worth),
@@ -297,6 +368,11 @@ LIES = {
     "normalise both sides": (exchange,),
     "keep the document's length": (turn_dot, doubt_dot, few_units, exchange),
     "start with both sides": (exchange,),
+    "nothing in documents": (raise_most, lower_worth, want_again, few_units),
+    "lengths hold it": (turn_curve, doubt_curve, beat_curve, turn_nature, few_units),
+    "lengths hold a part": (turn_curve, doubt_curve, turn_nature, few_units),
+    "lengths hold none": (prove_curve, doubt_documents, turn_nature, few_units),
+    "documents unclear": (prove_documents, raise_most, few_units),
     "made for cosine": (turn_dot, doubt_dot, undeclare),
     "dot collapses": (raise_rows, few_units),
     "cosine collapses": (raise_cosine, few_units),

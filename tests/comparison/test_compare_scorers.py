@@ -363,3 +363,15 @@ def test_whitening_by_few_vectors_is_said_to_be_what_it_is():
     assert note.startswith("whitening was fitted on 24 vectors of 32 dimensions: directions in which these do not vary")
     assert any("whiten" in row.name for row in table.rows)  # they are in the table, and may even come first
     assert not any("too few" in note for note in table.notes)
+
+
+def test_pearson_of_scores_with_a_long_tail_is_not_believed_in_silence():
+    rng = np.random.default_rng(5)
+    left, right = rng.normal(size=(2, 300, 8)).astype(np.float32)
+    long = rng.lognormal(0, 1.5, (300, 1)).astype(np.float32)
+    task = PairTask("pairs", rng.uniform(0, 5, 300))
+    vectors = PairVectors.of(task, left * long, right)
+    tails = [note for note in compare(task, vectors, ["dot"], metric="pearson").notes if "long tail" in note]
+    assert len(tails) == 1
+    assert tails[0].startswith("the scores of dot have")
+    assert not any("long tail" in note for note in compare(task, vectors, ["dot"], metric="spearman").notes)

@@ -36,7 +36,7 @@ def ranking_task(split="dev") -> osp.RankingTask:
     hops = [Grouping("hops", ["2", "2", "9", "3"]), Grouping("type", ["a", "b", "c", "a"])]
     task = osp.RankingTask.build("small", queries, documents, judged, split=split, groups=hops)
     excluded = Judgments.of(np.array([1, 2]), np.array([4, 0]), np.ones(2), 3, 5)
-    return replace(task, excluded=excluded)
+    return replace(task, excluded=excluded, notes=("a note", "a second one"))
 
 
 def pair_task(split=None) -> osp.PairTask:
@@ -105,7 +105,8 @@ def test_summaries_and_what_was_left_out():
         "judgments_ignored": 0,
         "judgments_made": None,
     }
-    assert task.warnings() == ["1 judged queries have no relevant document and are left out"]
+    left_out = "1 judged queries have no relevant document and are left out"
+    assert task.warnings() == ["a note", "a second one", left_out]
     assert task.info() == task.summary() | {
         "exchange": "a query asks, a document answers: they cannot be exchanged",
         "groups_by_hops": "2 2, 3 1",

@@ -18,25 +18,8 @@ import pytest
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.engines.exporting import export
 from offsphere.engines.registry import engine_of
-from tests.engines.collection_laws import (
-    DOCUMENTS,
-    MADE,
-    NAMES,
-    ODD_IDS,
-    QUERIES,
-    SOME_NAMES,
-    check_again,
-    check_ids,
-    check_kill,
-    check_read_back,
-    check_real,
-    check_served,
-    check_snippet,
-    read_back,
-)
+from tests.engines import engine_laws as laws
 from tests.processes import PATIENCE
-
-pytestmark = pytest.mark.slow  # its package takes long to load; test_probing.py asks it with every run
 
 chroma = pytest.importorskip("chromadb")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the package
@@ -48,15 +31,9 @@ def target(tmp_path):
     return f"chroma:{tmp_path}/db:things"
 
 
-@pytest.mark.parametrize("name", SOME_NAMES + MADE)
+@pytest.mark.parametrize("name", laws.EVERY_SCORER)
 def test_scorers_are_served_by_the_graph(target, name):
-    check_served(name, target)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_every_scorer_is_served(target, name):
-    check_served(name, target)
+    laws.check_served(target, name)
 
 
 def test_more_effort_finds_more(target):
@@ -71,47 +48,47 @@ def test_more_effort_finds_more(target):
 
 
 def test_real_vectors_are_served_by_a_graph(target, embedded):
-    check_real(embedded("cranfield")[1], target)
+    laws.check_real(embedded, target)
 
 
 def test_what_was_stored_comes_back(target):
-    check_read_back(target)
+    laws.check_reads_back(target)
 
 
 def test_lengths_survive_under_cosine(target):
-    export("cosine", DOCUMENTS, target)
-    rows, facts = read_back(target)
+    export("cosine", laws.DOCUMENTS, target)
+    rows, facts = laws.read_back(target)
     assert not facts.normalized
-    assert all(np.allclose(rows[str(row)], vector, rtol=1e-6) for row, vector in enumerate(DOCUMENTS))
+    assert all(np.allclose(rows[str(row)], vector, rtol=1e-6) for row, vector in enumerate(laws.DOCUMENTS))
 
 
 @pytest.mark.parametrize("name", ["dot", "standardize + polar(1, 0.5)"])
 def test_the_snippet_runs_as_it_is_printed(tmp_path, target, name):
-    check_snippet(name, target, tmp_path / "out")
+    laws.check_snippet(laws.check_served(target, name, out=tmp_path / "out"), target)
 
 
 def test_a_kill_in_the_middle_loses_nothing(tmp_path, target):
-    check_kill(target, tmp_path / "out")
-    check_kill(f"chroma:{tmp_path}/db:unnoted", None)
+    laws.check_killed(target, tmp_path / "noted", moment="within")
+    laws.check_killed(f"chroma:{tmp_path}/db:unnoted", tmp_path / "unnoted", moment="within", noted=False)
 
 
 def test_a_finished_export_is_left_alone(tmp_path, target):
-    check_again(target, tmp_path / "out", pytest.raises(DataError, match="already: choose another name"))
+    laws.check_idempotent(target, tmp_path / "out")
 
 
 def test_ids_of_any_text_survive(target):
-    check_ids(target, ODD_IDS)
+    laws.check_ids(target, [*laws.ODD_IDS, laws.LONG_ID])
 
 
 def test_reading_changes_no_byte(tmp_path, target):
-    export("dot", DOCUMENTS, target)
+    export("dot", laws.DOCUMENTS, target)
 
     def digests():
         files = [path for path in (tmp_path / "db").rglob("*") if path.is_file()]
         return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
     before = digests()
-    read_back(target)
+    laws.read_back(target)
     assert digests() == before
     client = chroma.PersistentClient(str(tmp_path / "db"), settings=QUIET)
     client.close()
@@ -124,32 +101,32 @@ def test_collections_that_others_made_are_read(tmp_path, target):
     embeddings = [[3.0, 4.0], [0.5, 1.0]]
     collection.add(ids=["a", "b"], embeddings=embeddings, metadatas=[{"code": 7}, {"code": "x"}])
     client.close()
-    rows, facts = read_back(target)
+    rows, facts = laws.read_back(target)
     assert {name: row.tolist() for name, row in rows.items()} == {"a": [3, 4], "b": [0.5, 1]}
     assert (facts.dimension, str(facts.metric), facts.unfinished) == (2, "euclidean", False)
-    assert set(read_back(target, id_field="code")[0]) == {"7", "x"}
+    assert set(laws.read_back(target, id_field="code")[0]) == {"7", "x"}
     with pytest.raises(DataError, match="'a' has no 'title' in its metadata"):
-        read_back(target, id_field="title")
+        laws.read_back(target, id_field="title")
     with pytest.raises(DataError, match="has one vector a document, without a name"):
-        read_back(target, vector_name="text")
+        laws.read_back(target, vector_name="text")
 
 
 def test_what_cannot_be_opened_is_one_line_and_makes_nothing(tmp_path):
     with pytest.raises(OffsphereError, match=r"Chroma does not answer at chroma:http://127\.0\.0\.1:9:things"):
-        export("dot", DOCUMENTS, "chroma:http://127.0.0.1:9:things")
+        export("dot", laws.DOCUMENTS, "chroma:http://127.0.0.1:9:things")
     with pytest.raises(DataError, match=r"cannot read the address of chroma:http://me:\*\*\*@127"):
-        export("dot", DOCUMENTS, "chroma:http://me:secret@127.0.0.1:9:things")
+        export("dot", laws.DOCUMENTS, "chroma:http://me:secret@127.0.0.1:9:things")
     with pytest.raises(DataError, match="write http://localhost:8000"):
-        export("dot", DOCUMENTS, "chroma:localhost:8000:things")
+        export("dot", laws.DOCUMENTS, "chroma:localhost:8000:things")
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="is a file, not the folder of a Chroma database"):
-        export("dot", DOCUMENTS, f"chroma:{tmp_path}/file:things")
+        export("dot", laws.DOCUMENTS, f"chroma:{tmp_path}/file:things")
     with pytest.raises(OffsphereError, match="Expected a name containing 3-512 characters"):
-        export("dot", DOCUMENTS, f"chroma:{tmp_path}/db:a b")
+        export("dot", laws.DOCUMENTS, f"chroma:{tmp_path}/db:a b")
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "chroma.sqlite3").write_bytes(b"no database" * 1000)
     with pytest.raises(OffsphereError, match=r"chroma\.sqlite3"):
-        read_back(f"chroma:{tmp_path}/bad:things")
+        laws.read_back(f"chroma:{tmp_path}/bad:things")
     for _ in range(2):
         engine, where = engine_of(f"chroma:{tmp_path}/none:things")
         with engine.open(where) as collection:
@@ -183,9 +160,9 @@ def server(tmp_path):
 
 
 def test_a_server_holds_what_a_folder_holds(tmp_path, server):
-    check_served("polar(1, 0.5)", f"{server}:first")
-    check_read_back(f"{server}:second")
-    check_snippet("dot", f"{server}:third", tmp_path / "out")
-    check_again(f"{server}:fourth", tmp_path / "again", pytest.raises(DataError, match="already: choose another name"))
-    check_kill(f"{server}:fifth", tmp_path / "killed")
-    assert export("dot", DOCUMENTS, f"{server}:third", queries=QUERIES, replace=True).passed
+    laws.check_served(f"{server}:first", "polar(1, 0.5)")
+    laws.check_reads_back(f"{server}:second")
+    laws.check_snippet(laws.check_served(f"{server}:third", "dot", out=tmp_path / "out"), f"{server}:third")
+    laws.check_idempotent(f"{server}:fourth", tmp_path / "again")
+    laws.check_killed(f"{server}:fifth", tmp_path / "killed", moment="within")
+    assert export("dot", laws.DOCUMENTS, f"{server}:third", queries=laws.QUERIES, replace=True).passed

@@ -31,13 +31,13 @@ def target(tmp_path):
 
 @pytest.mark.parametrize("name", laws.EVERY_SCORER)
 def test_every_scorer_is_served_exactly(target, name):
-    laws.check_exact(target, name)
+    laws.check_served(target, name, index="exact")
 
 
 @pytest.mark.parametrize("name", ["cosine", "dot", "euclidean", "norm-mix(0.9)"])
 def test_the_graph_finds_enough_and_is_used(tmp_path, target, name):
-    done = laws.check_approximate(target, name, "graph", LARGE, ASKED)
-    laws.check_snippet(done, target, "graph", LARGE, ASKED)
+    done = laws.check_served(target, name, LARGE, ASKED, index="graph")
+    laws.check_snippet(done, target, ASKED)
     sql = next(line for line in done.snippet.splitlines() if line.startswith("sql = ")).removeprefix("sql = ")
     with duckdb.connect(tmp_path / "vectors.duckdb", read_only=True) as connection:
         connection.execute(f"LOAD '{ours.extension_path()}'")
@@ -47,7 +47,7 @@ def test_the_graph_finds_enough_and_is_used(tmp_path, target, name):
 
 @pytest.mark.parametrize("name", ["dot", "cosine", "euclidean", "polar(1, 0.5)"])
 def test_the_snippet_gives_what_the_table_gives(target, name):
-    laws.check_snippet(laws.check_exact(target, name), target)
+    laws.check_snippet(laws.check_served(target, name, index="exact"), target)
 
 
 @pytest.mark.parametrize("k", [100, 1_000])
@@ -83,13 +83,17 @@ def test_it_reads_back(target):
     laws.check_reads_back(target)
 
 
+def test_ids_of_any_text_survive(target):
+    laws.check_ids(target, [*laws.ODD_IDS, laws.LONG_ID])
+
+
 @pytest.mark.parametrize("kind", ["exact", "graph"])
 def test_real_vectors_are_served(embedded, target, kind):
     laws.check_real(embedded, target, kind)
 
 
 def test_twice_is_once(target, tmp_path):
-    laws.check_idempotent(target, tmp_path / "out", "dot")
+    laws.check_idempotent(target, tmp_path / "out")
 
 
 WITHIN = """

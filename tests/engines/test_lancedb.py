@@ -33,14 +33,14 @@ def target(folder):
 
 @pytest.mark.parametrize("name", laws.EVERY_SCORER)
 def test_every_scorer_is_served_exactly(target, name):
-    laws.check_exact(target, name)
+    laws.check_served(target, name, index="exact")
 
 
 @pytest.mark.parametrize(("kind", "index"), [("graph", "IVF_HNSW_FLAT"), ("lists", "IVF_FLAT")])
 @pytest.mark.parametrize("name", ["cosine", "dot", "euclidean", "norm-mix(0.9)"])
 def test_an_index_finds_enough_and_is_used(folder, target, name, kind, index):
-    done = laws.check_approximate(target, name, kind, LARGE, ASKED)
-    laws.check_snippet(done, target, kind, LARGE, ASKED)
+    done = laws.check_served(target, name, LARGE, ASKED, index=kind)
+    laws.check_snippet(done, target, ASKED)
     table = lancedb.connect(str(folder)).open_table("docs")
     assert table.index_stats("vector_idx").index_type == index
     word = {"cosine": "cosine", "euclidean": "l2"}.get(name, "dot")
@@ -50,7 +50,7 @@ def test_an_index_finds_enough_and_is_used(folder, target, name, kind, index):
 
 @pytest.mark.parametrize("name", ["dot", "cosine", "euclidean", "polar(1, 0.5)"])
 def test_the_snippet_gives_what_the_table_gives(target, name):
-    laws.check_snippet(laws.check_exact(target, name), target)
+    laws.check_snippet(laws.check_served(target, name, index="exact"), target)
 
 
 @pytest.mark.parametrize("index", ["exact", "graph"])
@@ -85,7 +85,7 @@ def test_k_is_honoured_by_the_graph(target, k):
 def test_fewer_bits_are_stored_where_that_is_asked_for(folder, target, stored, kind):
     done = export("dot", LARGE, target, queries=ASKED, stored=stored, index=kind)
     assert done.verification.recall > 0.9
-    laws.check_snippet(done, target, kind, LARGE, ASKED)
+    laws.check_snippet(done, target, ASKED)
     table = lancedb.connect(str(folder)).open_table("docs")
     numbers = table.schema.field("vector").type.value_type
     assert numbers == (pa.float16() if stored == "float16" else pa.float32())
@@ -103,13 +103,17 @@ def test_it_reads_back(target):
     laws.check_reads_back(target)
 
 
+def test_ids_of_any_text_survive(target):
+    laws.check_ids(target, [*laws.ODD_IDS, laws.LONG_ID])
+
+
 @pytest.mark.parametrize("kind", ["exact", "graph"])
 def test_real_vectors_are_served(embedded, target, kind):
     laws.check_real(embedded, target, kind)
 
 
 def test_twice_is_once(target, tmp_path):
-    laws.check_idempotent(target, tmp_path / "out", "dot")
+    laws.check_idempotent(target, tmp_path / "out")
 
 
 WITHIN = """

@@ -11,25 +11,8 @@ import pytest
 
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.engines.exporting import export
-from tests.engines.collection_laws import (
-    DOCUMENTS,
-    MADE,
-    NAMES,
-    ODD_IDS,
-    QUERIES,
-    SOME_NAMES,
-    check_again,
-    check_ids,
-    check_kill,
-    check_read_back,
-    check_real,
-    check_served,
-    check_snippet,
-    read_back,
-)
+from tests.engines import engine_laws as laws
 from tests.processes import PATIENCE, ROOT, environment_with
-
-pytestmark = pytest.mark.slow  # its package takes long to load; test_probing.py asks it with every run
 
 pymilvus = pytest.importorskip("pymilvus")
 lite = pytest.importorskip("milvus_lite.server_manager").server_manager_instance
@@ -42,81 +25,81 @@ def target(tmp_path):
     lite.release_server(str(tmp_path / "m.db"))
 
 
-@pytest.mark.parametrize("name", SOME_NAMES + MADE)
+@pytest.mark.parametrize("name", laws.EVERY_SCORER)
 def test_scorers_are_served_exactly(target, name):
-    check_served(name, target)
+    laws.check_served(target, name)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("index", ["exact", "graph"])
-def test_every_scorer_is_served(target, name, index):
-    check_served(name, target, index=index)
+@pytest.mark.parametrize("name", laws.SCORERS)
+def test_every_scorer_is_served_by_a_graph(target, name):
+    laws.check_served(target, name, index="graph")
 
 
 @pytest.mark.parametrize("name", ["cosine", "dot", "euclidean", "whiten(0.5) + norm-mix(0.9)"])
 def test_scorers_are_served_by_a_graph(target, name):
-    assert check_served(name, target, index="graph").strategy.index == "graph"
-    assert read_back(target)[1].index == "HNSW"
+    assert laws.check_served(target, name, index="graph").strategy.index == "graph"
+    assert laws.read_back(target)[1].index == "HNSW"
 
 
 def test_lists_and_fewer_bits(tmp_path, target):
-    assert export("dot", DOCUMENTS, target, queries=QUERIES, index="lists").passed
-    assert read_back(target)[1].index == "IVF_FLAT"
-    done = export("dot", DOCUMENTS, f"milvus:{tmp_path}/m.db:bits", queries=QUERIES, index="graph", stored="int8")
+    assert export("dot", laws.DOCUMENTS, target, queries=laws.QUERIES, index="lists").passed
+    assert laws.read_back(target)[1].index == "IVF_FLAT"
+    bits = f"milvus:{tmp_path}/m.db:bits"
+    done = export("dot", laws.DOCUMENTS, bits, queries=laws.QUERIES, index="graph", stored="int8")
     assert done.verification.recall > 0.8
-    assert read_back(f"milvus:{tmp_path}/m.db:bits")[1].stored == "int8"
+    assert laws.read_back(bits)[1].stored == "int8"
     with pytest.raises(OffsphereError, match="no exact index of int8"):
-        export("dot", DOCUMENTS, f"milvus:{tmp_path}/m.db:more", index="exact", stored="int8")
+        export("dot", laws.DOCUMENTS, f"milvus:{tmp_path}/m.db:more", index="exact", stored="int8")
 
 
 def test_real_vectors_are_served_by_a_graph(target, embedded):
-    check_real(embedded("cranfield")[1], target, index="graph")
+    laws.check_real(embedded, target, "graph")
 
 
 def test_what_was_stored_comes_back(target):
-    check_read_back(target)
+    laws.check_reads_back(target)
 
 
 def test_lengths_survive_under_cosine(target):
-    export("cosine", DOCUMENTS, target)
-    rows, facts = read_back(target)
+    export("cosine", laws.DOCUMENTS, target)
+    rows, facts = laws.read_back(target)
     assert not facts.normalized
-    assert all((rows[str(row)] == vector).all() for row, vector in enumerate(DOCUMENTS))
+    assert all((rows[str(row)] == vector).all() for row, vector in enumerate(laws.DOCUMENTS))
 
 
 @pytest.mark.parametrize(("name", "index"), [("dot", "exact"), ("standardize + polar(1, 0.5)", "graph")])
 def test_the_snippet_runs_as_it_is_printed(tmp_path, target, name, index):
-    check_snippet(name, target, tmp_path / "out", index=index)
+    laws.check_snippet(laws.check_served(target, name, index=index, out=tmp_path / "out"), target)
 
 
 def test_a_kill_in_the_middle_loses_nothing(tmp_path, target):
-    check_kill(target, tmp_path / "out")
-    check_kill(f"milvus:{tmp_path}/m.db:unnoted", None)
+    laws.check_killed(target, tmp_path / "noted", moment="within")
+    laws.check_killed(f"milvus:{tmp_path}/m.db:unnoted", tmp_path / "unnoted", moment="within", noted=False)
 
 
 def test_a_finished_export_is_left_alone(tmp_path, target):
-    check_again(target, tmp_path / "out", pytest.raises(DataError, match="already: choose another name"))
+    laws.check_idempotent(target, tmp_path / "out")
 
 
 def test_ids_of_any_text_survive(target):
-    check_ids(target, ODD_IDS)
+    laws.check_ids(target, [*laws.ODD_IDS, laws.LONG_ID])
 
 
 def test_an_id_that_milvus_cannot_hold_is_one_line(target):
     with pytest.raises(DataError, match="holds ids of at most 65,535 bytes: shorten 'é"):
-        export("dot", DOCUMENTS[:2], target, ids=["a", "é" * 40_000])
+        export("dot", laws.DOCUMENTS[:2], target, ids=["a", "é" * 40_000])
 
 
 def test_reading_changes_no_byte(tmp_path, target):
-    export("dot", DOCUMENTS, target, index="graph")
+    export("dot", laws.DOCUMENTS, target, index="graph")
 
     def digests():
         files = [path for path in (tmp_path / "m.db").rglob("*") if path.is_file()]
         return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
     before = digests()
-    read_back(target)
+    laws.read_back(target)
     assert digests() == before
 
 
@@ -134,27 +117,27 @@ def test_collections_that_others_made_are_read_by_the_names_they_chose(tmp_path,
     rows = [{"number": n, "code": f"c{n}", "text": [n, 1.0], "image": [0.0, 1.0, n]} for n in (3, 12)]
     client.insert("things", rows)
     client.close()
-    with pytest.raises(DataError, match=r"\(text, image\): say which with --vector-name"):
-        read_back(target)
+    with pytest.raises(DataError, match=r"\(text, image\): say which with --vector-column"):
+        laws.read_back(target)
     with pytest.raises(DataError, match="has no vectors called 'sound': it has text, image"):
-        read_back(target, vector_name="sound")
+        laws.read_back(target, vector_name="sound")
     with pytest.raises(DataError, match="has no field 'title': it has number, code, text, image"):
-        read_back(target, vector_name="text", id_field="title")
-    found, facts = read_back(target, vector_name="text", id_field="code")
+        laws.read_back(target, vector_name="text", id_field="title")
+    found, facts = laws.read_back(target, vector_name="text", id_field="code")
     assert {name: row.tolist() for name, row in found.items()} == {"c3": [3, 1], "c12": [12, 1]}
     assert (facts.dimension, str(facts.metric), facts.unfinished) == (2, "euclidean", False)
-    assert set(read_back(target, vector_name="image")[0]) == {"3", "12"}
+    assert set(laws.read_back(target, vector_name="image")[0]) == {"3", "12"}
 
 
 def test_what_cannot_be_opened_is_one_line_and_makes_nothing(tmp_path, capfd):
     with pytest.raises(DataError, match=r"must end in \.db"):
-        export("dot", DOCUMENTS, f"milvus:{tmp_path}/m:things")
+        export("dot", laws.DOCUMENTS, f"milvus:{tmp_path}/m:things")
     with pytest.raises(OffsphereError, match=r"Milvus does not answer at .*me:\*\*\*@127"):
-        export("dot", DOCUMENTS, "milvus:http://me:secret@127.0.0.1:9:things")
+        export("dot", laws.DOCUMENTS, "milvus:http://me:secret@127.0.0.1:9:things")
     with pytest.raises(DataError, match="write http://localhost:19530"):
-        export("dot", DOCUMENTS, "milvus:localhost:19530:things")
+        export("dot", laws.DOCUMENTS, "milvus:localhost:19530:things")
     with pytest.raises(ParameterError, match="gives at most 16,384 documents"):
-        export("dot", DOCUMENTS, f"milvus:{tmp_path}/m.db:things", k=20_000)
+        export("dot", laws.DOCUMENTS, f"milvus:{tmp_path}/m.db:things", k=20_000)
     assert not list(tmp_path.iterdir())
     said = capfd.readouterr()
     assert "Traceback" not in said.err
@@ -165,14 +148,14 @@ HOLD = "import sys, pymilvus; client = pymilvus.MilvusClient(sys.argv[1]); print
 
 
 def test_a_file_that_another_process_uses_is_one_line(tmp_path, target, capfd):
-    export("dot", DOCUMENTS, target)
+    export("dot", laws.DOCUMENTS, target)
     command = [sys.executable, "-c", HOLD, str(tmp_path / "m.db")]
     other = subprocess.Popen(command, stdin=-1, stdout=-1, text=True, env=environment_with(ROOT))
     try:
         assert other.stdout.readline() == "held\n"
         with pytest.raises(OffsphereError, match="another process uses it"):
-            read_back(target)
+            laws.read_back(target)
     finally:
         other.communicate("\n", timeout=PATIENCE)
     assert "Traceback" not in capfd.readouterr().err
-    assert np.isfinite(list(read_back(target)[0].values())).all()
+    assert np.isfinite(list(laws.read_back(target)[0].values())).all()

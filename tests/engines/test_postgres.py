@@ -49,14 +49,14 @@ def tables(server):
 
 @pytest.mark.parametrize("name", laws.EVERY_SCORER)
 def test_every_scorer_is_served_exactly(target, name):
-    laws.check_exact(target, name)
+    laws.check_served(target, name, index="exact")
 
 
 @pytest.mark.parametrize("kind", ["graph", "lists"])
 @pytest.mark.parametrize("name", ["cosine", "dot", "euclidean", "norm-mix(0.9)"])
 def test_an_index_finds_enough_and_is_used(server, target, name, kind):
-    done = laws.check_approximate(target, name, kind, LARGE, ASKED)
-    laws.check_snippet(done, target, kind, LARGE, ASKED)
+    done = laws.check_served(target, name, LARGE, ASKED, index=kind)
+    laws.check_snippet(done, target, ASKED)
     lines = done.snippet.splitlines()
     sql = json.loads(next(line for line in lines if line.startswith("sql = ")).removeprefix("sql = "))
     asked = {"query": str(done.strategy.serving.queries(ASKED[:1])[0].tolist())}
@@ -66,7 +66,7 @@ def test_an_index_finds_enough_and_is_used(server, target, name, kind):
 
 @pytest.mark.parametrize("name", ["dot", "cosine", "euclidean", "polar(1, 0.5)"])
 def test_the_snippet_gives_what_the_table_gives(target, name):
-    laws.check_snippet(laws.check_exact(target, name), target)
+    laws.check_snippet(laws.check_served(target, name, index="exact"), target)
 
 
 @pytest.mark.parametrize("k", [100, 1_500])
@@ -127,6 +127,10 @@ def test_it_reads_back(target):
     laws.check_reads_back(target)
 
 
+def test_ids_of_any_text_survive(target):
+    laws.check_ids(target, laws.ODD_IDS)
+
+
 @pytest.mark.parametrize("kind", ["exact", "graph"])
 def test_real_vectors_are_served(embedded, target, kind):
     laws.check_real(embedded, target, kind)
@@ -135,19 +139,30 @@ def test_real_vectors_are_served(embedded, target, kind):
 def test_half_precision_is_stored_as_halfvec(target, server):
     done = export("dot", LARGE, target, queries=ASKED, stored="float16", index="graph")
     assert done.verification.recall >= 0.95
-    laws.check_snippet(done, target, "graph", LARGE, ASKED)
+    laws.check_snippet(done, target, ASKED)
     kind = (
         "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'docs'::regclass AND attname = %s"
     )
     assert server.execute(kind, ["embedding"]).fetchone()[0] == "halfvec(24)"
-    there = laws.contents(target)
+    there, _ = laws.read_back(target)
     assert all((there[str(row)] == LARGE[row].astype(np.float16)).all() for row in range(len(LARGE)))
     with pytest.raises(VectorError, match="the vector of '0' has numbers that do not fit into float16"):
         export("dot", ROWS + 1e5, target, stored="float16", replace=True)
 
 
+@pytest.mark.parametrize("kind", ["exact", "graph", "lists"])
+def test_bits_find_candidates_and_vectors_rank_them(target, server, kind):
+    done = laws.check_bits(target, kind)
+    asked = {"query": str([1.0] * 64)}
+    sql = next(line for line in done.snippet.splitlines() if line.startswith("sql = "))
+    server.execute("SET enable_seqscan = off")
+    plan = "\n".join(row for (row,) in server.execute(f"EXPLAIN {json.loads(sql.removeprefix('sql = '))}", asked))
+    server.execute("RESET ALL")
+    assert ("Index Scan using docs_binary_quantize" in plan) is (kind != "exact")
+
+
 def test_twice_is_once(target, tmp_path):
-    laws.check_idempotent(target, tmp_path / "out", "dot")
+    laws.check_idempotent(target, tmp_path / "out")
 
 
 WITHIN = """
@@ -192,7 +207,12 @@ def test_tables_of_others_are_read_and_left_as_they_are(server, target, address)
         collection.facts()
     with engine.open(where, vector_name="a") as collection:
         facts = collection.facts()
-        assert (facts.dimension, facts.metric, facts.rows, facts.index) == (4, None, 50, "none: every row is compared")
+        assert (facts.dimension, facts.metric, facts.rows, facts.index) == (
+            4,
+            None,
+            50,
+            "no index: every row is compared",
+        )
         vectors, ids = collection.read()
         with pytest.raises(OffsphereError, match="no index of a metric"):
             collection.search(ROWS[:1], 3)
@@ -325,5 +345,5 @@ def test_a_connection_that_is_lost_is_one_line_and_the_same_command_goes_on(serv
         export("dot", laws.DOCUMENTS, target, out=tmp_path / "out")
     assert "\n" not in str(caught.value)
     done = export("dot", laws.DOCUMENTS, target, out=tmp_path / "out")
-    assert done.rows == len(laws.DOCUMENTS) == len(laws.contents(target))
+    assert done.rows == len(laws.DOCUMENTS) == len(laws.read_back(target)[0])
     assert len(calls) < 4 + 10  # it did not begin anew

@@ -17,19 +17,7 @@ import pytest
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.engines.exchange import export_store, import_vectors
 from offsphere.engines.exporting import export
-from tests.engines.collection_laws import (
-    DOCUMENTS,
-    EVERY_NAME,
-    ODD_IDS,
-    check_again,
-    check_ids,
-    check_kill,
-    check_read_back,
-    check_real,
-    check_served,
-    check_snippet,
-    read_back,
-)
+from tests.engines import engine_laws as laws
 from tests.engines.conftest import IDS, ROWS, store_of
 
 qdrant = pytest.importorskip("qdrant_client")
@@ -182,7 +170,7 @@ DOT = models.Distance.DOT
 OTHERS = {
     "several": (
         {name: models.VectorParams(size=2, distance=DOT) for name in "ab"},
-        r"has several vectors a point, or none \(a, b\): say which with --vector-name",
+        r"has several vectors a point, or none \(a, b\): say which with --vector-column",
     ),
     "multivector": (
         models.VectorParams(
@@ -234,45 +222,45 @@ def target(folder):
     return f"qdrant:{folder}:things"
 
 
-@pytest.mark.parametrize("name", EVERY_NAME)
+@pytest.mark.parametrize("name", laws.EVERY_SCORER)
 def test_scorers_are_served_exactly(target, name):
-    check_served(name, target)
+    laws.check_served(target, name)
 
 
 def test_real_vectors_are_served(target, embedded):
-    check_real(embedded("cranfield")[1], target)
+    laws.check_real(embedded, target)
 
 
 def test_what_was_stored_comes_back_in_its_order(tmp_path, target, store):
-    check_read_back(target)
+    laws.check_reads_back(target)
     export_store(store, f"{target}2")
     assert import_vectors(f"{target}2", tmp_path / "again").ids == IDS
 
 
 @pytest.mark.parametrize("name", ["dot", "cosine", "standardize + polar(1, 0.5)"])
 def test_the_snippet_runs_as_it_is_printed(tmp_path, target, name):
-    check_snippet(name, target, tmp_path / "out")
+    laws.check_snippet(laws.check_served(target, name, out=tmp_path / "out"), target)
 
 
 def test_a_kill_in_the_middle_loses_nothing(tmp_path, target):
-    check_kill(target, tmp_path / "out")
-    check_kill(f"{target}2", None)
+    laws.check_killed(target, tmp_path / "noted", moment="within")
+    laws.check_killed(f"{target}2", tmp_path / "unnoted", moment="within", noted=False)
     assert not list(tmp_path.rglob("*.unfinished"))
 
 
 def test_a_finished_export_is_left_alone(tmp_path, target):
-    check_again(target, tmp_path / "out", pytest.raises(DataError, match="already: choose another name"))
+    laws.check_idempotent(target, tmp_path / "out")
 
 
 def test_ids_of_any_text_survive(target):
-    check_ids(target, ODD_IDS)
+    laws.check_ids(target, [*laws.ODD_IDS, laws.LONG_ID])
 
 
 def test_a_folder_keeps_lengths_even_for_cosine(tmp_path, target):
-    export("cosine", DOCUMENTS, target)
-    rows, facts = read_back(target)
+    export("cosine", laws.DOCUMENTS, target)
+    rows, facts = laws.read_back(target)
     assert (str(facts.metric), facts.normalized) == ("cosine", False)
-    assert all((rows[str(row)] == vector).all() for row, vector in enumerate(DOCUMENTS))
+    assert all((rows[str(row)] == vector).all() for row, vector in enumerate(laws.DOCUMENTS))
 
 
 def test_named_vectors_and_ids_in_any_field_are_read(tmp_path, folder):
@@ -281,14 +269,14 @@ def test_named_vectors_and_ids_in_any_field_are_read(tmp_path, folder):
     vectors = [{"text": [n, 1.0], "image": [0.0, n, 1.0]} for n in (1.0, 2.0)]
     client.upsert("c", [models.PointStruct(id=n, vector=v, payload={"code": f"c{n}"}) for n, v in enumerate(vectors)])
     client.close()
-    rows, facts = read_back(f"qdrant:{folder}:c", vector_name="image", id_field="code")
+    rows, facts = laws.read_back(f"qdrant:{folder}:c", vector_name="image", id_field="code")
     assert {name: row.tolist() for name, row in rows.items()} == {"c0": [0, 1, 1], "c1": [0, 2, 1]}
     assert facts.dimension == 3
-    assert set(read_back(f"qdrant:{folder}:c", vector_name="text")[0]) == {"0", "1"}
+    assert set(laws.read_back(f"qdrant:{folder}:c", vector_name="text")[0]) == {"0", "1"}
     with pytest.raises(DataError, match="has no vectors called 'sound': it has text, image"):
-        read_back(f"qdrant:{folder}:c", vector_name="sound")
+        laws.read_back(f"qdrant:{folder}:c", vector_name="sound")
     with pytest.raises(DataError, match="has no 'title' in its payload, nor has any other"):
-        read_back(f"qdrant:{folder}:c", vector_name="text", id_field="title")
+        laws.read_back(f"qdrant:{folder}:c", vector_name="text", id_field="title")
 
 
 def test_one_named_vector_needs_no_name(tmp_path, folder):
@@ -318,7 +306,7 @@ def test_a_server_that_wants_a_key_is_one_line_without_the_key(monkeypatch):
     Thread(target=server.serve_forever, daemon=True).start()
     try:
         with pytest.raises(OffsphereError, match=r"wants another key: set QDRANT_API_KEY \(.*401") as caught:
-            read_back(f"qdrant:http://127.0.0.1:{server.server_port}:docs")
+            laws.read_back(f"qdrant:http://127.0.0.1:{server.server_port}:docs")
     finally:
         server.shutdown()
         server.server_close()

@@ -12,20 +12,7 @@ import pytest
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.engines import qdrant_edge
 from offsphere.engines.exporting import export
-from tests.engines.collection_laws import (
-    DOCUMENTS,
-    EVERY_NAME,
-    ODD_IDS,
-    QUERIES,
-    check_again,
-    check_ids,
-    check_kill,
-    check_read_back,
-    check_real,
-    check_served,
-    check_snippet,
-    read_back,
-)
+from tests.engines import engine_laws as laws
 from tests.processes import PATIENCE, ROOT, environment_with
 
 edge = pytest.importorskip("qdrant_edge")
@@ -36,18 +23,18 @@ def target(tmp_path):
     return f"qdrant-edge:{tmp_path}/shard"
 
 
-@pytest.mark.parametrize("name", EVERY_NAME)
+@pytest.mark.parametrize("name", laws.EVERY_SCORER)
 def test_scorers_are_served_exactly(target, name):
-    check_served(name, target, index="exact")
+    laws.check_served(target, name, index="exact")
 
 
 @pytest.mark.parametrize("name", ["cosine", "dot", "euclidean", "polar(1, 0.5)", "whiten(0.5) + norm-mix(0.9)", "csls"])
 def test_scorers_are_served_by_a_real_graph(target, monkeypatch, name):
     monkeypatch.setattr(qdrant_edge, "FULL_SCAN", 1)  # kilobytes: otherwise so few vectors get no graph
-    done = check_served(name, target)
+    done = laws.check_served(target, name)
     assert done.strategy.index == "graph"
     shard = edge.EdgeShard.load(target.partition(":")[2])
-    assert shard.info().indexed_vectors_count == len(DOCUMENTS)
+    assert shard.info().indexed_vectors_count == len(laws.DOCUMENTS)
     shard.close()
 
 
@@ -56,9 +43,9 @@ def test_fewer_bits_find_less_and_an_export_says_so(tmp_path, monkeypatch):
     recalls = {}
     for stored in ("float32", "float16", "int8", "binary"):
         target = f"qdrant-edge:{tmp_path}/{stored}"
-        done = export("dot", DOCUMENTS, target, queries=QUERIES, stored=stored)
+        done = export("dot", laws.DOCUMENTS, target, queries=laws.QUERIES, stored=stored)
         recalls[stored] = done.verification.recall
-        assert (read_back(target)[1].stored == "float32") == (stored == "float32")
+        assert (laws.read_back(target)[1].stored == "float32") == (stored == "float32")
     assert recalls["float32"] >= recalls["int8"] > recalls["binary"]
     assert recalls["float16"] >= 0.95
     assert "store the vectors as float32" in done.advice[0]
@@ -66,48 +53,48 @@ def test_fewer_bits_find_less_and_an_export_says_so(tmp_path, monkeypatch):
 
 def test_real_vectors_are_served_by_a_graph(target, embedded, monkeypatch):
     monkeypatch.setattr(qdrant_edge, "FULL_SCAN", 1)
-    check_real(embedded("cranfield")[1], target, index="graph")
+    laws.check_real(embedded, target, "graph")
 
 
 def test_what_was_stored_comes_back(target):
-    check_read_back(target)
+    laws.check_reads_back(target)
 
 
 @pytest.mark.parametrize("name", ["dot", "cosine", "standardize + polar(1, 0.5)"])
 def test_the_snippet_runs_as_it_is_printed(tmp_path, target, name):
-    check_snippet(name, target, tmp_path / "out")
+    laws.check_snippet(laws.check_served(target, name, out=tmp_path / "out"), target)
 
 
 def test_a_kill_in_the_middle_loses_nothing(tmp_path, target):
-    check_kill(target, tmp_path / "out")
-    check_kill(f"{target}2", None)
+    laws.check_killed(target, tmp_path / "noted", moment="within")
+    laws.check_killed(f"{target}2", tmp_path / "unnoted", moment="within", noted=False)
     assert not list(tmp_path.glob(".*unfinished"))
 
 
 def test_a_finished_export_is_left_alone(tmp_path, target):
-    check_again(target, tmp_path / "out", pytest.raises(DataError, match="already: choose another name"))
+    laws.check_idempotent(target, tmp_path / "out")
 
 
 def test_ids_of_any_text_survive(target):
-    check_ids(target, ODD_IDS)
+    laws.check_ids(target, [*laws.ODD_IDS, laws.LONG_ID])
 
 
 def test_cosine_throws_lengths_away_and_says_so(target):
-    export("cosine", DOCUMENTS, target)
-    rows, facts = read_back(target)
+    export("cosine", laws.DOCUMENTS, target)
+    rows, facts = laws.read_back(target)
     assert facts.normalized
     assert np.allclose([np.linalg.norm(row) for row in rows.values()], 1, atol=1e-5)
 
 
 def test_reading_changes_no_byte(tmp_path, target):
-    export("dot", DOCUMENTS, target)
+    export("dot", laws.DOCUMENTS, target)
 
     def digests():
         files = [path for path in (tmp_path / "shard").rglob("*") if path.is_file()]
         return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
     before = digests()
-    read_back(target)
+    laws.read_back(target)
     assert digests() == before
 
 
@@ -120,41 +107,41 @@ def test_shards_that_others_made_are_read_by_the_names_they_chose(tmp_path, targ
     points = [edge.Point(n, {"text": [n, 1.0], "image": [0.0, n]}, {"code": f"c{n}"}) for n in (3, 12)]
     shard.update(edge.UpdateOperation.upsert_points(points))
     shard.close()
-    with pytest.raises(DataError, match=r"\(text, image\): say which with --vector-name|\(image, text\): say which"):
-        read_back(target)
+    with pytest.raises(DataError, match=r"\(text, image\): say which with --vector-column|\(image, text\): say which"):
+        laws.read_back(target)
     with pytest.raises(DataError, match="has no vectors called 'sound'"):
-        read_back(target, vector_name="sound")
-    rows, _ = read_back(target, vector_name="text", id_field="code")
+        laws.read_back(target, vector_name="sound")
+    rows, _ = laws.read_back(target, vector_name="text", id_field="code")
     assert {name: row.tolist() for name, row in rows.items()} == {"c3": [3, 1], "c12": [12, 1]}
-    assert set(read_back(target, vector_name="image")[0]) == {"3", "12"}
+    assert set(laws.read_back(target, vector_name="image")[0]) == {"3", "12"}
     with pytest.raises(DataError, match="has no 'title' in its payload, nor has any other"):
-        read_back(target, vector_name="image", id_field="title")
+        laws.read_back(target, vector_name="image", id_field="title")
 
 
 def test_what_is_no_shard_is_one_line(tmp_path, target):
     (tmp_path / "shard").mkdir()
     (tmp_path / "shard" / "letter").write_text("mine")
     with pytest.raises(DataError, match="is no shard of Qdrant"):
-        export("dot", DOCUMENTS, target)
+        export("dot", laws.DOCUMENTS, target)
     assert (tmp_path / "shard" / "letter").read_text() == "mine"
     (tmp_path / "file").write_text("")
     with pytest.raises(OffsphereError, match="is a file, not the folder"):
-        export("dot", DOCUMENTS, f"qdrant-edge:{tmp_path}/file")
+        export("dot", laws.DOCUMENTS, f"qdrant-edge:{tmp_path}/file")
     with pytest.raises(DataError, match="is an address: a shard is a folder"):
-        export("dot", DOCUMENTS, "qdrant-edge:http://localhost:6333")
+        export("dot", laws.DOCUMENTS, "qdrant-edge:http://localhost:6333")
 
 
 HOLD = "import sys, qdrant_edge; shard = qdrant_edge.EdgeShard.load(sys.argv[1]); print('held', flush=True); input()"
 
 
 def test_a_shard_that_another_process_uses_is_one_line(tmp_path, target):
-    export("dot", DOCUMENTS, target)
+    export("dot", laws.DOCUMENTS, target)
     command = [sys.executable, "-c", HOLD, str(tmp_path / "shard")]
     other = subprocess.Popen(command, stdin=-1, stdout=-1, text=True, env=environment_with(ROOT))
     try:
         assert other.stdout.readline() == "held\n"
         with pytest.raises(OffsphereError, match="another process uses the shard"):
-            read_back(target)
+            laws.read_back(target)
     finally:
         other.communicate("\n", timeout=PATIENCE)
-    assert len(read_back(target)[0]) == len(DOCUMENTS)
+    assert len(laws.read_back(target)[0]) == len(laws.DOCUMENTS)

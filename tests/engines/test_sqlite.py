@@ -47,12 +47,12 @@ def connected(tmp_path):
 
 @pytest.mark.parametrize("name", laws.EVERY_SCORER)
 def test_every_scorer_is_served_exactly(target, name):
-    laws.check_exact(target, name)
+    laws.check_served(target, name, index="exact")
 
 
 @pytest.mark.parametrize("name", ["dot", "cosine", "euclidean", "polar(1, 0.5)"])
 def test_the_snippet_gives_what_the_table_gives(target, name):
-    laws.check_snippet(laws.check_exact(target, name), target)
+    laws.check_snippet(laws.check_served(target, name, index="exact"), target)
 
 
 @pytest.mark.parametrize(("metric", "word"), [(Metric.COSINE, "cosine"), (Metric.EUCLIDEAN, "l2")])
@@ -77,15 +77,27 @@ def test_scores_come_back_as_the_facts_say(target, tmp_path, metric, word):
 
 def test_it_reads_back(target):
     """By cosine vectors are stored as they are: it keeps lengths."""
-    laws.check_reads_back(target, "cosine")
+    laws.check_reads_back(target, "cosine", "cosine")
+
+
+def test_ids_of_any_text_survive(target):
+    laws.check_ids(target, [*laws.ODD_IDS, laws.LONG_ID])
 
 
 def test_real_vectors_are_served(embedded, target):
     laws.check_real(embedded, target, "exact")
 
 
+def test_bits_find_candidates_and_vectors_rank_them(target, tmp_path):
+    laws.check_bits(target, "exact")
+    made = connected(tmp_path).execute("SELECT sql FROM sqlite_master WHERE name = 'docs'").fetchone()[0]
+    assert "bits bit[64]" in made
+    with pytest.raises(OffsphereError, match="25 dimensions: sqlite-vec stores bits by the byte"):
+        export("dot", laws.vectors_of(5, 50, 24), target, stored="binary", replace=True)
+
+
 def test_twice_is_once(target, tmp_path):
-    laws.check_idempotent(target, tmp_path / "out")
+    laws.check_idempotent(target, tmp_path / "out", "euclidean")
 
 
 @pytest.mark.parametrize(

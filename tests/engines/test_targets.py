@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from offsphere.base.errors import OffsphereError, UnknownNameError
+from offsphere.base.passwords import hide_password
 from offsphere.engines.registry import engine_of
-from offsphere.engines.target import Target, hide_password
+from offsphere.engines.target import Target
 
 
 @pytest.mark.parametrize(

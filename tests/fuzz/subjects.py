@@ -772,6 +772,58 @@ class QrelsAlone:
         return _qrels(folder / "qrels.tsv")
 
 
+@subject("TREC run")
+class TrecRun:
+    @staticmethod
+    def write(folder):
+        (folder / "theirs.run").write_text("q1 Q0 d1 1 2.5 x\nq1 Q0 d0 2 1e-3 x\nq2 Q0 d2 1 -7 x\n")
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data.formats.run_files import read_run
+
+        return sorted((found.query, found.document, found.score) for found in read_run(folder / "theirs.run"))
+
+    @staticmethod
+    def reference(folder):
+        lines = (folder / "theirs.run").read_text("utf-8-sig").split("\n")
+        by_tabs = [line.split("\t") if line.count("\t") == 5 else line.split() for line in lines if line.strip()]
+        return sorted((fields[0].strip(), fields[2].strip(), float(fields[4])) for fields in by_tabs)
+
+
+@subject("ranx run")
+class RanxRun:
+    @staticmethod
+    def write(folder):
+        (folder / "theirs.json").write_text(json.dumps({"q1": {"d1": 2.5, "d0": 1}, "q2": {"d2": -7.0}}))
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data.formats.run_files import read_run
+
+        return sorted((found.query, found.document, found.score) for found in read_run(folder / "theirs.json"))
+
+    @staticmethod
+    def reference(folder):
+        run = json.loads((folder / "theirs.json").read_text("utf-8-sig"))
+        return sorted((query, name, float(score)) for query, found in run.items() for name, score in found.items())
+
+
+@subject("threshold of a scorer")
+class SavedThreshold:
+    @staticmethod
+    def write(folder):
+        from offsphere.scoring.cut import Cut
+
+        Cut(0.25, "a promise", "key").save(folder)
+
+    @staticmethod
+    def read(folder):
+        from offsphere.scoring.cut import Cut
+
+        return Cut.load(folder, "key")
+
+
 def _text_pairs(task):
     positives = zip(*task.positives(), strict=True)
     return sorted((task.query_texts[q], task.document_texts[d]) for q, d in positives)
@@ -816,6 +868,67 @@ class TextPairsTable:
         names = [name.strip().lower() for name in lines[0].split("\t")]
         rows = [dict(zip(names, line.split("\t"), strict=True)) for line in lines[1:]]
         return sorted({(row["query"], row["answer"]) for row in rows})
+
+
+class Picture:
+    """A picture of one format: whatever is left of it, it is pixels or an error."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def write(self, folder):
+        from PIL import Image
+
+        pixels = np.random.default_rng(0).integers(0, 256, (9, 7, 3), np.uint8)
+        Image.fromarray(pixels).save(folder / "picture", self.kind)
+
+    @staticmethod
+    def read(folder):
+        from offsphere.base.reading.picture_files import read_picture
+
+        return np.asarray(read_picture(folder / "picture", "picture"))
+
+
+for _kind in ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"):
+    _picture = Picture(_kind)
+    SUBJECTS[f"picture, {_kind}"] = Subject(_picture.write, _picture.read, None, anything=True)
+
+
+@subject("idx")
+class Idx:
+    @staticmethod
+    def write(folder):
+        numbers = np.arange(24, dtype=np.uint8)
+        (folder / "numbers").write_bytes(b"\0\0\x08\x03" + np.array([2, 3, 4], ">u4").tobytes() + numbers.tobytes())
+
+    @staticmethod
+    def read(folder):
+        from offsphere.base.reading.idx_files import read_idx
+
+        return read_idx(folder / "numbers")
+
+    @staticmethod
+    def reference(folder):
+        content = (folder / "numbers").read_bytes()
+        assert content[:3] == b"\0\0\x08"
+        shape = np.frombuffer(content, ">u4", content[3], offset=4)
+        return np.frombuffer(content[4 + 4 * content[3] :], np.uint8).reshape(shape)
+
+
+@subject("captions", anything=True)
+class Captions:
+    @staticmethod
+    def write(folder):
+        np.savez(folder / "images.npz", images=np.arange(4 * 12, dtype=np.uint8).reshape(4, 2, 2, 3))
+        rows = [{"image": n, "caption": f"picture é {n}"} for n in range(4)]
+        (folder / "captions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    @staticmethod
+    def read(folder):
+        from offsphere.data import load_task
+
+        task = load_task(folder)
+        return list(task.query_texts), [image.pixels() for image in task.document_texts]
 
 
 @subject("interactions, TSV", anything=True)

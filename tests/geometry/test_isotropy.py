@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from offsphere.geometry.isotropy import isotropy, partition_score
 from offsphere.geometry.scanning import Scan, scan
-from offsphere.geometry.spectrum import effective_rank, eigenvalues, isoscore
+from offsphere.vectors.spectrum import effective_rank, eigenvalues, isoscore
 
 clouds = st.integers(3, 30).flatmap(
     lambda rows: arrays(np.float32, (rows, 4), elements=st.floats(0.015625, 3, width=32), unique=True)

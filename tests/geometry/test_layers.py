@@ -112,6 +112,9 @@ def test_changes_between_models_are_told_token_by_token(tiny):
     assert np.isclose(change.values[change.tokens.index("bank")], expected)
     assert len(change.tokens) == len(base.tokens)
     assert change.risen[0][1] == change.values.max() or change.values.max() <= 0
+    assert change.frequent == (base.counts >= base.at_least).sum() > 0
+    assert np.isclose(change.frequent_mean, change.values[base.counts >= base.at_least].mean())
+    assert f"over the {change.frequent} that occur at least 5 times" in change.sentence
     same = self_similarity_change(base, base)
     assert np.allclose(same.values, 0)
     agreement = correlate_changes(change, self_similarity_change(tuned_more, base))
@@ -154,3 +157,37 @@ def test_tokens_that_fell_are_named_worst_first(tiny):
     assert [value for _, value in change.fallen] == falling.tolist()
     rising = np.sort(change.values[change.values > 0])[::-1][:10]
     assert [value for _, value in change.risen] == rising.tolist()
+
+
+def test_the_published_definitions_give_what_others_computed_by_them(minilm, real_data):  # noqa: F811
+    """Numbers of a computation that was made elsewhere, in float64 over all pairs, from the model's last layer."""
+    from offsphere.data import load_task
+
+    layers = measure_layers(minilm, load_task(real_data / "stsb").left_texts, "left")
+    last = layers.layers[-1]
+    assert layers.at_least == 5
+    assert last.frequent.dimensions.needed == {"0.1": 19, "0.2": 40, "0.5": 123}
+    assert round(last.frequent.self_similarity, 3) == 0.645
+    assert round(last.self_similarity, 3) == 0.706
+    elsewhere = {1: 0.998, 2: 0.825, 3: 0.818, 5: 0.811, 10: 0.8, 20: 0.779, 50: 0.726, 100: 0.639, 300: 0.224}
+    for k, value in elsewhere.items():  # of other tokens; samples of 1,000 scatter by 0.02
+        assert abs(last.frequent.dimensions.informativity[str(k)] - value) < 0.05
+
+
+def test_a_token_that_need_not_occur_twice_is_refused(minilm):  # noqa: F811
+    with pytest.raises(OffsphereError, match="at_least=1: a token that occurs once"):
+        measure_layers(minilm, TEXTS, "document", at_least=1)
+
+
+def test_where_no_token_occurs_so_often_there_is_no_number(minilm, capsys):  # noqa: F811
+    from offsphere.cli.layer_tables import print_layers
+
+    layers = measure_layers(minilm, TEXTS, "document", at_least=50)
+    frequent = layers.layers[-1].frequent
+    assert (frequent.tokens, frequent.tokens_with_special, frequent.dimensions) == (0, 0, None)
+    assert np.isnan(frequent.self_similarity)
+    print_layers(layers, "document")
+    printed = capsys.readouterr().out
+    assert "over the 0 of them that occur at least 50 times" in printed
+    assert "dimensions of self-similarity" not in printed
+    assert "nan" not in printed

@@ -74,7 +74,8 @@ def test_vectors_alone_are_measured_and_no_vector_is_its_own_neighbour(tmp_path)
     np.save(tmp_path / "rows.npy", rows)
     shape = osp.measure(np.load(tmp_path / "rows.npy", mmap_mode="r"))
     assert shape.of["vectors"] == {"vector": [300, 8]}
-    assert {"relevance", "dual", "negatives", "fisher", "gradients", "frequency"} == set(shape.skipped)
+    judged = {"relevance", "dual", "negatives", "spread", "ceiling", "fisher", "gradients", "frequency"}
+    assert set(shape.skipped) == judged
     units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     cosines = units @ units.T
     np.fill_diagonal(cosines, -2)
@@ -95,7 +96,7 @@ def test_pairs_are_measured():
     assert shape.negatives.positives == int((gold >= gold.min() + 0.8 * np.ptp(gold)).sum())
     assert shape.negatives.positive_mean > 0.5
     assert shape.dual.metric == "spearman"
-    assert set(shape.skipped) == {"relevance", "frequency"}
+    assert set(shape.skipped) == {"relevance", "frequency", "spread", "ceiling"}
 
 
 def test_odd_vectors_are_measured_or_refused_in_words(tmp_path):

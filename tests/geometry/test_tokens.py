@@ -3,7 +3,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chi2
 
+from offsphere.geometry.frequent_tokens import frequent_tokens
 from offsphere.geometry.merging import Merging
 from offsphere.geometry.token_batch import TokenBatch
 
@@ -62,6 +64,58 @@ def test_sums_give_what_all_pairs_give(seed):
         assert np.isclose(similarity, np.mean(pairs) if pairs else np.nan, equal_nan=True)
 
 
+@given(st.integers(0, 10_000), st.integers(2, 5))
+def test_dimensions_divide_the_self_similarity_of_frequent_tokens_as_all_pairs_do(seed, at_least):
+    """Every pair is formed, an occurrence with itself among them, and every dimension's part of its cosine."""
+    sentences, vectors = random_sentences(seed)
+    state = state_of(sentences, vectors, range(len(sentences)))
+    rows = [v.astype(np.float64) for v in vectors]
+    means, shares = [], []
+    for token in sorted({token for sentence in sentences for token in sentence}):
+        units = [
+            row / np.linalg.norm(row)
+            for sentence, of_sentence in zip(sentences, rows, strict=True)
+            for id_, row in zip(sentence, of_sentence, strict=True)
+            if id_ == token
+        ]
+        if len(units) >= at_least:
+            parts = np.mean([x * y for x in units for y in units], axis=0)
+            means.append(parts.sum())
+            shares.append(parts / parts.sum())
+    often = state.tokens.counts >= at_least
+    assert np.allclose(state.tokens.self_similarity_with_itself[often], means)
+    found = frequent_tokens(0, state, np.zeros(len(often), bool), at_least)
+    assert found.tokens_with_special == len(means)
+    if not means:
+        assert found.dimensions is None
+        return
+    expected = np.mean(shares, axis=0)
+    assert np.allclose(state.tokens.dimension_shares(often), expected)
+    assert np.isclose(found.with_itself, np.mean(means))
+    assert np.allclose(found.dimensions.contributions, np.sort(expected)[::-1])
+    assert np.allclose(found.dimensions.contributions, expected[found.dimensions.order])
+    assert np.isclose(sum(found.dimensions.contributions), 1)
+
+
+@given(st.integers(0, 10_000), st.integers(2, 5))
+def test_frequent_tokens_are_ordinary_ones_in_two_sentences_that_occur_so_often(seed, at_least):
+    sentences, vectors = random_sentences(seed)
+    state = state_of(sentences, vectors, range(len(sentences)))
+    similar = state.tokens.self_similarity
+    compared = (state.tokens.ids != 0) & np.isfinite(similar)
+    found = frequent_tokens(0, state, compared, at_least)
+    flat = [token for sentence in sentences for token in sentence]
+    expected = [
+        value
+        for token, value in zip(state.tokens.ids, similar, strict=True)
+        if token != 0 and flat.count(token) >= at_least and sum(token in sentence for sentence in sentences) > 1
+    ]
+    assert found.tokens == len(expected)
+    assert np.isclose(found.self_similarity, np.mean(expected) if expected else np.nan, equal_nan=True)
+    less = found.self_similarity - state.ordinary.anisotropy
+    assert np.isclose(found.self_adjusted, less, equal_nan=True)
+
+
 @given(st.integers(0, 10_000), st.data())
 def test_states_of_sentences_merge_associatively_into_that_of_all(seed, data):
     sentences, vectors = random_sentences(seed)
@@ -82,3 +136,26 @@ def test_states_of_sentences_merge_associatively_into_that_of_all(seed, data):
         assert np.isclose(state.everything.intra, whole.everything.intra, atol=1e-10)
         assert (state.probes.rows == whole.probes.rows).all()
         assert (state.probes.vectors == whole.probes.vectors).all()
+        assert (state.any_tokens.rows == whole.any_tokens.rows).all()
+        assert (state.any_tokens.vectors == whole.any_tokens.vectors).all()
+        assert np.allclose(
+            state.tokens.self_similarity_with_itself, whole.tokens.self_similarity_with_itself, atol=1e-10
+        )
+
+
+def test_every_token_is_as_likely_to_be_drawn(monkeypatch):
+    """Special tokens too, and those of long sentences as those of short ones."""
+    monkeypatch.setattr("offsphere.geometry.token_batch.PROBES", 20)
+    sentences = [[0, *range(1, length)] for length in (2, 9, 40, 150, 199)]
+    lengths = [len(sentence) for sentence in sentences]
+    ids = np.concatenate(sentences)
+    texts = np.repeat(np.arange(len(lengths)), lengths)
+    vectors = np.stack([texts, ids], axis=1).astype(np.float32) + 1
+    drawn = np.zeros(len(lengths))
+    for seed in range(300):
+        sample = TokenBatch(ids, texts, ids == 0, np.arange(len(lengths)), seed).state(vectors).any_tokens
+        assert sample.seen == len(ids)
+        assert len(np.unique(sample.vectors, axis=0)) == 20
+        drawn += np.bincount(sample.vectors[:, 0].astype(int) - 1, minlength=len(lengths))
+    expected = drawn.sum() * np.array(lengths) / len(ids)
+    assert ((drawn - expected) ** 2 / expected).sum() < chi2.ppf(0.999, len(lengths) - 1)

@@ -114,6 +114,7 @@ def write_ranking(folder: Path, queries: int = 60, documents: int = 240) -> None
         (folder / f"{name}.jsonl").write_text(lines)
 
 
+command("threshold", "threshold {data} --recall 0.5 --save {out}")(write_ranking)
 command("embed", "embed {data}/pairs.csv --model callable:killed_model:rows --out {out}")(write_texts)
 command("import", "data import {data}/v.npy {out}/store")(write_store)
 command("queries", "data queries {data} --out {out}/queries.jsonl --documents {out}/documents.jsonl")(write_ranking)
@@ -131,6 +132,9 @@ command("export, DuckDB", "data export {data}/store duckdb:{out}/v.duckdb:things
 )
 command("export, sqlite-vec", "data export {data}/store sqlite:{out}/v.db:things", collection("sqlite", "v.db"))(
     lambda folder: write_store(folder, 300)
+)
+command("study", "study {data}={data} --out {out}", lambda folder: {"study": _digest(folder / "study.json")})(
+    write_ranking
 )
 command("audit", "audit {data} --format json --out {out}/audit.json --save {out}/scorer")(write_ranking)
 command("adapt", "adapt {data} --out {out} --epochs 2")(write_ranking)

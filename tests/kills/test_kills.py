@@ -15,7 +15,7 @@ KILLS = os.environ.get("OFFSPHERE_KILLS", "2")
 
 
 # whose two undisturbed runs take long; make kill has them all
-LONG = {"train", "ablate", "adapt", "export, LanceDB", "export, Qdrant", "export, DuckDB"}
+LONG = {"train", "study", "ablate", "adapt", "export, LanceDB", "export, Qdrant", "export, DuckDB"}
 
 
 @pytest.mark.parametrize(

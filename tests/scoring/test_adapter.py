@@ -36,7 +36,7 @@ RECIPES = {
 def disturbed(recipe, dimension=6, seed=0):
     """A module as training may leave it: every number moved."""
     module, objective = (
-        AdapterModule(dimension, recipe),
+        AdapterModule((dimension, dimension), recipe),
         objective_of(recipe, 100, combine=recipe.magnitude or "multiplied"),
     )
     generator = torch.Generator().manual_seed(seed)
@@ -76,7 +76,7 @@ def test_it_lowers_to_an_inner_product_that_ranks_the_same(name):
 @pytest.mark.parametrize("name", RECIPES)
 def test_zero_steps_are_the_original(name):
     recipe = Recipe(**RECIPES[name])
-    adapter = AdapterModule(6, recipe).adapter(objective_of(recipe, 100, combine=recipe.magnitude or "multiplied"))
+    adapter = AdapterModule((6, 6), recipe).adapter(objective_of(recipe, 100, combine=recipe.magnitude or "multiplied"))
     rng = np.random.default_rng(3)
     q, d = (rng.standard_normal((count, 6)).astype(np.float32) for count in (5, 30))
     entering = d / np.linalg.norm(d, axis=1, keepdims=True) ** adapter.document.input

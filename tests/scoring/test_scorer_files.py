@@ -39,7 +39,7 @@ def test_a_scorer_saved_before_is_read_and_written_as_it_was(name, tmp_path):
     assert Scorer.load(tmp_path).key == scorer.key
 
 
-@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize("kind", [kind for kind, family in FAMILIES.items() if family.by_name])
 def test_every_similarity_is_made_again_from_what_it_says_of_itself(kind):
     similarity = FAMILIES[kind]()
     described = json.loads(json.dumps(similarity.config()))
@@ -191,7 +191,7 @@ POWERS = ("similarity", "parameters")
         (with_array("map.0.matrix", lambda matrix: matrix[:-1]), "a matrix of shape|takes . dimensions"),
         (with_array("map.0.matrix", lambda matrix: matrix * np.nan), "not finite"),
         (with_array("map.0.matrix", lambda matrix: matrix.astype(np.int64)), "expected numbers"),
-        (with_array("transform.1.query.matrix", lambda matrix: matrix[:-1]), "not one space|has not as many"),
+        (with_array("transform.1.query.matrix", lambda matrix: matrix[:-1]), "takes . dimensions|has not as many"),
         (with_array("transform.1.query.input", lambda given: given[:0]), "of shape .0,."),
     ],
 )

@@ -52,6 +52,18 @@ def test_whiten_1_makes_the_covariance_the_identity(seed):
     assert np.allclose(np.cov(whitened, rowvar=False, bias=True), np.eye(6), atol=1e-2)
 
 
+@pytest.mark.parametrize("strength", [0.25, 0.5, 1.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+def test_softened_whitening_is_its_formula(strength, epsilon):
+    """``U (L + eps)^(-beta/2)`` of numpy's eigenvectors; turned back by ``U^T``, which changes no inner product."""
+    vectors = sample(3, rows=400)
+    variances, directions = np.linalg.eigh(np.cov(vectors.astype(np.float64), rowvar=False, bias=True))
+    spread = variances + epsilon * variances.mean()  # epsilon is a share of the mean variance
+    expected = (vectors - vectors.astype(np.float64).mean(axis=0)) @ directions * spread ** (-strength / 2)
+    ours = Whiten(strength, epsilon=epsilon).fit(Moments.of(vectors)).apply(vectors)
+    assert np.allclose(ours @ ours.T, expected @ expected.T, atol=1e-4 * np.abs(expected @ expected.T).max())
+
+
 def test_components_keep_inner_products_of_the_leading_directions():
     vectors = sample(1, rows=500)
     moments = Moments.of(vectors)

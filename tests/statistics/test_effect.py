@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_ind
 from sklearn.metrics import roc_auc_score
 
 from offsphere.statistics import effect
@@ -45,6 +46,15 @@ def test_superiority_is_the_area_under_the_curve():
     low, high = np.quantile(again, [0.025, 0.975])
     assert abs(estimate.low - low) < 0.01
     assert abs(estimate.high - high) < 0.01
+
+
+@pytest.mark.parametrize("sizes", [(40, 900), (300, 7)])
+def test_d_is_students_t_without_the_sample_size(sizes):
+    """With the pooled deviation, ``t = d / sqrt(1/n + 1/m)``: scipy's t gives d."""
+    rng = np.random.default_rng(4)
+    first, second = (rng.gamma(2, 1, size) for size in sizes)
+    t = ttest_ind(first, second).statistic
+    assert np.isclose(cohen_d(first, second).value, t * np.sqrt(sum(1 / size for size in sizes)))
 
 
 def test_bands_are_cohens():

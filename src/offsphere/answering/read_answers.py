@@ -18,6 +18,7 @@ from offsphere.base.progress import Progress
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.table import Comparison
 from offsphere.data.answered_task import AnsweredTask
+from offsphere.data.items import texts_alone
 from offsphere.data.task import Task, TaskVectors, check_kind, items_of
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.search import search
@@ -135,7 +136,7 @@ def read_answers(
     rows = check_kind(task, vectors, RankingVectors)
     fitted = _fitted([Scorer(COSINE), *scorers], rows)
     found = _found(task, rows, fitted, passages)
-    questions, texts = items_of(task, ": a reader reads texts")
+    questions, texts = (texts_alone(side, "a reader") for side in items_of(task, ": a reader reads texts"))
     number = {name: row for row, name in enumerate(task.query_ids)}
     prompts = {key: prompt_of(questions[number[key[0]]], [texts[row] for row in key[1] if row >= 0]) for key in found}
     answers = ask_all(

@@ -20,6 +20,7 @@ from offsphere.scoring.similarity import DOT
 from offsphere.statistics.metrics import parse_metric
 
 VERDICT: tuple[Topic, ...] = ("scorer", "length", "expectation")  # the topics whose first finding is told first
+AFTER: tuple[Topic, ...] = ("ceiling", "deployed")  # all of whose findings follow
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -29,8 +30,8 @@ class Advice:
     Attributes:
         scorer: The recommended scorer, fitted: what one deploys.
         name: Its name.
-        verdict: Three sentences: which scorer, what length carries, and what one would have expected; then those on
-            the index that is in use, where one was looked at.
+        verdict: Three sentences: which scorer, what length carries, and what one would have expected; then what
+            anything about documents alone is worth, where that was measured, and the index in use, where one was seen.
         findings: Every sentence, with its topic and the numbers it rests on.
         settings: What to set in each search engine.
         symmetric: Whether the two sides could be exchanged.
@@ -69,7 +70,8 @@ class Advice:
         """The findings on one topic.
 
         Args:
-            topic: ``scorer``, ``length``, ``expectation``, ``deployed``, ``training`` or ``wrong``.
+            topic: ``scorer``, ``lists``, ``length``, ``expectation``, ``ceiling``, ``deployed``, ``training`` or
+                ``wrong``.
 
         Returns:
             Its findings, the most important first.
@@ -140,7 +142,7 @@ def advise(
         name=choice.name,
         verdict=[
             *(next(finding.sentence for finding in findings if finding.topic == topic) for topic in VERDICT),
-            *(finding.sentence for finding in findings if finding.topic == "deployed"),
+            *(finding.sentence for finding in findings if finding.topic in AFTER),
         ],
         findings=findings,
         settings=engine_settings(served, "query" if parse_metric(table.metric).agreement == "query" else "order"),

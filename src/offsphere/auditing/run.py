@@ -23,10 +23,14 @@ from offsphere.base.version import __version__
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.examples import Example, changed_queries
 from offsphere.comparison.exponent_curve import ExponentCurve, exponent_curve
+from offsphere.comparison.goal import Goal
+from offsphere.comparison.list_source import ListSource
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
+from offsphere.comparison.thresholds import DEFAULT_SCORERS, Thresholds, thresholds_for
 from offsphere.comparison.verdict import recommend
 from offsphere.data.call_order import check_order
+from offsphere.data.items import kinds_of, size_of
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.task_vectors import RankingVectors
@@ -64,6 +68,7 @@ class Audit:
         ablation: The grid of an ablation, where there was one.
         training: How the model that made the vectors was trained, where offsphere did.
         deployment: What is known of the index in use, where the vectors are its own.
+        thresholds: Where to cut, where a promise was asked for.
 
     Example:
         >>> import numpy as np
@@ -89,6 +94,7 @@ class Audit:
     ablation: Ablation | None = None
     training: Training | None = None
     deployment: Deployment | None = None
+    thresholds: Thresholds | None = None
 
     def __repr__(self) -> str:
         """The verdict, a sentence a line."""
@@ -107,6 +113,7 @@ class Audit:
             "ablation": self.ablation.to_json() if self.ablation is not None else None,
             "training": self.training.to_json() if self.training is not None else None,
             "deployment": self.deployment.to_json() if self.deployment is not None else None,
+            "thresholds": self.thresholds.to_json() if self.thresholds is not None else None,
         }
 
 
@@ -120,6 +127,9 @@ def audit(
     model: Mapping[str, Any] | None = None,
     worth: float | None = None,
     stored: Sequence[str] = (),
+    lists: Sequence[ListSource] = (),
+    more: bool = False,
+    goal: Goal | None = None,
     folds: int = 5,
     seed: int = 0,
     cache: bool = True,
@@ -140,6 +150,10 @@ def audit(
         model: What is known of what made the vectors.
         worth: The smallest gain that matters; 0.01, or 2 % of cosine's value where that is more, unless said.
         stored: Forms in which vectors could be stored, as for ``compare``: what each costs becomes part of the table.
+        lists: Other systems, as for ``compare``: what each is worth becomes part of the table.
+        more: Compare further transforms and priors too, as ``compare`` does.
+        goal: A promise for which thresholds are sought: of the recommended scorer beside cosine, dot and cosine
+            standardised query by query; for rankings.
         folds: Folds of the cross-validation that tunes free parameters.
         seed: Seed of folds, intervals and tests.
         cache: Whether to keep what was searched.
@@ -188,6 +202,8 @@ def audit(
                 asked=[deployment.scorer.name] if deployment is not None and deployment.scorer is not None else [],
                 worth=worth,
                 stored=stored,
+                lists=lists,
+                more=more,
                 progress=in_phase(progress, "comparing"),
                 memo=memo,
             )
@@ -199,6 +215,13 @@ def audit(
         say(progress, "exponents of the length")
         with clock.step("sweep"):
             curves = _exponent_curves(task, vectors, table, advice.scorer, seed, memo)
+    thresholds = None
+    if goal is not None:
+        say(progress, "thresholds")
+        with clock.step("threshold"):
+            thresholds = thresholds_for(
+                goal, task, vectors, (*DEFAULT_SCORERS, *_more_scorers(advice)), folds=folds, seed=seed
+            )
     say(progress, "examples")
     first, second = _two_best(table, advice)
     searched = _lengths_of_searched_side(vectors)
@@ -225,7 +248,13 @@ def audit(
         ablation=ablation,
         training=training,
         deployment=deployment,
+        thresholds=thresholds,
     )
+
+
+def _more_scorers(advice: Advice) -> list[Scorer]:
+    """The recommended scorer, where it is none of those whose thresholds are sought anyway."""
+    return [] if advice.scorer.name in DEFAULT_SCORERS else [advice.scorer]
 
 
 def _scorer_to_measure(table: Comparison) -> Scorer | None:
@@ -270,8 +299,10 @@ def _lengths_of_searched_side(vectors: TaskVectors) -> Array:
 
 
 def _text_lengths(task: Task, searched: Array) -> Array | None:
-    texts = task.sides[1].items
-    return np.stack([[len(text) for text in texts], searched], axis=1) if texts is not None else None
+    items = task.sides[1].items
+    if items is None or kinds_of(items) != ["text"]:
+        return None
+    return np.stack([[size_of(text) for text in items], searched], axis=1)
 
 
 def _relevant_lengths(task: Task, searched: Array) -> tuple[Array, Array] | None:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from offsphere.base.digests import hashing_beside
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import open_file, read_bounded, reading
 
@@ -32,8 +33,8 @@ class HashedStream:
 
     def write(self, content: bytes | memoryview) -> int:
         """Write all of some bytes."""
-        self._digest.update(content)
-        return self._stream.write(content)
+        with hashing_beside(self._digest, content):
+            return self._stream.write(content)
 
     @property
     def checksum(self) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from offsphere.base.errors import OffsphereError
 
 # Stored in manifests and in the names of caches: with other lengths, nothing that is there would be found again.
 PARTS_DIGITS, FILES_DIGITS = 24, 16
+LARGE = 1 << 16  # bytes that are worth a call, or a thread, of their own
+TOGETHER = 4_096  # small pieces that are hashed at once
 
 
 def digest_of(parts: Iterable[bytes]) -> str:
@@ -59,10 +63,45 @@ def _file_digest(path: Path) -> bytes:
         raise OffsphereError(f"cannot read {error.filename}: {error.strerror}") from error
 
 
+@contextmanager
+def hashing_beside(digest: hashlib._Hash, content: bytes | memoryview) -> Iterator[None]:
+    """Take bytes into a digest while the caller does something else with them, such as writing them.
+
+    Args:
+        digest: One of hashlib; it is up to date when the block ends.
+        content: Must not change before the block ends.
+
+    Example:
+        >>> import hashlib
+        >>> from offsphere.base.digests import hashing_beside
+        >>> digest, written = hashlib.sha256(), bytearray()
+        >>> with hashing_beside(digest, b"some bytes"):
+        ...     written += b"some bytes"
+        >>> digest.digest() == hashlib.sha256(b"some bytes").digest()
+        True
+    """
+    if memoryview(content).nbytes < LARGE:
+        digest.update(content)
+        yield
+        return
+    with ThreadPoolExecutor(1) as pool:
+        hashed = pool.submit(digest.update, content)  # hashlib lets other threads run meanwhile
+        yield
+        hashed.result()
+
+
 def _sha256(parts: Iterable[bytes]) -> str:
     """The digest of pieces, each with its length before it: what tells ``ab, c`` from ``a, bc``."""
     digest = hashlib.sha256()
+    small: list[bytes] = []  # many ids are hashed at once
     for part in parts:
-        digest.update(len(part).to_bytes(8, "little"))
-        digest.update(part)
+        small.append(len(part).to_bytes(8, "little"))
+        if len(part) < LARGE:
+            small.append(part)
+        if len(small) >= TOGETHER or len(part) >= LARGE:
+            digest.update(b"".join(small))
+            small.clear()
+        if len(part) >= LARGE:
+            digest.update(part)
+    digest.update(b"".join(small))
     return digest.hexdigest()

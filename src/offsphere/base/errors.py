@@ -64,6 +64,10 @@ class VectorError(OffsphereError):
     """Vectors that cannot be scored: not finite, of the wrong dimension, or not as many as their ids."""
 
 
+class TwoWidthsError(VectorError):
+    """Vectors of two widths, of two models, are to be compared without a map between them."""
+
+
 class UnknownNameError(OffsphereError):
     """A name that stands for nothing: of a similarity, a transform, a metric, a recipe."""
 
@@ -80,6 +84,10 @@ class UnknownNameError(OffsphereError):
 
 class ParameterError(OffsphereError):
     """A parameter outside the range in which its formula means something."""
+
+
+class DoesNotApplyError(OffsphereError):
+    """A question that makes no sense for this data; who asks everything need not hear of it."""
 
 
 class MissingExtraError(OffsphereError):

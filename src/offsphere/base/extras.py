@@ -16,6 +16,10 @@ PACKAGES = {
     "yaml": ("pyyaml", "models"),
     "huggingface_hub": ("huggingface_hub", "models"),
     "datasets": ("datasets", "hub"),
+    "mteb": ("mteb", "mteb"),
+    "PIL": ("pillow", "images"),
+    "kornia": ("kornia", "images"),
+    "sklearn": ("scikit-learn", "images"),
     "tokenizers": ("tokenizers", "static"),
     "wordllama": ("wordllama", "static"),
     "faiss": ("faiss-cpu", "faiss"),
@@ -31,6 +35,7 @@ PACKAGES = {
     "duckdb": ("duckdb", "duckdb"),
     "apsw": ("apsw", "sqlite"),
     "sqlite_vec": ("sqlite-vec", "sqlite"),
+    "bm25s": ("bm25s", "bm25"),
 }
 
 

@@ -17,9 +17,12 @@ import numpy as np
 def plain(value: Any) -> Any:  # noqa: PLR0911  # a line a kind
     """Turn a result into values that ``json.dumps`` writes.
 
-    Dataclasses, named tuples and mappings become objects; arrays and tuples become lists; numpy's numbers become
-    Python's. JSON has no infinity and no "not a number": they become null.
+    What has ``as_plain`` says itself what it becomes. Dataclasses, named tuples and mappings become objects; arrays
+    and tuples become lists; numpy's numbers become Python's. JSON has no infinity and no "not a number": they become
+    null.
     """
+    if hasattr(value, "as_plain"):
+        return value.as_plain()
     if is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):

@@ -11,6 +11,7 @@ from offsphere.cli.ablate import ablate_command
 from offsphere.cli.adapt import adapt_command
 from offsphere.cli.audit import audit_command
 from offsphere.cli.cache_command import cache_app
+from offsphere.cli.classify import classify_command
 from offsphere.cli.compare import compare_command
 from offsphere.cli.data import data_app
 from offsphere.cli.demo import demo_command
@@ -21,7 +22,9 @@ from offsphere.cli.factorize import factorize_app
 from offsphere.cli.measure import measure_command
 from offsphere.cli.probe import probe_command
 from offsphere.cli.recipes import recipes_command
+from offsphere.cli.study import study_command
 from offsphere.cli.sweep import sweep_command
+from offsphere.cli.threshold import threshold_command
 from offsphere.cli.train import train_command
 
 app = typer.Typer(
@@ -34,12 +37,15 @@ app = typer.Typer(
 )
 app.command("audit")(audit_command)
 app.command("compare")(compare_command)
+app.command("threshold")(threshold_command)
 app.command("measure")(measure_command)
+app.command("classify")(classify_command)
 app.command("embed")(embed_command)
 app.command("adapt")(adapt_command)
 app.command("ablate")(ablate_command)
 app.command("train")(train_command)
 app.command("recipes")(recipes_command)
+app.command("study")(study_command)
 app.command("sweep")(sweep_command)
 app.command("export")(export_command)
 app.command("probe")(probe_command)

@@ -29,6 +29,7 @@ def ablate_command(
     data: learning.Data,
     vectors: learning.Vectors = None,
     model: options.Model = None,
+    query_model: options.QueryModel = None,
     out: Annotated[Path, typer.Option(help="Folder for the table and the dynamics.")] = Path("ablation"),
     full: Annotated[
         bool,
@@ -90,8 +91,12 @@ def ablate_command(
     _refuse(adapters_only if encoder else encoders_only, encoder=encoder)
     if encoder and model is None:
         raise ParameterError("--encoder trains a model: name it with --model")
+    if encoder and query_model is not None:
+        raise ParameterError("--query-model is for adapters on frozen vectors: leave it out with --encoder")
     request = _Request(
-        source=task_source(data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify),
+        source=task_source(
+            data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify, query_model=query_model
+        ),
         out=out,
         split=split,
         train_split=train_split,

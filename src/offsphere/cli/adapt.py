@@ -27,13 +27,17 @@ def adapt_command(
     data: learning.Data,
     vectors: learning.Vectors = None,
     model: options.Model = None,
+    query_model: options.QueryModel = None,
     out: Annotated[Path, typer.Option(help="Folder for the adapter and the record of its training.")] = Path("adapter"),
     normalize: Annotated[str, typer.Option(help=f"The output, which is scored: {NORMALIZE}")] = "both",
     normalize_input: Annotated[str, typer.Option(help="The input of the adapter; the same values.")] = "none",
     sides: Annotated[
         str, typer.Option(help="untied, tied, query (an index stays valid), document; auto: tied for pairs alone.")
     ] = "auto",
-    rank: Annotated[int | None, typer.Option(help="Rank of what is added to the identity. [full]")] = None,
+    rank: Annotated[int | None, typer.Option(help="Rank of what is added to the start. [full]")] = None,
+    width: Annotated[
+        int | None, typer.Option(help="Dimensions after the map. [as before; of two models the narrower one's]")
+    ] = None,
     magnitude: Annotated[str | None, typer.Option(help="A learned length on top: multiplied or added.")] = None,
     loss: Annotated[str, typer.Option(help=f"{', '.join(LOSSES[:-1])} or {LOSSES[-1]}.")] = "infonce",
     temperature: Annotated[float | None, typer.Option(help="One over the scale. [0.05 for most losses]")] = None,
@@ -57,6 +61,8 @@ def adapt_command(
     seed: learning.FirstSeed = 0,
     more: learning.AdapterFields = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -72,6 +78,7 @@ def adapt_command(
         normalize_input=read_normalize(normalize_input),
         sides=sides,
         rank=rank,
+        width=width,
         magnitude=cast("Any", magnitude),
         loss=loss,
         temperature=temperature,
@@ -85,7 +92,16 @@ def adapt_command(
     )
     recipe = replace(recipe, **read_options(more, Recipe))
     check_writable(out / "scorer.json")
-    source = task_source(data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify)
+    source = task_source(
+        data,
+        model,
+        vectors,
+        ignore_missing=ignore_missing,
+        verify=not no_verify,
+        query_model=query_model,
+        ignore_broken=ignore_broken,
+        reverse=reverse,
+    )
     (train, test), also = load_with_warnings(source, split, train_split, known_items=known_items)
     how: dict[str, Any] = {"new_documents": new_documents, "metric": metric, "seed": seed, "seeds": seeds}
     with told_when_interrupted(lambda: "nothing was written"), progress_bar("training") as progress:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,11 @@ from offsphere.cli import options
 from offsphere.cli.audit_steps import print_audit, run_audit, write_report
 from offsphere.cli.deployed import CollectionFields, source_of
 from offsphere.cli.export_steps import export_recommended
+from offsphere.cli.other_systems import sources_of, token_rows_of
 from offsphere.cli.writable import check_writable
+
+if TYPE_CHECKING:
+    from offsphere.comparison.goal import Goal
 
 FORMATS = ("html", "md", "json")
 
@@ -22,6 +26,7 @@ FORMATS = ("html", "md", "json")
 def audit_command(
     data: options.Data,
     model: options.Model = None,
+    query_model: options.QueryModel = None,
     vectors: options.Vectors = None,
     collection: options.Collection = None,
     id_field: options.IdField = None,
@@ -56,7 +61,22 @@ def audit_command(
     ablation: Annotated[Path | None, typer.Option(help="Put what offsphere ablate found into the report.")] = None,
     worth: options.Worth = None,
     stored: options.Stored = None,
+    run: options.Run = None,
+    bm25: options.WithBm25 = False,
+    fuse: options.Fuse = None,
+    judge: options.JudgedBy = None,
+    judge_top: options.JudgedTop = 50,
+    tokens: options.Tokens = None,
+    token_model: options.TokenModel = None,
+    layer: options.TokenLayer = "last",
+    token_top: options.TokenTop = 100,
+    more: options.More = False,
+    precision: options.Precision = None,
+    recall: options.Recall = None,
+    false_alarms: options.FalseAlarms = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
@@ -67,6 +87,10 @@ def audit_command(
 ) -> None:
     """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
     engine = _check_options(metric, stored, engine, export)
+    judged = (judge, judge_top) if judge is not None else None
+    lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
+    lists += token_rows_of(tokens, token_model or model, layer, token_top)
+    goal = _goal(precision, recall, false_alarms)
     report = _check_targets(out, form, save, as_json=as_json)
     source = source_of(
         data,
@@ -75,6 +99,9 @@ def audit_command(
         ignore_missing=ignore_missing,
         verify=not no_verify,
         fields=CollectionFields(collection, id_field, vector_column),
+        query_model=query_model,
+        ignore_broken=ignore_broken,
+        reverse=reverse,
     )
     audit = run_audit(
         source,
@@ -85,6 +112,9 @@ def audit_command(
         symmetric=symmetric,
         worth=worth,
         stored=stored,
+        lists=lists,
+        more=more,
+        goal=goal,
         folds=folds,
         seed=seed,
     )
@@ -120,6 +150,15 @@ def _check_options(metric: str | None, stored: str | None, engine: str | None, e
     if engine is not None:
         setting_for(engine_settings(Scorer()), engine)
     return engine or exported
+
+
+def _goal(precision: float | None, recall: float | None, false_alarms: float | None) -> Goal | None:
+    """The promise that thresholds are to keep; nothing where none is asked for."""
+    from offsphere.comparison.goal import Goal
+
+    if precision is recall is false_alarms is None:
+        return None
+    return Goal.of(precision, recall, false_alarms)
 
 
 def _check_targets(out: Path | None, form: str, save: Path | None, *, as_json: bool) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.auditing.run import Audit
+    from offsphere.comparison.goal import Goal
+    from offsphere.comparison.list_source import ListSource
     from offsphere.encode.embedded_task import EmbeddedSource
 
 
@@ -30,6 +33,9 @@ def run_audit(
     symmetric: bool | None = None,
     worth: float | None = None,
     stored: str | None = None,
+    lists: Sequence[ListSource] = (),
+    more: bool = False,
+    goal: Goal | None = None,
     folds: int = 5,
     seed: int = 0,
 ) -> Audit:
@@ -60,6 +66,9 @@ def run_audit(
             symmetric=symmetric,
             worth=worth,
             stored=[stored] if stored is not None else [],
+            lists=lists,
+            more=more,
+            goal=goal,
             declared=made_by.get("similarity"),
             model=made_by,
             folds=folds,
@@ -97,6 +106,7 @@ def print_audit(
     """
     advice = audit.advice
     echo_verdict(advice.verdict)
+    echo_items("Beside other systems", (finding.sentence for finding in advice.about("lists")))
     echo_items("Mind", (finding.sentence for finding in advice.about("wrong")))
     if audit.learned is not None:
         echo_items("If you train an adapter on these vectors", audit.learned.sentences)
@@ -122,6 +132,11 @@ def print_audit(
         from offsphere.cli.stored_table import print_stored
 
         print_stored(audit.table)
+    if audit.thresholds is not None:
+        from offsphere.cli.threshold_table import print_thresholds
+
+        typer.echo()
+        print_thresholds(audit.thresholds)
     typer.echo()
     if scorer is not None:
         typer.echo(f"The scorer is in {scorer}.")

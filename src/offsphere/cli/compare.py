@@ -11,6 +11,7 @@ import typer
 from offsphere.cli import options, reader_steps
 from offsphere.cli.deployed import CollectionFields, deployed_values, deployment_of, echo_deployed, source_of
 from offsphere.cli.left_out import warn_left_out
+from offsphere.cli.other_systems import sources_of, token_rows_of
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -19,6 +20,7 @@ def compare_command(
     data: options.Data,
     vectors: options.Vectors = None,
     model: options.Model = None,
+    query_model: options.QueryModel = None,
     collection: options.Collection = None,
     id_field: options.IdField = None,
     vector_column: options.VectorColumn = None,
@@ -42,7 +44,19 @@ def compare_command(
     reader_workers: reader_steps.Workers = 4,
     worth: options.Worth = None,
     stored: options.Stored = None,
+    run: options.Run = None,
+    bm25: options.WithBm25 = False,
+    fuse: options.Fuse = None,
+    judge: options.JudgedBy = None,
+    judge_top: options.JudgedTop = 50,
+    tokens: options.Tokens = None,
+    token_model: options.TokenModel = None,
+    layer: options.TokenLayer = "last",
+    token_top: options.TokenTop = 100,
+    more: options.More = False,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
@@ -65,6 +79,9 @@ def compare_command(
     if stored is not None:
         parse_stored(stored)
     scorers = [read_scorer(name) for name in scorer] if scorer else None
+    judged = (judge, judge_top) if judge is not None else None
+    lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
+    lists += token_rows_of(tokens, token_model or model, layer, token_top)
     request = reader_steps.ReaderRequest.of(reader, reader_model, passages, reader_workers)
     if save is not None:
         check_writable(save / "scorer.json")
@@ -76,6 +93,9 @@ def compare_command(
             ignore_missing=ignore_missing,
             verify=not no_verify,
             fields=CollectionFields(collection, id_field, vector_column),
+            query_model=query_model,
+            ignore_broken=ignore_broken,
+            reverse=reverse,
         )
         task, embedded = source.load(split, progress)
     warn_left_out((task, embedded))
@@ -93,14 +113,16 @@ def compare_command(
             worth=worth,
             by=by,
             stored=[stored] if stored is not None else [],
+            lists=lists,
+            more=more,
             progress=progress,
         )
     read = request.run(task, embedded, scorers, seed) if request is not None else None
     if save is not None:
         choose(table).scorer.save(save)
     if as_json:
-        more = deployed_values(deployment, table) | ({"reader": read.to_json()} if read is not None else {})
-        typer.echo(json.dumps(table.to_json() | more, indent=2))
+        beside = deployed_values(deployment, table) | ({"reader": read.to_json()} if read is not None else {})
+        typer.echo(json.dumps(table.to_json() | beside, indent=2))
     else:
         from offsphere.cli.comparison_table import print_comparison
         from offsphere.cli.stored_table import print_stored

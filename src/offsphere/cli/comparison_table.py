@@ -10,6 +10,7 @@ from rich.text import Text
 from offsphere.cli.paragraphs import TABLE_WIDTH, echo_items, echo_verdict, paragraph
 from offsphere.comparison.breakdown import Breakdown
 from offsphere.comparison.choice import choose
+from offsphere.comparison.list_row import ListRow
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.units import size_of_task, unit_of
@@ -27,7 +28,8 @@ def print_comparison(result: Comparison, *, every_row: bool = False, verbose: bo
         every_row: Whether to print all rows.
         verbose: Whether to say also which names rank alike and how often each scorer was chosen.
     """
-    rows = [row for rank, row in enumerate(result.rows) if every_row or rank < SHOWN or _always_shown(row, result)]
+    every = result.every_row
+    rows = [row for rank, row in enumerate(every) if every_row or rank < SHOWN or _always_shown(row, result)]
     typer.secho(paragraph(_title(result)), bold=True)
     typer.echo()
     echo_verdict(finding.sentence for finding in result.findings)
@@ -46,7 +48,7 @@ def print_comparison(result: Comparison, *, every_row: bool = False, verbose: bo
     echo_items("Mind", (f"{note[0].upper()}{note[1:]}." for note in result.notes))
 
 
-def _table(result: Comparison, rows: list[Row]) -> Table:
+def _table(result: Comparison, rows: list[Row | ListRow]) -> Table:
     """The rows under heads that say what each column holds."""
     table = Table(box=None, pad_edge=False)
     table.add_column("scorer", overflow="fold")
@@ -84,20 +86,26 @@ def _groups(breakdown: Breakdown, result: Comparison) -> Table:
     return table
 
 
-def _always_shown(row: Row, result: Comparison) -> bool:
-    """Tell whether a row was asked for: the baseline, the dot product and others that were planned, the chosen one."""
+def _always_shown(row: Row | ListRow, result: Comparison) -> bool:
+    """Tell whether a row was asked for: the baseline, dot and others that were planned, the chosen one, all lists."""
+    if not isinstance(row, Row):
+        return True
     names = (row.name, *row.same_ranking_as)
     return result.baseline in names or "dot" in names or row.planned or row is result.chosen
 
 
-def _footnotes(result: Comparison, rows: list[Row]) -> list[str]:
+def _footnotes(result: Comparison, rows: list[Row | ListRow]) -> list[str]:
     """What one must know to read the table."""
     unit = unit_of(result.task)
     lines = [f"* tuned by cross-validation; the value is of held-out {unit}"] if any(r.tuned for r in rows) else []
     lines.append(_what_p_is(result))
     if result.procedure is not None and choose(result).by == "procedure":
         lines.append("the p of the verdict is of the choice as a whole, not of a row (--verbose)")
-    hidden = len(result.rows) - len(rows)
+    if result.lists:
+        lines.append(
+            "† no formula of these vectors: it cannot be saved or exported; p is corrected for the rows of its kind"
+        )
+    hidden = len(result.every_row) - len(rows)
     return [*lines, *([f"... and {hidden} more rows: --all or --json"] if hidden else [])]
 
 
@@ -110,14 +118,23 @@ def _what_p_is(result: Comparison) -> str:
     return "; ".join(filter(None, ("an interval is for its row alone", corrected, alone)))
 
 
-def _phrases(rows: list[Row]) -> list[str]:
-    """Name each scorer and say in plain words what it does."""
-    return list(dict.fromkeys(f"{row.deployed}: {row.scorer.phrase}" for row in rows))
+def _phrases(rows: list[Row | ListRow]) -> list[str]:
+    """Name each scorer and say in plain words what it does, and of lists what they cost."""
+    return list(dict.fromkeys(f"{_deployed(row)}: {row.phrase}{_cost(row)}" for row in rows))
 
 
-def _alike(rows: list[Row]) -> list[str]:
+def _deployed(row: Row | ListRow) -> str:
+    return row.deployed if isinstance(row, Row) else row.name
+
+
+def _cost(row: Row | ListRow) -> str:
+    return f" ({row.cost})" if isinstance(row, ListRow) and row.cost else ""
+
+
+def _alike(rows: list[Row | ListRow]) -> list[str]:
     """Name what one row stands for."""
-    return [f"{row.name} ranks as {', '.join(row.same_ranking_as)}" for row in rows if row.same_ranking_as]
+    scorers = [row for row in rows if isinstance(row, Row)]
+    return [f"{row.name} ranks as {', '.join(row.same_ranking_as)}" for row in scorers if row.same_ranking_as]
 
 
 def _choices(result: Comparison) -> list[str]:
@@ -138,9 +155,10 @@ def _title(result: Comparison) -> str:
     return f"{task['name']}{'' if task['kind'] == 'pairs' else split}: {size_of_task(task)}"
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: Row | ListRow) -> list[str]:
     """Write the cells of one row."""
-    cells = [f"{row.deployed}*" if row.tuned else row.name, f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]
+    mark = ("*" if row.tuned else "") + ("" if isinstance(row, Row) else " †")
+    cells = [f"{_deployed(row)}{mark}", f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]
     if row.p is None:
         return [*cells, "", "", ""]
     return [*cells, f"{row.difference:+.4f}", f"{row.difference_low:+.4f} {row.difference_high:+.4f}", f"{row.p:.2g}"]

@@ -55,12 +55,16 @@ def info_command(
     data: Annotated[str, typer.Argument(help="A task, as offsphere compare takes it.")],
     split: options.Split = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Say what a task holds."""
     from offsphere.data import load_task
 
-    info = load_task(data, split, ignore_missing=ignore_missing, vectors=data).info()
+    task = load_task(data, split, ignore_missing=ignore_missing, ignore_broken=ignore_broken, vectors=data)
+    info = task.info()
+    for warning in task.warnings():
+        typer.echo(f"warning: {warning}", err=True)
     if as_json:
         typer.echo(json.dumps(info, indent=2))
         return
@@ -105,9 +109,9 @@ def export_command(
     target: Annotated[str, typer.Argument(help=VECTORS_HELP)],
 ) -> None:
     """Write a store's vectors and ids to a file or into a local collection, lengths kept."""
+    from offsphere.base.passwords import hide_password
     from offsphere.data.store import open_store
     from offsphere.engines.exchange import export_store
-    from offsphere.engines.target import hide_password
 
     vectors = open_store(store)
     export_store(vectors, target)
@@ -125,8 +129,8 @@ def import_command(
     replace: Annotated[bool, typer.Option("--replace", help="Throw away other vectors that the store holds.")] = False,
 ) -> None:
     """Make a store from vectors that exist already."""
+    from offsphere.base.passwords import hide_password
     from offsphere.engines.exchange import import_vectors
-    from offsphere.engines.target import hide_password
 
     if ids is not None and id_field is not None:
         raise ParameterError("the ids come from a file (--ids) or from the vectors' own (--id-field): give one of them")

@@ -26,17 +26,37 @@ class CollectionFields(NamedTuple):
 
 
 def source_of(
-    data: str, model: str | None, vectors: Path | None, *, ignore_missing: bool, verify: bool, fields: CollectionFields
+    data: str,
+    model: str | None,
+    vectors: Path | None,
+    *,
+    ignore_missing: bool,
+    verify: bool,
+    fields: CollectionFields,
+    query_model: str | None = None,
+    ignore_broken: bool = False,
+    reverse: bool = False,
 ) -> EmbeddedSource:
     """Where the vectors come from: files or a model; the documents' from a collection where one is named."""
     if fields.target is None:
         from offsphere.factors.task_source import task_source
 
         check_fields(fields)
-        return task_source(data, model, vectors, ignore_missing=ignore_missing, verify=verify)
+        return task_source(
+            data,
+            model,
+            vectors,
+            ignore_missing=ignore_missing,
+            verify=verify,
+            query_model=query_model,
+            ignore_broken=ignore_broken,
+            reverse=reverse,
+        )
     from offsphere.engines.collection_source import CollectionSource
     from offsphere.engines.registry import engine_of
 
+    if query_model is not None or reverse:
+        raise OffsphereError("a collection holds one model's documents: leave out --query-model and --reverse")
     engine_of(fields.target)  # what cannot be read is said before any file is read
     return CollectionSource(
         data,

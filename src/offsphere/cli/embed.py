@@ -19,6 +19,7 @@ def embed_command(
         ),
     ],
     model: Annotated[str, typer.Option(help=options.MODEL_HELP)] = "wordllama",
+    query_model: options.QueryModel = None,
     out: Annotated[Path | None, typer.Option(help="Where to keep the vectors. Default: the user's cache.")] = None,
     split: Annotated[
         str | None, typer.Option(help="Embed this split alone: test, dev, train, ... [all that DATA has]")
@@ -28,6 +29,8 @@ def embed_command(
     ] = False,
     dtype: Annotated[str, typer.Option(help="float32, or float16 for half the size.")] = "float32",
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
 ) -> None:
     """Encode a task's texts. A killed run goes on where it stopped; nothing is encoded twice."""
     from offsphere.data import load_task
@@ -36,14 +39,26 @@ def embed_command(
     from offsphere.encode.sources import load_encoder
     from offsphere.encode.split_embedding import embed_other_splits
 
-    task = load_task(data, split, ignore_missing=ignore_missing)
+    task = load_task(data, split, ignore_missing=ignore_missing, ignore_broken=ignore_broken, reverse=reverse)
     encoder = load_encoder(model, keep_normalize=keep_normalize)
-    folder = out if out is not None else default_folder(task.name, model)
+    asking = load_encoder(query_model, keep_normalize=keep_normalize) if query_model is not None else None
+    folder = out if out is not None else default_folder(task.name, *([query_model] if query_model else []), model)
     with progress_bar("embedding") as progress:
-        embed(task, encoder, folder, dtype=dtype, progress=progress)
+        embed(task, encoder, folder, query_model=asking, dtype=dtype, progress=progress)
     names = list(items_by_store(task))
     if split is None:  # what learns from another split looks for its vectors here
-        for other in embed_other_splits(data, task, encoder, folder, dtype=dtype, ignore_missing=ignore_missing):
+        others = embed_other_splits(
+            data,
+            task,
+            encoder,
+            folder,
+            query_encoder=asking,
+            dtype=dtype,
+            ignore_missing=ignore_missing,
+            ignore_broken=ignore_broken,
+            reverse=reverse,
+        )
+        for other in others:
             if other.left_out:
                 typer.echo(f"warning: the split {other.name} is left out: {other.left_out}", err=True)
             else:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from offsphere.engines.deployment import Deployment
     from offsphere.geometry import Geometry
     from offsphere.geometry.layer_study import LayerStudy
+    from offsphere.geometry.words import Words
 
 
 def measure_command(
@@ -32,6 +33,7 @@ def measure_command(
         ),
     ] = None,
     vectors: options.Vectors = None,
+    query_model: options.QueryModel = None,
     model: Annotated[
         str | None,
         typer.Option(help=f"Embed with this model, or count its tokens where --vectors is given. {options.MODEL_HELP}"),
@@ -42,8 +44,8 @@ def measure_command(
     section: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only this: lengths, relevance, dual, isotropy, negatives, dimensions, hubness, fisher, gradients or "
-            "frequency. Repeatable."
+            help="Only this: lengths, relevance, dual, isotropy, negatives, dimensions, hubness, modalities, spread, "
+            "ceiling, fisher, gradients or frequency. Repeatable."
         ),
     ] = None,
     scorer: Annotated[str | None, typer.Option(help="A scorer whose hubs are looked at beside cosine and dot.")] = None,
@@ -58,10 +60,25 @@ def measure_command(
         bool,
         typer.Option("--layers", help="Only the layers of the transformer given with --model (and any --section)."),
     ] = False,
-    side: Annotated[str | None, typer.Option(help="Whose texts --layers reads. [left, or document]")] = None,
+    words: Annotated[
+        bool,
+        typer.Option(
+            "--words",
+            help="Only the tokens of --model: their lengths against frequency and information (any --section).",
+        ),
+    ] = False,
+    side: Annotated[str | None, typer.Option(help="Whose texts --layers and --words read. [left, or document]")] = None,
     at_most: Annotated[
-        int, typer.Option(min=2, help="Texts that --layers reads, drawn at random beyond that.")
+        int, typer.Option(min=2, help="Texts that --layers and --words read, drawn at random beyond that.")
     ] = 2_000,
+    at_least: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="With --layers: how often a token occurs that counts in the tables of Xiao et al. [5, like theirs]",
+            show_default=False,
+        ),
+    ] = None,
     against: Annotated[
         str | None, typer.Option(help="With --layers: the model that --model was made from; tells what changed.")
     ] = None,
@@ -71,23 +88,32 @@ def measure_command(
     ] = None,
     split: options.Split = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of samples and intervals.")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
-    """Measure lengths, relevance, isotropy, dimensions, hubs and more; with --layers every layer of a transformer."""
-    if not layers and side is not None:
-        raise OffsphereError("--side says whose texts --layers reads: add --layers")
-    if layers and not section and (scorer is not None or groups is not None or training_size is not None):
-        raise OffsphereError("--scorer, --groups and --training-size are for sections: add --section, or drop --layers")
-    if (against is not None or other is not None) and not layers:
-        raise OffsphereError("--against and --other compare layers: add --layers")
-    if other is not None and against is None:
-        raise OffsphereError("--other compares two changes: say with --against what --model was made from")
+    """Measure lengths, relevance, isotropy, dimensions, hubs and more; every layer of a transformer; or its tokens."""
+    alone = [name for name, wanted in (("--layers", layers), ("--words", words)) if wanted]
+    for_sections = scorer is not None or groups is not None or training_size is not None
+    if at_least is not None and not layers:
+        raise OffsphereError("--at-least says which tokens --layers counts: add --layers")
+    _check_alone(alone, side, against, other, without_sections=not section and for_sections)
     data, fields = _of_target(data, CollectionFields(collection, id_field, vector_column))
-    source = source_of(data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify, fields=fields)
+    source = source_of(
+        data,
+        model,
+        vectors,
+        ignore_missing=ignore_missing,
+        verify=not no_verify,
+        fields=fields,
+        query_model=query_model,
+        ignore_broken=ignore_broken,
+        reverse=reverse,
+    )
     values: dict[str, Any] = {}
-    if section or not layers:
+    if section or not alone:
         shape, deployment = _measure_shape(source, split, section, scorer, groups, training_size, seed)
         values |= shape.to_json() | deployed_values(deployment)
         if not as_json:
@@ -97,14 +123,37 @@ def measure_command(
             echo_deployed(deployment)
     if layers:
         compared = [] if against is None else [against, *(other or ())]
-        study = _measure_layers(source, split, side, at_most, compared, seed)
+        study = _measure_layers(source, split, side, at_most, at_least, compared, seed)
         values |= study.to_json()
         if not as_json:
             from offsphere.cli.layer_tables import print_study
 
             print_study(study)
+    if words:
+        measured = _measure_words(source, split, side, at_most, seed)
+        values |= measured.to_json()
+        if not as_json:
+            from offsphere.cli.word_tables import print_words
+
+            print_words(measured)
     if as_json:
         typer.echo(json.dumps(values, indent=2, allow_nan=False))
+
+
+def _check_alone(
+    alone: list[str], side: str | None, against: str | None, other: tuple[str, str] | None, *, without_sections: bool
+) -> None:
+    """Refuse options that say something of layers, words or sections where none of them is measured."""
+    if not alone and side is not None:
+        raise OffsphereError("--side says whose texts --layers and --words read: add one of them")
+    if alone and without_sections:
+        raise OffsphereError(
+            f"--scorer, --groups and --training-size are for sections: add --section, or drop {' and '.join(alone)}"
+        )
+    if (against is not None or other is not None) and "--layers" not in alone:
+        raise OffsphereError("--against and --other compare layers: add --layers")
+    if other is not None and against is None:
+        raise OffsphereError("--other compares two changes: say with --against what --model was made from")
 
 
 def _measure_shape(
@@ -158,18 +207,39 @@ def _of_target(data: str | None, fields: CollectionFields) -> tuple[str, Collect
 
 
 def _measure_layers(
-    source: EmbeddedSource, split: str | None, side: str | None, at_most: int, compared: list[str], seed: int
+    source: EmbeddedSource,
+    split: str | None,
+    side: str | None,
+    at_most: int,
+    at_least: int | None,
+    compared: list[str],
+    seed: int,
 ) -> LayerStudy:
     """Measure the layers of the model, and of those it is compared with, over the same texts."""
     from offsphere.encode.measure_input import load_texts
+    from offsphere.geometry.frequent_tokens import AT_LEAST
     from offsphere.geometry.layer_study import LayerStudy, layers_of_model, texts_to_read
 
     task = load_texts(source.data, split, ignore_missing=source.ignore_missing)
     if source.model is None:
         raise OffsphereError("--layers runs a transformer over the texts: say which with --model")
     read = texts_to_read(task, side, at_most, seed)
-    measured = []
+    often, measured = at_least or AT_LEAST, []
     for model in [source.model, *compared]:
         with progress_bar(f"layers of {model}") as progress:
-            measured.append(layers_of_model(model, read, seed=seed, progress=progress))
+            measured.append(layers_of_model(model, read, at_least=often, seed=seed, progress=progress))
     return LayerStudy.of(read.side, measured)
+
+
+def _measure_words(source: EmbeddedSource, split: str | None, side: str | None, at_most: int, seed: int) -> Words:
+    """Measure the tokens of the model that occur in the texts of a side."""
+    from offsphere.encode.measure_input import load_texts
+    from offsphere.encode.sources import load_encoder
+    from offsphere.geometry.layer_study import texts_to_read
+    from offsphere.geometry.words import measure_words
+
+    task = load_texts(source.data, split, ignore_missing=source.ignore_missing)
+    if source.model is None:
+        raise OffsphereError("--words measures the tokens of a model: say which with --model")
+    read = texts_to_read(task, side, at_most, seed)
+    return measure_words(load_encoder(source.model), read.texts, read.side, seed=seed)

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from offsphere.cli.paragraphs import TABLE_WIDTH, paragraph
+from offsphere.geometry.ceiling import Ceiling
 from offsphere.geometry.dimensions import Dimensions
 from offsphere.geometry.dual import Dual
 from offsphere.geometry.fisher import Fisher
@@ -19,10 +20,14 @@ from offsphere.geometry.gradients import Gradients
 from offsphere.geometry.hubness import Hubness
 from offsphere.geometry.isotropy import Isotropy
 from offsphere.geometry.length import LengthSummary
+from offsphere.geometry.modalities import Modalities
 from offsphere.geometry.negatives import Negatives
 from offsphere.geometry.relevance import Relevance
 from offsphere.geometry.shape import Geometry
+from offsphere.geometry.spread import Spread
 from offsphere.statistics.estimate import Estimate
+from offsphere.wording.ceiling_words import KINDS
+from offsphere.wording.written_numbers import with_interval
 
 Cells = tuple[list[str], list[list[str]]]  # heads and rows
 
@@ -154,6 +159,14 @@ def _isotropy(sides: Sequence[Isotropy]) -> Cells:
     return heads, rows
 
 
+def _top_dimension(sides: Sequence[Isotropy]) -> Cells:
+    heads = ["side", "dimension that\nvaries most", "its share of\nthe variance", "an even\nshare"]
+    return heads, [
+        [row.side, str(row.top_dimension), f"{row.top_dimension_share:.1%}", f"{1 / row.dimension:.1%}"]
+        for row in sides
+    ]
+
+
 def _negatives(negatives: Negatives) -> Cells:
     rows = [
         [f"mean cosine of {negatives.positives:,} positive pairs", f"{negatives.positive_mean:.4f}"],
@@ -205,6 +218,24 @@ def _hubness(scorers: Sequence[Hubness]) -> Cells:
     chance = scorers[0].chance
     shares = [f"{chance['robin_hood']:.3f}", f"{chance['gini']:.3f}", f"{chance['antihub_share']:.1%}"]
     return heads, [*rows, ["by chance", f"{chance['skewness']:.2f}", *shares, "", ""]]
+
+
+def _spread(spread: Spread) -> Cells:
+    heads = ["relevance over documents", "measured", "by chance"]
+    rows = [
+        ["Gini index", f"{spread.gini:.3f}", f"{spread.gini_by_chance:.3f}"],
+        ["documents that no query wants", f"{spread.never_share:.1%}", f"{spread.never_by_chance:.1%}"],
+        ["entropy, as a share of an even spread", f"{spread.entropy:.3f}", ""],
+        ["judgments for what another query wants too", f"{spread.wanted_again:.1%}", ""],
+        ["queries that the most popular document suits", f"{spread.most_wanted:,}", ""],
+    ]
+    return heads, rows
+
+
+def _ceiling(ceiling: Ceiling) -> Cells:
+    heads = ["what a document is given", f"{ceiling.metric}\nover cosine, held out", "p", "folds that\nuse it"]
+    rows = [[KINDS[row.kind], with_interval(*row.gain), f"{row.p:.2g}", f"{row.used:.0%}"] for row in ceiling.rows]
+    return heads, rows
 
 
 def _fisher(fisher: Fisher) -> Cells:
@@ -274,17 +305,33 @@ def _plain_fields(part: Any) -> Cells:
 
 
 # the tables of each section, title by title; one that is not here is printed by its fields
+def _modalities(part: Modalities) -> Cells:
+    first, second = part.kinds
+    rows = [
+        ["distance of the mean directions", f"{part.gap:.3f}"],
+        ["share of all variance that is between the kinds", f"{part.variance_share:.3f}"],
+        ["pairs whose document is among the ten nearest", f"{part.found:.3f}"],
+    ]
+    for kind, certainty in ((first, part.query_certainty), (second, part.document_certainty)):
+        if certainty is not None:
+            rows.append([f"chance that a found pair has the longer {kind} vector", str(certainty)])
+    return ["measure", "value"], rows
+
+
 TABLES: dict[str, dict[str, Callable[[Any], Cells]]] = {
     "lengths": {"lengths": _lengths, "length against the text": _with_text},
     "relevance": {"length and relevance": _relevance},
     "dual": {"the same vectors by cosine and by dot product": _dual},
-    "isotropy": {"isotropy": _isotropy},
+    "isotropy": {"isotropy": _isotropy, "variance of a single dimension": _top_dimension},
     "negatives": {"positive and negative similarities": _negatives},
     "dimensions": {
         "dimensions: what the largest make of the mean cosine": _dimensions,
         "dimensions: how closely cosines without the largest follow all cosines (r^2)": _without_dimensions,
     },
     "hubness": {"hubs": _hubness},
+    "modalities": {"texts against images": _modalities, "hubs of each kind": lambda part: _hubness(part.hubs)},
+    "spread": {"how relevance is spread": _spread},
+    "ceiling": {"what numbers about documents alone gain": _ceiling},
     "fisher": {"Fisher information (our construction, not the papers')": _fisher},
     "gradients": {"gradients of cosine on positive pairs": _gradients},
     "frequency": {"frequency bias": _frequency},

@@ -14,6 +14,7 @@ from offsphere.scoring.similarity import (
     Agreement,
     Angular,
     Euclidean,
+    LogPrior,
     NormGap,
     NormMix,
     Overlap,
@@ -22,7 +23,7 @@ from offsphere.scoring.similarity import (
     Similarity,
     Tanh,
 )
-from offsphere.scoring.transforms import Center, DropTop, Transform, Whiten
+from offsphere.scoring.transforms import Center, DropTop, LayerNorm, ProjectMean, Temper, Transform, Whiten
 from offsphere.vectors.moments import Moments
 
 CHAINS: tuple[tuple[Transform, ...], ...] = (
@@ -36,6 +37,7 @@ CHAINS: tuple[tuple[Transform, ...], ...] = (
 STRENGTHS = (0.125, 0.25, 0.375, 0.5, 0.75, 1.0)
 EXPONENTS = tuple(np.arange(-0.5, 1.51, 0.25).tolist())
 PAIR_EXPONENTS = (-0.5, 0.0, 0.5, 1.0, 1.5)
+WEIGHTS = (-0.3, -0.1, -0.05, -0.02, 0.0, 0.02, 0.05, 0.1, 0.3)  # of the logarithm of the length beside cosine
 RATIOS = (0.03, 0.1, 0.3, 1.0, 3.0)  # of a length effect to the mean length
 
 
@@ -74,6 +76,19 @@ def default_candidates(moments: Moments, *, by_query: bool) -> list[Candidate]:
     rows = [candidate for chain in chains for candidate in _behind_chain(chain, moments, by_query=by_query)]
     strengths = [Scorer(COSINE, (Whiten(strength),)).fit(moments) for strength in STRENGTHS]
     return [*rows, Candidate.family("whiten + cosine", strengths)]
+
+
+def more_candidates(moments: Moments) -> list[Candidate]:
+    """List what else the literature names: further transforms before cosine, and the length as a log-prior.
+
+    Args:
+        moments: of the documents, on which transforms are fitted.
+    """
+    chains: list[Transform] = [ProjectMean(), Temper()]
+    if len(moments.mean) > 1:  # one number is its own mean
+        chains.append(LayerNorm())
+    rows = [Candidate.fixed(Scorer(COSINE, (transform,)).fit(moments)) for transform in chains]
+    return [*rows, Candidate.family("log-prior", [Scorer(LogPrior(weight)) for weight in WEIGHTS])]
 
 
 def merge_candidates(candidates: Sequence[Candidate], level: Agreement, *, equal_lengths: bool) -> list[Candidate]:

@@ -11,7 +11,16 @@ from offsphere.base.cache import Memo
 from offsphere.base.errors import ParameterError
 from offsphere.base.progress import Progress, in_phase, say
 from offsphere.comparison.breakdown import break_down
-from offsphere.comparison.candidates import Candidate, default_candidates, merge_candidates, ranking_key
+from offsphere.comparison.candidates import (
+    Candidate,
+    default_candidates,
+    merge_candidates,
+    more_candidates,
+    ranking_key,
+)
+from offsphere.comparison.list_source import Asked, ListSource
+from offsphere.comparison.listing import make_lists, with_list_rows
+from offsphere.comparison.long_tails import notes_on_long_tails
 from offsphere.comparison.procedure import judge_choice, options_of
 from offsphere.comparison.row import label_apart
 from offsphere.comparison.row_tests import judge_rows
@@ -31,6 +40,7 @@ from offsphere.statistics.metrics import Metric, parse_metric
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.lengths import are_equal, lengths
 from offsphere.vectors.moments import Moments
+from offsphere.vectors.widths import refuse_two_widths
 
 NARROW = (
     "whitening was fitted on {count:,} vectors of {dimensions:,} dimensions: directions in which these do not vary are "
@@ -53,6 +63,8 @@ def compare(
     worth: float | None = None,
     by: str | None = None,
     stored: Sequence[str] = (),
+    lists: Sequence[ListSource] = (),
+    more: bool = False,
     progress: Progress | None = None,
     memo: Memo | None = None,
 ) -> Comparison:
@@ -65,7 +77,8 @@ def compare(
         task: queries, documents and judgments, or pairs with gold scores.
         vectors: of the task, lengths as the model gave them.
         scorers: names or scorers to compare with cosine; without them every similarity is compared, raw and under each
-            transform. Those with transforms are fitted on the documents where they are not fitted yet.
+            transform. Those with transforms are fitted on the documents where they are not fitted yet. Vectors of two
+            widths have no cosine: all scorers are adapters then, and the first is what the others are held against.
         metric: ndcg@10 for rankings and spearman for pairs unless named.
         folds: of the cross-validation.
         seed: of folds, intervals and tests.
@@ -80,6 +93,9 @@ def compare(
         stored: forms in which vectors could be stored (``float16``, ``bfloat16``, ``int8``, ``binary``, ``dim=128``,
             ``dim=128+int8``, ``binary+rerank=8``): what each costs the baseline, the planned rows and what is
             recommended, or every scorer that was named, stands in the table's ``stored``.
+        lists: other systems, such as ``osp.RunFile("bm25.run")``: what each is worth stands in the table's ``lists``.
+        more: compare also layer normalisation, mean projection, whitening by the spectrum alone, and the length as a
+            log-prior and as a free function. A p is then corrected for these too.
         progress: is told how far it is.
         memo: where what is searched is kept, and read from.
 
@@ -105,11 +121,10 @@ def compare(
         >>> [row.name for row in table.rows], table["dot"].value, table["dot"].better
         (['dot', 'cosine'], 1.0, True)
     """
-    if folds < 2 or seed < 0:  # noqa: PLR2004
-        raise ParameterError(f"folds = {folds}, seed = {seed}: cross-validation needs at least 2, a seed at least 0")
+    _check_numbers(folds, seed, worth)
     check_order("compare", task, vectors)
-    if worth is not None and not worth > 0:
-        raise ParameterError(f"worth = {worth}: the smallest gain that matters is above 0, such as 0.01")
+    if scorers is None:
+        refuse_two_widths(*vectors.widths)
     chosen = metric_for(task, metric)
     forms = parse_stored(stored) if stored else []
     grouping = grouping_named(task.groups, by, task.name) if by is not None else None
@@ -119,13 +134,18 @@ def compare(
     evaluator = task.evaluator(
         vectors, chosen, assign_folds(task.units, folds, seed), in_phase(progress, "searching"), memo
     )
-    given = _given_candidates([*scorers, *asked], moments) if scorers is not None else None
+    asking = Asked(task, vectors, chosen, in_phase(progress, "other systems"), evaluator.memo)
+    # first, so that what is wrong with them is said before the long search
+    made, told = make_lists(lists, asking, evaluator)
+    one_width = len(set(vectors.widths)) == 1
+    given = _given_candidates([*scorers, *asked], moments, cosine=one_width) if scorers is not None else None
     rows = given if given is not None else default_candidates(moments, by_query=chosen.agreement == "query")
+    rows = [*rows, *more_candidates(moments)] if more else rows
     # a vector of length zero is treated differently by different similarities, however equal the others are
     equal = normalized and not vectors.empty and (chosen.agreement == "query" or _query_lengths_equal(vectors))
     distinct = merge_candidates(rows, chosen.agreement, equal_lengths=equal)
     say(progress, "searching")
-    measured = tune_candidates(evaluator, distinct, extra=given is None)
+    measured = tune_candidates(evaluator, distinct, extra=given is None, more=more)
     results = _merge_families(measured, chosen)
     notes = ["the vectors are normalised: their length was discarded before they came here"] if normalized else []
     if folds > task.units:
@@ -135,8 +155,10 @@ def compare(
         notes += _notes_on_learned(given, vectors)
     if moments.count <= len(moments.mean) and given is None:
         notes.append(NARROW.format(count=moments.count, dimensions=len(moments.mean)))
+    notes += told
     if task.made is not None:
         notes.append(f"the judgments are made, not human: {task.made}")
+    notes += notes_on_long_tails(chosen, results)
     say(progress, "intervals and tests")
     tested, bound = judge_rows(
         chosen,
@@ -164,6 +186,8 @@ def compare(
         most_to_gain=bound,
         declared=declared,
     )
+    if made:
+        table = with_list_rows(table, made, evaluator, results, permutations=permutations)
     if grouping is not None:
         shown = [row for row in table.rows if given is not None or row.planned or row is table.chosen]
         table = replace(table, breakdown=break_down(shown, table[table.baseline], grouping, seed))
@@ -182,6 +206,14 @@ def compare(
     )
 
 
+def _check_numbers(folds: int, seed: int, worth: float | None) -> None:
+    """Refuse numbers with which nothing can be divided or compared."""
+    if folds < 2 or seed < 0:  # noqa: PLR2004
+        raise ParameterError(f"folds = {folds}, seed = {seed}: cross-validation needs at least 2, a seed at least 0")
+    if worth is not None and not worth > 0:
+        raise ParameterError(f"worth = {worth}: the smallest gain that matters is above 0, such as 0.01")
+
+
 def metric_for(task: Task, metric: str | None) -> Metric:
     """Find the metric of that name, which must fit the kind of task; without a name the usual one."""
     chosen = parse_metric(metric or task.usual_metric)
@@ -190,8 +222,11 @@ def metric_for(task: Task, metric: str | None) -> Metric:
     return chosen
 
 
-def _given_candidates(scorers: Sequence[Scorer | str], moments: Moments) -> list[Candidate]:
-    """Make rows of the user's scorers, fitted where they are not, and of cosine as the baseline."""
+def _given_candidates(scorers: Sequence[Scorer | str], moments: Moments, *, cosine: bool) -> list[Candidate]:
+    """Make rows of the user's scorers, fitted where they are not, and of cosine as the baseline.
+
+    Without ``cosine``, where the vectors have two widths, the first of the scorers is the baseline.
+    """
     parsed = [parse_scorer(scorer) if isinstance(scorer, str) else scorer for scorer in scorers]
     fitted: dict[tuple[str, ...], Scorer] = {}
     for scorer in parsed:
@@ -200,7 +235,7 @@ def _given_candidates(scorers: Sequence[Scorer | str], moments: Moments) -> list
             fitted[key] = scorer.fit(moments)
     fitted_here = {"", *(scorer.map_key for scorer in fitted.values())}
     rows = []
-    for scorer in [Scorer(COSINE), *parsed]:
+    for scorer in [*([Scorer(COSINE)] if cosine else []), *parsed]:
         if scorer.transforms and scorer.map is None:
             base = fitted[tuple(transform.key for transform in scorer.transforms)]
             scorer = replace(scorer, map=base.map)  # noqa: PLW2901

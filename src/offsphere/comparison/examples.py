@@ -9,6 +9,8 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index
 from offsphere.comparison.row import Row
+from offsphere.data.image import Image
+from offsphere.data.items import Item, text_of_item
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.search import search
@@ -25,6 +27,7 @@ class RankedDocument(NamedTuple):
     text: str
     length: float
     grade: float
+    image: Image | None = None
 
 
 class Example(NamedTuple):
@@ -38,6 +41,7 @@ class Example(NamedTuple):
     shared: int  # documents that are in both lists
     first: Sequence[RankedDocument]
     second: Sequence[RankedDocument]
+    image: Image | None = None
 
 
 def changed_queries(task: RankingTask, vectors: RankingVectors, first: Row, second: Row) -> list[Example]:
@@ -80,6 +84,7 @@ def changed_queries(task: RankingTask, vectors: RankingVectors, first: Row, seco
             shared=len({result.id for result in first_lists[row]} & {result.id for result in second_lists[row]}),
             first=first_lists[row],
             second=second_lists[row],
+            image=_image(task.query_texts, number),
         )
         for row, number in enumerate(chosen.tolist())
     ]
@@ -91,10 +96,20 @@ def _results(task: RankingTask, vectors: RankingVectors, documents: Index, grade
     texts = task.document_texts
     return [
         RankedDocument(
-            task.document_ids[row], _shorten(texts[row]) if texts is not None else "", float(length), float(grade)
+            task.document_ids[row],
+            _shorten(texts[row]) if texts is not None else "",
+            float(length),
+            float(grade),
+            _image(texts, row),
         )
         for row, length, grade in zip(documents.tolist(), document_lengths, grades, strict=True)
     ]
+
+
+def _image(items: Sequence[Item] | None, row: int) -> Image | None:
+    """The item of a row where it is an image."""
+    item = items[row] if items is not None else None
+    return item if isinstance(item, Image) else None
 
 
 def _in_turns(left: Index, right: Index) -> Index:
@@ -103,6 +118,7 @@ def _in_turns(left: Index, right: Index) -> Index:
     return np.concatenate([left, right])[np.argsort(turns, kind="stable")]
 
 
-def _shorten(text: str) -> str:
-    """Cut a text that is too long to be shown."""
+def _shorten(item: Item) -> str:
+    """What is shown of an item: a text, cut where it is too long, or the name of an image."""
+    text = text_of_item(item)
     return text if len(text) <= LONGEST else text[:LONGEST].rstrip() + " ..."

@@ -5,8 +5,10 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from offsphere.comparison.row import Row
+
 if TYPE_CHECKING:
-    from offsphere.comparison.row import Row
+    from offsphere.comparison.list_row import ListRow
     from offsphere.comparison.table import Comparison
 
 SHOWN = 12  # rows, besides the baseline, dot and the chosen one
@@ -16,7 +18,8 @@ LONGEST_NAME = 48
 
 def plain_table(table: Comparison) -> str:
     """Write a comparison in lines of at most 100 characters; all of its rows are in ``table.rows``."""
-    rows = [row for rank, row in enumerate(table.rows) if rank < SHOWN or _always_shown(row, table)]
+    every = table.every_row
+    rows = [row for rank, row in enumerate(every) if rank < SHOWN or _always_shown(row, table)]
     header = ("scorer", table.metric, f"- {table.baseline}", "95 % interval", "p")
     lines = [header, *(_cells(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
@@ -25,20 +28,24 @@ def plain_table(table: Comparison) -> str:
         + "".join(f"  {cell:>{width}}" for cell, width in zip(line[1:], widths[1:], strict=True))
         for line in lines
     ]
-    hidden = len(table.rows) - len(rows)
+    hidden = len(every) - len(rows)
     rest = [f"... and {hidden} more rows"] if hidden else []
+    if table.lists:
+        rest.append("† no formula of these vectors: it is compared, and cannot be saved or exported")
     if table.stored:
         rest.append(f"... and {len(table.stored)} rows of what storing costs, in table.stored")
     return "\n".join([*(line.rstrip() for line in written), *rest, "", fill(table.conclusion, WIDTH)])
 
 
-def _always_shown(row: Row, table: Comparison) -> bool:
-    """Tell whether a row is one that everybody asks for."""
+def _always_shown(row: Row | ListRow, table: Comparison) -> bool:
+    """Tell whether a row is one that everybody asks for, or that somebody brought."""
+    if not isinstance(row, Row):
+        return True
     names = (row.name, *row.same_ranking_as)
     return table.baseline in names or "dot" in names or row is table.chosen
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Row | ListRow) -> tuple[str, ...]:
     """Write the cells of one row; a long name is cut."""
     name = row.label if len(row.label) <= LONGEST_NAME else row.label[: LONGEST_NAME - 3] + "..."
     if row.p is None:

@@ -3,21 +3,123 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from offsphere.base.arrays import Array, Index
 from offsphere.comparison.row import Row
 from offsphere.comparison.tuning import MeasuredCandidate
+from offsphere.statistics.cross_validation import TunedMeasurement
 from offsphere.statistics.equivalence import most_to_gain
 from offsphere.statistics.evaluation import Evaluation
 from offsphere.statistics.max_t import Tests, max_t_by_bootstrap
 from offsphere.statistics.metrics import Metric
-from offsphere.statistics.significance import bootstrap, interval, win_tie_loss
+from offsphere.statistics.significance import Interval, bootstrap, interval, win_tie_loss
 from offsphere.statistics.tuned_signs import max_t_by_tuned_signs
 
 RESAMPLES = 2_000
 POOLED_RESAMPLES = 400  # each one costs a walk through the whole pool
+
+
+class Measured(Protocol):
+    """What was measured of a row: its held-out measurement, and that of each option it was tuned over."""
+
+    @property
+    def tuned(self) -> TunedMeasurement:
+        """The held-out measurement, and what was chosen."""
+        ...
+
+    @property
+    def options(self) -> Sequence[Array]:
+        """The measurement of each option; nothing where nobody chooses by them."""
+        ...
+
+    @property
+    def by_fold(self) -> Sequence[Sequence[Array]]:
+        """The options of each fold, where they were made without it."""
+        ...
+
+
+class RowTests(NamedTuple):
+    """Values with intervals, a number a row; differences from the first row, whose own are zero and have no p."""
+
+    values: Array
+    around: Interval
+    difference: Array
+    difference_around: Interval
+    p: Sequence[float | None]
+    p_alone: Sequence[float | None]
+    most_to_gain: float  # what the best row really gains at most: an upper bound for all rows together
+
+
+def judge_measured(
+    metric: Metric,
+    evaluation: Evaluation,
+    results: Sequence[Measured],
+    *,
+    folds: Index,
+    planned: Sequence[bool],
+    seed: int,
+    permutations: int,
+) -> RowTests:
+    """Put intervals and tests around held-out measurements, each against the first.
+
+    Args:
+        metric: under which they were measured.
+        evaluation: how measurements are summed up.
+        results: the first is what the others are held against.
+        folds: of each unit, over which was tuned.
+        planned: which rows were asked for before any look: their p stands alone, that of the others is corrected.
+        seed: of resamples and sign patterns.
+        permutations: of the test behind each p.
+    """
+    measured = [result.tuned.measured for result in results]
+    everything = np.ones((1, evaluation.units))
+    values = np.array([evaluation.evaluate(row, everything)[0] for row in measured])
+    samples = bootstrap(
+        lambda weights: evaluation.evaluate_all(measured, weights),
+        evaluation.units,
+        count=RESAMPLES if metric.kind != "pooled" else POOLED_RESAMPLES,
+        seed=seed,
+    )  # (resamples, rows)
+    apart, drawn = values[1:] - values[0], samples[:, 1:] - samples[:, :1]
+    exploratory = ~np.array(planned[1:], bool)
+    p = Tests(np.zeros(0), np.zeros(0))
+    if len(measured) > 1:
+        every_option = _differences_by_row(evaluation, results, folds)
+        p = (
+            max_t_by_tuned_signs(*every_option, folds, permutations, seed, together=exploratory)
+            if every_option is not None
+            else max_t_by_bootstrap(apart, drawn, together=exploratory)
+        )
+    return RowTests(
+        values,
+        interval(samples),
+        values - values[0],
+        interval(samples - samples[:, :1]),
+        [None, *p.corrected.tolist()],
+        [None, *p.alone.tolist()],
+        most_to_gain(apart, drawn),
+    )
+
+
+def row_fields(metric: Metric, tests: RowTests, results: Sequence[Measured], number: int) -> dict[str, Any]:
+    """Give what every kind of row says of one result, by the names of the fields of a row."""
+    measured = results[number].tuned.measured
+    per_query = metric.kind == "ranking"
+    return {
+        "value": float(tests.values[number]),
+        "low": float(tests.around.low[number]),
+        "high": float(tests.around.high[number]),
+        "difference": float(tests.difference[number]),
+        "difference_low": float(tests.difference_around.low[number]),
+        "difference_high": float(tests.difference_around.high[number]),
+        "p": tests.p[number],
+        "p_alone": tests.p_alone[number],
+        "tally": win_tie_loss(measured - results[0].tuned.measured) if per_query else None,
+        "values": measured if per_query else None,
+    }
 
 
 def judge_rows(
@@ -34,56 +136,28 @@ def judge_rows(
 
     Rows that rank as one of the names ``asked`` were planned: asked for before any look.
     """
-    measured = [result.tuned.measured for result in results]
-    everything = np.ones((1, evaluation.units))
-    values = np.array([evaluation.evaluate(row, everything)[0] for row in measured])
-    samples = bootstrap(
-        lambda weights: evaluation.evaluate_all(measured, weights),
-        evaluation.units,
-        count=RESAMPLES if metric.kind != "pooled" else POOLED_RESAMPLES,
-        seed=seed,
-    )  # (resamples, rows)
-    around = interval(samples)
-    gained = interval(samples - samples[:, :1])
-    apart, drawn = values[1:] - values[0], samples[:, 1:] - samples[:, :1]
     planned = [not set(asked).isdisjoint((candidate.name, *candidate.same)) for candidate, *_ in results]
-    exploratory = ~np.array(planned[1:], bool)
-    p = Tests(np.zeros(0), np.zeros(0))
-    if len(measured) > 1:
-        every_option = _differences_by_row(evaluation, results, folds)
-        p = (
-            max_t_by_tuned_signs(*every_option, folds, permutations, seed, together=exploratory)
-            if every_option is not None
-            else max_t_by_bootstrap(apart, drawn, together=exploratory)
-        )
-    per_query = metric.kind == "ranking"
+    tests = judge_measured(
+        metric, evaluation, results, folds=folds, planned=planned, seed=seed, permutations=permutations
+    )
     rows = [
         Row(
+            **row_fields(metric, tests, results, number),
             name=candidate.name,
-            value=float(values[number]),
-            low=float(around.low[number]),
-            high=float(around.high[number]),
-            difference=float(values[number] - values[0]),
-            difference_low=float(gained.low[number]),
-            difference_high=float(gained.high[number]),
-            p=float(p.corrected[number - 1]) if number else None,
-            p_alone=float(p.alone[number - 1]) if number else None,
             planned=bool(number) and planned[number],
             scorer=candidate.options[tuned.overall],
             parameters=candidate.parameters[tuned.overall],
             fold_parameters=[candidate.parameters[o] for o in tuned.by_fold] if len(candidate.options) > 1 else [],
             same_ranking_as=candidate.same,
-            tally=win_tie_loss(measured[number] - measured[0]) if per_query else None,
-            values=measured[number] if per_query else None,
             tuned=candidate.tuned,
         )
         for number, (candidate, tuned, *_) in enumerate(results)
     ]
-    return rows, most_to_gain(apart, drawn)
+    return rows, tests.most_to_gain
 
 
 def _differences_by_row(
-    evaluation: Evaluation, results: Sequence[MeasuredCandidate], folds: Index
+    evaluation: Evaluation, results: Sequence[Measured], folds: Index
 ) -> tuple[Array, list[Index]] | None:
     """Give what every option gains over the baseline, unit by unit, and which options belong to each row and fold.
 
@@ -92,7 +166,8 @@ def _differences_by_row(
     columns: list[Array] = []
     rows: list[Index] = []
     count = int(folds.max()) + 1
-    for _, tuned, options, by_fold in results:
+    for result in results:
+        tuned, options, by_fold = result.tuned, result.options, result.by_fold
         # a row that is not tuned over these folds is one option: what was measured
         groups = by_fold or ([options] * count if len(options) > 1 else [[tuned.measured]] * count)
         start = len(columns)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import nan
+from math import inf, isfinite, nan
 from typing import Any
 
 from offsphere.base.errors import UnknownNameError
 from offsphere.base.plain import plain
 from offsphere.comparison.breakdown import Breakdown
+from offsphere.comparison.list_row import ListRow
+from offsphere.comparison.lists_verdict import lists_finding
 from offsphere.comparison.plain_table import plain_table
 from offsphere.comparison.procedure import Procedure
 from offsphere.comparison.row import Row
@@ -38,6 +40,8 @@ class Comparison:
         declared: the similarity that the model says it is to be scored with.
         most_to_gain: what the best row really gains at most: an upper bound for all rows together, sure to 95 %.
         stored: what storing costs: a row for each scorer that matters and each stored form that was asked for.
+        lists: other systems, the highest value first: what they rank is not a formula of these vectors, so that none of
+            them is chosen, saved or exported.
         breakdown: the rows that matter in each group of queries, where that was asked for.
 
     Example:
@@ -67,6 +71,7 @@ class Comparison:
     most_to_gain: float = nan
     declared: str | None = None
     stored: Sequence[StoredRow] = field(default=())
+    lists: Sequence[ListRow] = field(default=())
     breakdown: Breakdown | None = None
 
     def __getitem__(self, name: str) -> Row:
@@ -98,6 +103,12 @@ class Comparison:
         return f"Comparison({self.task['name']}, {self.metric}, {len(self.rows)} rows: {self.conclusion})"
 
     @property
+    def every_row(self) -> list[Row | ListRow]:
+        """The rows of scorers and of other systems together, the highest value first."""
+        rows: list[Row | ListRow] = [*self.rows, *self.lists]
+        return sorted(rows, key=lambda row: -row.value if isfinite(row.value) else inf)
+
+    @property
     def best(self) -> Row:
         """The row with the highest value; not necessarily a significant one."""
         return self.rows[0]
@@ -114,12 +125,12 @@ class Comparison:
 
     @property
     def findings(self) -> list[Finding]:
-        """Which scorer to use, what the dot product does, since that is what most people ask, and what to store."""
+        """Which scorer to use, what the dot product does, what to store, and what other systems would give."""
         choice = recommend(self)
         dot = dot_finding(self)
         findings = scorer_findings(self, choice, self.declared)[:1]
         told = is_unreadable(self) or choice.row is row_named(self, "dot")
-        others = [None if told else dot, storing_finding(self)]
+        others = [None if told else dot, storing_finding(self), lists_finding(self)]
         return [*findings, *(finding for finding in others if finding is not None)]
 
     @property
@@ -146,6 +157,7 @@ class Comparison:
             "conclusion": self.conclusion,
             "scorers": [_row_values(row) for row in self.rows],
             "stored": [row.to_json() for row in self.stored],
+            "lists": [row.to_json() for row in self.lists],
             "breakdown": self.breakdown.to_json() if self.breakdown is not None else None,
         }
         return {name: plain(value) for name, value in values.items()}
@@ -153,20 +165,8 @@ class Comparison:
 
 def _row_values(row: Row) -> dict[str, Any]:
     """Give one row as plain values."""
-    return {
-        "name": row.name,
+    return row.values_as_plain() | {
         "same_ranking_as": list(row.same_ranking_as),
-        "value": row.value,
-        "low": row.low,
-        "high": row.high,
-        "difference": row.difference,
-        "difference_low": row.difference_low,
-        "difference_high": row.difference_high,
-        "p": row.p,
-        "p_alone": row.p_alone,
         "planned": row.planned,
-        "parameters": dict(row.parameters),
-        "fold_parameters": [dict(parameters) for parameters in row.fold_parameters],
-        "win_tie_loss": list(row.tally) if row.tally is not None else None,
         "lowers": row.scorer.similarity.lowers,
     }

@@ -9,7 +9,8 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
 from offsphere.comparison.candidates import Candidate
-from offsphere.data.evaluator import Bank, Evaluator
+from offsphere.comparison.length_priors import length_priors
+from offsphere.data.evaluator import Bank, Evaluator, JudgedEvaluator
 from offsphere.ranking.hub_bias import CSLS_NEIGHBOURS, NNN_NEIGHBOURS, with_csls, with_nnn
 from offsphere.scoring.query_bank import nearest_means, thin_bank
 from offsphere.scoring.scorer import Scorer
@@ -30,13 +31,25 @@ class MeasuredCandidate(NamedTuple):
 ALPHAS = (0.25, 0.5, 0.75, 1.0)  # of nearest-neighbour normalisation
 
 
-def tune_candidates(evaluator: Evaluator, candidates: Sequence[Candidate], *, extra: bool) -> list[MeasuredCandidate]:
-    """Measure and tune all candidates in one search; with ``extra`` also those that are made from other queries."""
+def tune_candidates(
+    evaluator: Evaluator, candidates: Sequence[Candidate], *, extra: bool, more: bool = False
+) -> list[MeasuredCandidate]:
+    """Measure and tune all candidates in one search.
+
+    Args:
+        evaluator: what measures them.
+        candidates: the first is the baseline.
+        extra: whether to add what is made from other queries: biases against hubs, or one scale for all queries.
+        more: whether to add a free function of the length, which is fitted to other queries' judgments.
+    """
     bank, kind = evaluator.bank, evaluator.metric.kind
     if extra and kind == "pooled" and bank is not None:
         candidates = [*candidates, Candidate.fixed(standardize_queries(Scorer(COSINE), bank.documents))]
     # a bias leaves out what csls takes from the query, so it can only be judged query by query
     biased = _hub_biases_by_fold(evaluator, bank) if extra and kind == "ranking" and bank is not None else []
+    if more and kind == "ranking" and isinstance(evaluator, JudgedEvaluator):
+        prior = length_priors(evaluator)
+        biased += [prior] if prior is not None else []
     scorers = [option for candidate in candidates for option in candidate.options]
     scorers += [option for _, by_fold in biased for candidate in by_fold for option in candidate.options]
     measured = iter(evaluator.values(scorers))

@@ -14,7 +14,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index
 from offsphere.data.answer_text import holds_answer, normalise_answer
-from offsphere.data.items import pick
+from offsphere.data.items import pick, texts_alone
 from offsphere.data.judgments import Judgments
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import items_of
@@ -77,7 +77,8 @@ class AnsweredTask(RankingTask):
         answers = [[text for text in map(normalise_answer, right) if text] for right in self.answers]
         _, texts = items_of(self, ": answers are looked for in texts")
         counts = plain.query_count, plain.document_count
-        return AnswersHeld(plain.queries, plain.documents, plain.grades, *counts, answers, texts)
+        held_in = texts_alone(texts, self.name)
+        return AnswersHeld(plain.queries, plain.documents, plain.grades, *counts, answers, held_in)
 
     def only(self, rows: Index, split: str | None = None) -> Self:
         """The same task with some of its queries."""

@@ -68,6 +68,11 @@ class EpisodeVectors:
         """How many numbers a vector has."""
         return self.rows.dimension
 
+    @property
+    def widths(self) -> tuple[int, int]:
+        """How many numbers a vector has on either side: one model gives both."""
+        return self.dimension, self.dimension
+
     def unit_keys(self) -> Index:
         """A number for each episode that depends on the vectors of its items alone."""
         keys = keys_of(self.rows.queries)

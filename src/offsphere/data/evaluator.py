@@ -9,7 +9,10 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index, Vectors
 from offsphere.base.cache import Memo
+from offsphere.base.errors import ParameterError
+from offsphere.data.scored_lists import ScoredLists
 from offsphere.ranking.reranking import TwoSteps
+from offsphere.ranking.search import TopK
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import Evaluation
 from offsphere.statistics.metrics import Metric
@@ -74,6 +77,45 @@ class TwoStepEvaluator(Protocol):
     def two_step_values(self, searches: Sequence[TwoSteps]) -> list[Array]:
         """Measure each search, whatever its two scorers are."""
         ...
+
+
+@runtime_checkable
+class ListEvaluator(Protocol):
+    """What measures lists that some other system made, where a task has lists or pairs."""
+
+    def list_values(self, lists: Sequence[ScoredLists]) -> list[Array]:
+        """Measure each of them as the lists of a scorer are measured."""
+        ...
+
+
+@runtime_checkable
+class JudgedEvaluator(Protocol):
+    """What shows the lists of a scorer with the judgments of what is in them, where a task has lists."""
+
+    @property
+    def folds(self) -> Index:
+        """The fold of each query."""
+        ...
+
+    @property
+    def searched(self) -> Vectors:
+        """The vectors of the documents."""
+        ...
+
+    def judged_lists(self, scorer: Scorer, depth: int) -> tuple[TopK, Array]:
+        """Search for all queries: what is found, and the grade of each document, zero where it was not judged."""
+        ...
+
+
+def lists_measured(evaluator: Evaluator, lists: Sequence[ScoredLists]) -> list[Array]:
+    """Measure lists that some other system made.
+
+    Raises:
+        ParameterError: where the task has neither lists of documents nor pairs.
+    """
+    if not isinstance(evaluator, ListEvaluator):
+        raise ParameterError("this task has neither lists of documents nor pairs that another system could score")
+    return evaluator.list_values(lists)
 
 
 def value_of(evaluator: Evaluator, measured: Array) -> float:

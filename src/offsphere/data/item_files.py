@@ -11,6 +11,7 @@ from offsphere.base.files import regular_target, write_whole
 from offsphere.base.reading.file_access import read_bounded
 from offsphere.data.formats.beir import json_line
 from offsphere.data.formats.qrels import MADE, made_file, qrels_table
+from offsphere.data.items import texts_alone
 from offsphere.data.task import Task, items_of
 
 CORPUS, QRELS = "corpus.jsonl", "qrels.tsv"
@@ -79,8 +80,9 @@ def _contents(task: Task, queries: Path, documents: Path | None) -> list[tuple[P
     """The files to be: where, their bytes, how many rows they have, and of what."""
     items = items_of(task, ": there is nothing to write out")
     contents = []
-    for side, texts, path in zip(task.sides, items, (queries, documents), strict=True):
+    for side, asked, path in zip(task.sides, items, (queries, documents), strict=True):
         if path is not None:
+            texts = texts_alone(asked, str(path))
             ids: Sequence[str] = side.ids if side.ids is not None else list(map(str, range(len(texts))))
             lines = (json_line({"_id": name, "text": text}) for name, text in zip(ids, texts, strict=True))
             contents.append((path, "".join(lines).encode(), len(texts), side.plural))

@@ -77,6 +77,10 @@ class Judgments:
         kept = numbers >= 0
         return Judgments.of(numbers[kept], self.documents[kept], self.grades[kept], len(rows), self.document_count)
 
+    def turned(self) -> Judgments:
+        """The same judgments with queries and documents exchanged."""
+        return Judgments.of(self.documents, self.queries, self.grades, self.document_count, self.query_count)
+
     def only_documents(self, rows: Index) -> Judgments:
         """The judgments of some documents, which are renumbered in the order given."""
         numbers = _renumber(rows, self.document_count)[self.documents]

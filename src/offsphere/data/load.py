@@ -9,17 +9,25 @@ from offsphere.base.errors import DataError, NoSuchSplitError
 from offsphere.data.download import refuse_absent, set_folder
 from offsphere.data.formats import (
     beir,
+    captions,
+    class_folders,
     edge_files,
     interaction_files,
+    karpathy,
     known_items,
     labelled_texts,
+    picture_arrays,
+    picture_tables,
     qrels_alone,
     sts,
     text_pairs,
     trec,
 )
 from offsphere.data.formats.format import Format, Source
-from offsphere.data.formats.hub import is_hub_name, load_hub
+from offsphere.data.formats.hub import is_hub_name, load_hub, load_hub_labelled
+from offsphere.data.formats.mteb_tasks import is_mteb_name, load_mteb
+from offsphere.data.labelled import LabelledItems
+from offsphere.data.ranking_task import RankingTask
 from offsphere.data.settings import named_data, refuse_unknown
 from offsphere.data.task import Task
 
@@ -27,6 +35,10 @@ from offsphere.data.task import Task
 FORMATS: tuple[Format, ...] = (
     beir.FORMAT,
     known_items.FORMAT,
+    captions.FORMAT,
+    karpathy.FORMAT,
+    picture_tables.FORMAT,
+    picture_arrays.FORMAT,
     trec.FORMAT,
     interaction_files.FORMAT,
     edge_files.FORMAT,
@@ -34,6 +46,7 @@ FORMATS: tuple[Format, ...] = (
     text_pairs.FORMAT,
     labelled_texts.FORMAT,
     qrels_alone.FORMAT,
+    class_folders.FORMAT,
 )
 
 
@@ -42,6 +55,8 @@ def load_task(
     split: str | None = None,
     *,
     ignore_missing: bool = False,
+    ignore_broken: bool = False,
+    reverse: bool = False,
     vectors: str | Path | None = None,
     documents: Sequence[str] | None = None,
 ) -> Task:
@@ -53,6 +68,8 @@ def load_task(
             a task that is made of the data stand behind a question mark: ``ratings?hold_out=fifth&seed=1``.
         split: Which part of the data, such as ``"train"``; without one test, else dev, else the only one.
         ignore_missing: Go on without judgments of queries or documents that the data does not have.
+        ignore_broken: Go on without pictures that cannot be read.
+        reverse: Let what is searched ask: images for their captions, where captions ask for images.
         vectors: A folder of vectors that names the documents where the data itself does not.
         documents: Their ids, where neither names them: those of a collection.
 
@@ -73,23 +90,72 @@ def load_task(
         >>> task.gold.tolist(), task.split
         ([5.0, 2.0, 0.0], 'test')
     """
+    if is_mteb_name(str(data)):
+        return load_mteb(str(data), split, ignore_missing=ignore_missing)
     path, settings = named_data(data)
     if set_folder(path.name) == path:
         refuse_absent(path, path.name)
+    folder = named_data(vectors).path if vectors is not None else None
+    source = Source(path, split, ignore_missing, folder, documents, ignore_broken, settings)
+    data_format = _format_of(source)
+    if data_format is not None:
+        refuse_unknown(settings, data_format.settings, str(path))
+    task = data_format.load(source) if data_format is not None else load_hub(str(data), source)
+    if not reverse:
+        return task
+    if not isinstance(task, RankingTask):
+        raise DataError(f"{task.name} has pairs, which are the same the other way round: leave out --reverse")
+    return task.turned()
+
+
+def load_labelled(data: str | Path, split: str | None = None, *, ignore_broken: bool = False) -> LabelledItems:
+    """Read pictures with a class each: folders of classes, arrays with labels, or a table of the hub.
+
+    Args:
+        data: A folder, a file, or a name on the Hugging Face hub (``org/name``).
+        split: Which part of the data, such as ``"train"``; without one test, else dev, else the only one.
+        ignore_broken: Go on without pictures that cannot be read.
+
+    Returns:
+        The pictures and their classes.
+
+    Raises:
+        DataError: The data has no classes, cannot be read, or has no such split.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> from offsphere.data.load import load_labelled
+        >>> file = Path(tempfile.mkdtemp()) / "shades.npz"
+        >>> np.savez(file, images=np.zeros((4, 2, 2), np.uint8), labels=np.array([7, 7, 9, 9]))
+        >>> load_labelled(file).classes
+        ['7', '9']
+    """
+    path, settings = named_data(data)
+    source = Source(path, split, ignore_broken=ignore_broken, settings=settings)
+    data_format = _format_of(source)
+    if data_format is None:
+        return load_hub_labelled(str(data), source)
+    if data_format.labelled is None:
+        raise DataError(f"{data} has no classes: give pictures in a folder for each class, or arrays with labels")
+    return data_format.labelled(source)
+
+
+def _format_of(source: Source) -> Format | None:
+    """The format of data that is here; nothing where it could be on the hub, and an error where it is nowhere."""
+    path = source.path
     is_file, is_folder = _kind_of(path)
-    if is_file and split is not None:
-        raise NoSuchSplitError(f"{path} is one file and has no split {split!r}: give its folder, or no --split")
-    if is_file or is_folder:
-        folder = named_data(vectors).path if vectors is not None else None
-        source = Source(path, split, ignore_missing, folder, documents, settings)
-        for data_format in FORMATS:
-            if data_format.recognise(path):
-                refuse_unknown(settings, data_format.settings, str(path))
-                return data_format.load(source)
+    if not is_file and not is_folder:
+        if is_hub_name(str(path)):
+            return None
+        raise DataError(f"{path} does not exist: give {_expected()}, or a name on the Hugging Face hub (org/name)")
+    data_format = next((data_format for data_format in FORMATS if data_format.recognise(path)), None)
+    if is_file and source.split is not None and not (data_format is not None and data_format.splits_a_file):
+        raise NoSuchSplitError(f"{path} is one file and has no split {source.split!r}: give its folder, or no --split")
+    if data_format is None:
         raise DataError(_refusal(path))
-    if is_hub_name(str(data)):
-        return load_hub(str(data), split, ignore_missing=ignore_missing)
-    raise DataError(f"{path} does not exist: give {_expected()}, or a name on the Hugging Face hub (org/name)")
+    return data_format
 
 
 def _kind_of(path: Path) -> tuple[bool, bool]:
@@ -124,9 +190,8 @@ def splits_of(data: str | Path) -> list[str]:
         ['test', 'train']
     """
     path = named_data(data).path
-    if not path.is_dir():
-        return []
-    return next((list(form.splits(path)) for form in FORMATS if form.recognise(path)), [])
+    form = next((form for form in FORMATS if form.recognise(path)), None) if path.exists() else None
+    return list(form.splits(path)) if form is not None and (path.is_dir() or form.splits_a_file) else []
 
 
 def _refusal(path: Path) -> str:

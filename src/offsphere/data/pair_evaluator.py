@@ -10,6 +10,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index
 from offsphere.base.cache import Memo
+from offsphere.data.scored_lists import ScoredLists
 from offsphere.data.task_vectors import PairVectors
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import Evaluation, OverPairs
@@ -40,6 +41,12 @@ class PairEvaluator:
     def values(self, scorers: Sequence[Scorer]) -> list[Array]:
         """Score the pairs under each scorer. A pair that has no value ranks last."""
         return [_finite_scores(scorer.score_pairs(self.vectors.left, self.vectors.right)) for scorer in scorers]
+
+    def list_values(self, lists: Sequence[ScoredLists]) -> list[Array]:
+        """Take the scores that some other system gave the pairs. A pair that has none ranks last."""
+        for scored in lists:
+            scored.check(len(self.gold), listed=False, what="what is compared")
+        return [_finite_scores(scored.scores) for scored in lists]
 
 
 def _finite_scores(scores: Array) -> Array:

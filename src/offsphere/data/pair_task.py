@@ -14,7 +14,7 @@ from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
 from offsphere.data.family import PAIRS
 from offsphere.data.grouping import Grouping
-from offsphere.data.items import Item, pick
+from offsphere.data.items import Item, as_items, pick
 from offsphere.data.pair_evaluator import PairEvaluator
 from offsphere.data.task import (
     NO_PAIRS,
@@ -36,7 +36,7 @@ SIMILAR_FROM = 0.8  # of the way from the lowest gold score to the highest; 4 of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairTask:
-    """Pairs of texts, or of vectors alone, and how similar people say they are.
+    """Pairs of texts or images, or of vectors alone, and how similar people say they are.
 
     Attributes:
         name: What the task is called in tables.
@@ -71,6 +71,8 @@ class PairTask:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be correlated with: it takes at least three pairs whose gold scores differ."""
+        for side in ("left_texts", "right_texts"):
+            object.__setattr__(self, side, as_items(getattr(self, side)))
         if not np.isfinite(self.gold).all():
             row = int(np.flatnonzero(~np.isfinite(self.gold))[0])
             raise DataError(f"{self.name}: the gold score of pair {row} is not finite")

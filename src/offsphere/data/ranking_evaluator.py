@@ -13,6 +13,7 @@ from offsphere.base.cache import Memo
 from offsphere.base.digests import digest_of, digest_of_texts
 from offsphere.base.progress import Progress
 from offsphere.data.judgments import Judgments
+from offsphere.data.scored_lists import ScoredLists
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.reranking import TwoSteps, search_again
 from offsphere.ranking.search import TopK, search_in_turns
@@ -69,6 +70,27 @@ class RankingEvaluator:
             measured |= self._measure_group(group)
         return [measured[key] for key in keys]
 
+    def list_values(self, lists: Sequence[ScoredLists]) -> list[Array]:
+        """Measure lists that some other system made, without what a query must not get."""
+        return [self._measure_lists(some) for some in lists]
+
+    @property
+    def searched(self) -> Vectors:
+        """The vectors of the documents."""
+        return self.vectors.documents
+
+    def judged_lists(self, scorer: Scorer, depth: int) -> tuple[TopK, Array]:
+        """Search for all queries, without what they must not get; the grades of what is found."""
+        depth = min(depth, self.judgments.document_count)
+
+        def ranked(queries: Vectors, deep: int) -> Ranked:
+            return search_in_turns(queries, self.vectors.documents, [scorer], deep, ids=self.document_ids)
+
+        found = [(chosen, tops[0]) for chosen, tops in self._rankings(ranked, depth)]
+        back = np.argsort(np.concatenate([chosen for chosen, _ in found]), kind="stable")
+        top = TopK(*(np.concatenate(part)[back] for part in zip(*(top for _, top in found), strict=True)))
+        return top, self.judgments.gains(top.documents)
+
     def two_step_values(self, searches: Sequence[TwoSteps]) -> list[Array]:
         """Measure searches in which one scorer finds and another ranks again."""
         return [self._measure_steps(steps) for steps in searches]
@@ -101,11 +123,24 @@ class RankingEvaluator:
         kept = self.memo.arrays(f"again-{steps.key}", lambda: {"measured": self._measure_ranked(ranked)})
         return np.asarray(cast("Array", kept["measured"])[0])
 
+    def _measure_lists(self, lists: ScoredLists) -> Array:
+        """Measure what another system found; a list that ends early has nothing relevant behind its end."""
+        lists.check(self.judgments.query_count, listed=True, what="what is compared")
+        depth = min(self.metric.depth, self.judgments.document_count)
+        missing = ((0, 0), (0, max(0, depth - lists.depth)))
+        top = TopK(
+            np.pad(cast("Index", lists.documents), missing, constant_values=-1),
+            np.pad(lists.scores, missing, constant_values=-np.inf),
+        )
+        without = _without(top, self.excluded, depth) if self.excluded is not None else top
+        documents, scores = without.documents[:, :depth], without.scores[:, :depth]
+        return self._value(self.judgments.gains(documents), self.judgments.ideal(), scores)
+
     def _measure_ranked(self, ranked: Callable[[Vectors, int], Ranked]) -> Array:
         """Measure what a search finds for queries to a depth: (scorers, queries, ...)."""
         parts: list[list[Array]] = []
         order = []
-        for chosen, tops in self._rankings(ranked):
+        for chosen, tops in self._rankings(ranked, self.metric.depth):
             judgments = self.judgments.only(chosen)
             ideal = judgments.ideal()
             order.append(chosen)
@@ -113,9 +148,9 @@ class RankingEvaluator:
         back = np.argsort(np.concatenate(order), kind="stable")
         return np.stack([np.concatenate(part)[back] for part in zip(*parts, strict=True)])
 
-    def _rankings(self, ranked: Callable[[Vectors, int], Ranked]) -> Ranked:
+    def _rankings(self, ranked: Callable[[Vectors, int], Ranked], depth: int) -> Ranked:
         """Rank for some queries at a time, without what they must not get; who must not get much is searched deeper."""
-        queries, depth, excluded = self.vectors.queries, self.metric.depth, self.excluded
+        queries, excluded = self.vectors.queries, self.excluded
         if excluded is None:
             yield from ranked(queries, depth)
             return

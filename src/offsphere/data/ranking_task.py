@@ -15,7 +15,7 @@ from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
 from offsphere.data.family import RETRIEVAL, Family
 from offsphere.data.grouping import Grouping, groups_in_words
-from offsphere.data.items import Item, ItemList, pick
+from offsphere.data.items import Item, ItemList, as_items, pick
 from offsphere.data.judgments import Judgment, Judgments
 from offsphere.data.numbering import number_judgments, row_numbers
 from offsphere.data.ranking_evaluator import RankingEvaluator
@@ -54,6 +54,9 @@ class RankingTask:
         ignored: How many judgments are for unknown queries or documents.
         made: How the judgments were made, where no human judged.
         excluded: What a query must not get, with a grade above zero: what a user has already, or the query itself.
+        notes: A sentence for everything that was left out or converted while the items were read.
+        documents_apart: Whether each split has documents of its own, so that their vectors are kept apart.
+        reversed: Whether what was searched asks now, so that vectors of the other direction are kept apart.
         family: What the two sides are to each other.
         groups: How the data groups its queries, a label each: hops, type, ...
 
@@ -78,6 +81,9 @@ class RankingTask:
     ignored: int = 0
     made: str | None = None
     excluded: Judgments | None = None
+    notes: Sequence[str] = ()
+    documents_apart: bool = False
+    reversed: bool = False
     family: Family = RETRIEVAL
     groups: Sequence[Grouping] = ()
 
@@ -147,8 +153,8 @@ class RankingTask:
             query_ids=pick(queries.ids, rows),
             document_ids=documents.ids,
             judgments=judgments.only(rows),
-            query_texts=pick(queries.items, rows),
-            document_texts=documents.items,
+            query_texts=pick(as_items(queries.items), rows),
+            document_texts=as_items(documents.items),
             split=split,
             listed_query_ids=queries.ids,
             left_out=len(judged_queries) - len(rows),
@@ -223,16 +229,25 @@ class RankingTask:
     @property
     def sides(self) -> tuple[TaskSide, TaskSide]:
         """The queries, which ask, and the documents, which are asked for."""
-        queries = TaskSide(
-            name="query",
-            plural="queries",
-            stored_as=of_split("queries", self.split),
-            ids=self.query_ids,
-            items=self.query_texts,
-            listed=self.listed_query_ids,
-            made_from_other=self.queries_from_documents,
+        queries, documents = ("queries-reversed", "documents-reversed") if self.reversed else ("queries", "documents")
+        return (
+            TaskSide(
+                name="query",
+                plural=queries,
+                stored_as=of_split(queries, self.split),
+                ids=self.query_ids,
+                items=self.query_texts,
+                listed=self.listed_query_ids,
+                made_from_other=self.queries_from_documents,
+            ),
+            TaskSide(
+                name="document",
+                plural=documents,
+                stored_as=of_split(documents, self.split) if self.documents_apart else documents,
+                ids=self.document_ids,
+                items=self.document_texts,
+            ),
         )
-        return queries, TaskSide("document", "documents", "documents", self.document_ids, self.document_texts)
 
     @property
     def queries_from_documents(self) -> Callable[[Vectors], Vectors] | None:
@@ -286,7 +301,7 @@ class RankingTask:
 
     def warnings(self) -> list[str]:
         """A sentence for each kind of data that was left out."""
-        sentences = []
+        sentences = list(self.notes)
         if self.left_out:
             sentences.append(f"{self.left_out} judged queries have no relevant document and are left out")
         if self.ignored:
@@ -394,6 +409,36 @@ class RankingTask:
             part.only(kept),
             left_out=self.left_out + part.units - len(kept),
             ignored=self.ignored + len(self.judgments.grades) - len(part.judgments.grades),
+        )
+
+    def turned(self) -> RankingTask:
+        """The same judgments the other way round: documents ask for the queries that they are relevant to.
+
+        So images ask for their captions where captions asked for images.
+
+        Returns:
+            The task with those of the documents that are relevant to some query.
+
+        Example:
+            >>> import offsphere as osp
+            >>> task = osp.RankingTask.from_judgments({"q1": {"d2": 1}, "q2": {"d2": 1}}, ["d1", "d2"], "small")
+            >>> turned = task.turned()
+            >>> turned, turned.query_ids
+            (RankingTask(small reversed: 1 queries, 2 documents), ['d2'])
+        """
+        rows = np.flatnonzero(self.judgments.relevant_to_any)
+        return replace(
+            self,
+            name=f"{self.name} reversed",
+            query_ids=pick(self.document_ids, rows),
+            document_ids=self.query_ids,
+            judgments=self.judgments.turned().only(rows),
+            query_texts=pick(self.document_texts, rows),
+            document_texts=self.query_texts,
+            listed_query_ids=self.document_ids,
+            excluded=self.excluded.turned().only(rows) if self.excluded is not None else None,
+            documents_apart=True,
+            reversed=not self.reversed,
         )
 
     def among_documents(self, rows: Index) -> Self:

@@ -18,7 +18,7 @@ from offsphere.base.errors import DataError, VectorError
 from offsphere.base.progress import Progress
 from offsphere.data.evaluator import Evaluator
 from offsphere.data.grouping import Grouping
-from offsphere.data.items import Item, ItemSide
+from offsphere.data.items import Item, ItemSide, is_empty
 from offsphere.statistics.metrics import Metric
 
 NO_PAIRS: tuple[Index, Index] = (np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -67,7 +67,12 @@ class TaskVectors(Protocol):
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has."""
+        """How many numbers a vector has on the side that is asked for."""
+        ...
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """How many numbers a vector has on the side that asks, and on the side that is asked for."""
         ...
 
     def unit_keys(self) -> Index:
@@ -246,8 +251,13 @@ def check_counts(task: Task, counts: Sequence[tuple[str, int, int]]) -> None:
 
 
 def words_per_item(side: TaskSide) -> dict[str, str | float]:
-    """How many words the items of a side have, for ``Task.info``."""
+    """How many words the texts of a side have, and how many images there are, for ``Task.info``."""
     if side.items is None:
         return {f"{side.name}_texts": "none"}
-    words = np.array([len(text.split()) for text in side.items])
-    return {f"{side.name}_words_mean": float(words.mean()), f"{side.name}_texts_empty": int((words == 0).sum())}
+    texts = [item for item in side.items if isinstance(item, str)]
+    images = len(side.items) - len(texts)
+    numbers: dict[str, str | float] = {f"{side.name}_images": images} if images else {}
+    if texts:
+        numbers[f"{side.name}_words_mean"] = float(np.mean([len(text.split()) for text in texts]))
+        numbers[f"{side.name}_texts_empty"] = sum(is_empty(text) for text in texts)
+    return numbers

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.digests import array_pieces, digest_of
+from offsphere.data.image import Image
+from offsphere.data.items import Item
 
 
 def digest_of_task(task: Any) -> str:
     """Digest all fields of a task, whatever they are: a field that is added later is part of it by itself.
 
     Args:
-        task: A dataclass, of fields that are texts, numbers, arrays, sequences, mappings or such dataclasses.
+        task: A dataclass, of fields that are texts, images, numbers, arrays, sequences, mappings or such dataclasses.
 
     Returns:
         A short text that is equal for equal tasks, whichever process they are in.
@@ -35,8 +37,8 @@ def digest_of_task(task: Any) -> str:
 
 def _pieces(value: Any) -> Iterator[bytes]:
     """The bytes that tell a value from others; each piece says its kind, each group how many pieces follow."""
-    if isinstance(value, str):
-        yield b"text " + value.encode("utf-8", "surrogatepass")
+    if isinstance(value, str | Image):
+        yield _item_piece(value)
     elif isinstance(value, np.ndarray):
         yield from array_pieces({"array": value})
     elif value is None or isinstance(value, bool | int | float | np.generic):
@@ -57,3 +59,10 @@ def _pieces(value: Any) -> Iterator[bytes]:
             yield from _pieces(part)
     else:
         raise TypeError(f"a {type(value).__name__} has no digest")
+
+
+def _item_piece(item: Item) -> bytes:
+    """A text itself, or an image by its content: where it lies does not matter."""
+    return (
+        b"text " + item.encode("utf-8", "surrogatepass") if isinstance(item, str) else f"image {item.digest}".encode()
+    )

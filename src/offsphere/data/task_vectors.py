@@ -69,7 +69,7 @@ class RankingVectors:
             The vectors.
 
         Raises:
-            VectorError: There are more or fewer rows than ids, the widths differ, or a number is not finite.
+            VectorError: There are more or fewer rows than ids, a row has no numbers, or a number is not finite.
 
         Example:
             >>> import numpy as np
@@ -86,7 +86,7 @@ class RankingVectors:
                 raise VectorError(
                     f"there are {len(vectors)} {side.name} vectors for {len(ids)} of the task's {side.name} ids"
                 )
-        _check_dimensions(queries, documents, "query", "document")
+        _check_shapes(queries, documents, "query", "document")
         empty: list[str] = []
         for side, ids, vectors in zip(task.sides, names, arrays, strict=True):
             empty += _empty_names(vectors, ids, side.name)
@@ -118,8 +118,13 @@ class RankingVectors:
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has."""
+        """How many numbers a document's vector has."""
         return int(self.documents.shape[1])
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """How many numbers a query's vector has, and a document's: two models may give two widths."""
+        return int(self.queries.shape[1]), int(self.documents.shape[1])
 
     def unit_keys(self) -> Index:
         """A number for each query that depends on its vector alone, to know it again in other data."""
@@ -190,7 +195,12 @@ class PairVectors:
                 raise VectorError(
                     f"there are {len(vectors)} {side} vectors for {len(rows)} pairs: are they of another split?"
                 )
-        _check_dimensions(left, right, "left", "right")
+        _check_shapes(left, right, "left", "right")
+        if left.shape[1] != right.shape[1]:
+            raise VectorError(
+                f"left vectors have {left.shape[1]} dimensions, right vectors {right.shape[1]}: the sides of pairs "
+                "play one role, so use one model for both"
+            )
         return cls(left, right, _empty_names(left, rows, "left") + _empty_names(right, rows, "right"))
 
     def __repr__(self) -> str:
@@ -221,6 +231,11 @@ class PairVectors:
     def dimension(self) -> int:
         """How many numbers a vector has."""
         return int(self.right.shape[1])
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """How many numbers a vector of each side has, which is one number for pairs."""
+        return self.dimension, self.dimension
 
     def unit_keys(self) -> Index:
         """A number for each pair that depends on its vectors and their order alone, to know it again in other data."""
@@ -382,17 +397,12 @@ def read_side(folder: Path, side: TaskSide, cure: str, *, verify: bool = True) -
     return file if side.ids is None else _in_order(file, side, cure)
 
 
-def _check_dimensions(first: Vectors, second: Vectors, first_name: str, second_name: str) -> None:
+def _check_shapes(first: Vectors, second: Vectors, first_name: str, second_name: str) -> None:
     for vectors, name in ((first, first_name), (second, second_name)):
         if vectors.ndim != 2:  # noqa: PLR2004
             raise VectorError(f"{name} vectors have shape {vectors.shape}: give a row a vector, (rows, dimensions)")
-    if not first.shape[1]:
-        raise VectorError(f"{first_name} vectors have no dimensions: every vector needs at least one number")
-    if first.shape[1] != second.shape[1]:
-        raise VectorError(
-            f"{first_name} vectors have {first.shape[1]} dimensions, {second_name} vectors {second.shape[1]}: "
-            "use one model for both"
-        )
+        if not vectors.shape[1]:
+            raise VectorError(f"{name} vectors have no dimensions: every vector needs at least one number")
 
 
 def _empty_names(vectors: Vectors, ids: Sequence[str], kind: str) -> list[str]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from offsphere.base.errors import DataError
+from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
 from offsphere.data.formats.known_items import known_item_task
 from offsphere.data.load import load_task
@@ -34,6 +34,9 @@ class EmbeddedSource:
         vectors: The folder of the vectors. Without one: the user's cache where a model is named, else the data's own.
         ignore_missing: Whether to go on without judgments for unknown queries or documents.
         verify: Whether stores are compared with the digests they were written with.
+        query_model: Another model for the side that asks, where one makes the vectors.
+        ignore_broken: Whether to go on without pictures that cannot be read.
+        reverse: Whether what is searched asks: images for their captions.
 
     Example:
         >>> import tempfile
@@ -50,6 +53,14 @@ class EmbeddedSource:
     vectors: str | Path | None = None
     ignore_missing: bool = False
     verify: bool = True
+    query_model: str | None = None
+    ignore_broken: bool = False
+    reverse: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a model of queries without one of documents."""
+        if self.query_model is not None and self.model is None:
+            raise ParameterError(f"--query-model {self.query_model} encodes queries alone: name the documents' --model")
 
     @classmethod
     def read(
@@ -80,6 +91,11 @@ class EmbeddedSource:
         """The model, loaded; nothing where the vectors are read from files."""
         return load_encoder(self.model) if self.model is not None else None
 
+    @cached_property
+    def query_encoder(self) -> Encoder | None:
+        """The model of the side that asks, loaded; nothing where one model encodes both sides."""
+        return load_encoder(self.query_model) if self.query_model is not None else None
+
     def load(self, split: str | None = None, progress: Progress | None = None) -> EmbeddedTask:
         """Read the task of a split, and read or make its vectors.
 
@@ -96,18 +112,26 @@ class EmbeddedSource:
     def task(self, split: str | None = None) -> Task:
         """Read a task without its vectors; where no model is named, the vectors may name its documents."""
         folder = None if self.model is not None else self._read_from
-        return load_task(self.data, split, ignore_missing=self.ignore_missing, vectors=folder)
+        return load_task(
+            self.data,
+            split,
+            ignore_missing=self.ignore_missing,
+            ignore_broken=self.ignore_broken,
+            reverse=self.reverse,
+            vectors=folder,
+        )
 
     def vectors_of(self, task: Task, progress: Progress | None = None) -> TaskVectors:
         """Read the vectors of a task, or embed it where a model is named."""
         if self.encoder is not None:
-            return embed(task, self.encoder, self.folder_of(task), verify=self.verify, progress=progress)
+            return self._embed(task, self.encoder, self.folder_of(task), progress)
         return load_vectors(self.folder_of(task), task, verify=self.verify, data=self.data)
 
     def folder_of(self, task: Task) -> Path:
         """The folder where the vectors of a task are, or will be."""
         if self.model is not None:
-            return Path(self.vectors or default_folder(task.name, self.model))
+            names = [name for name in (self.query_model, self.model) if name is not None]
+            return Path(self.vectors or default_folder(task.name, *names))
         return self._read_from
 
     def made_by(self, task: Task) -> dict[str, Any]:
@@ -132,11 +156,15 @@ class EmbeddedSource:
         task = known_item_task(Path(self.data))
         if self.encoder is not None:
             folder = self.folder_of(task) / KNOWN_ITEMS
-            return task, embed(task, self.encoder, folder, verify=self.verify, progress=progress)
+            return task, self._embed(task, self.encoder, folder, progress)
         folder = Path(self.vectors or self.data) / KNOWN_ITEMS
         if not folder.is_dir():
             raise DataError(f"{folder} is not there: name the model that made the vectors with --model, and it is made")
         return task, load_vectors(folder, task, verify=self.verify)
+
+    def _embed(self, task: Task, encoder: Encoder, folder: Path, progress: Progress | None) -> TaskVectors:
+        """Encode what the folder does not hold yet, queries by a model of their own where one is named."""
+        return embed(task, encoder, folder, query_model=self.query_encoder, verify=self.verify, progress=progress)
 
     @property
     def _read_from(self) -> Path:

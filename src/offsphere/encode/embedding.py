@@ -14,12 +14,12 @@ from offsphere.base.digests import digest_of_texts
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
 from offsphere.base.version import __version__
-from offsphere.data.items import Item, ItemSide
+from offsphere.data.items import Item, ItemSide, digest_of_items, is_empty, size_of, text_of_item
 from offsphere.data.store import DTYPES, Manifest, Store, is_store, open_store, read_manifest
 from offsphere.data.store_writer import StoreWriter, locked
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.task_vectors import load_vectors
-from offsphere.encode.encoder import Encoder
+from offsphere.encode.encoder import Encoder, check_kinds
 from offsphere.encode.function_digest import UNKNOWN
 from offsphere.encode.sources import DEFAULT_MODEL, load_encoder
 
@@ -41,6 +41,7 @@ def embed(
     model: str | Encoder = DEFAULT_MODEL,
     out: str | Path | None = None,
     *,
+    query_model: str | Encoder | None = None,
     keep_normalize: bool = False,
     dtype: str = "float32",
     block: int | None = None,
@@ -55,6 +56,8 @@ def embed(
         task: A task that has its texts.
         model: What ``load_encoder`` accepts, or an encoder.
         out: The folder of the stores; one named after task and model in the user's cache where it is not given.
+        query_model: Another model for the side that asks. Its vectors may have another width: ``adapt`` learns the map
+            that brings them together.
         keep_normalize: Leave the stages of the model in that throw lengths away.
         dtype: ``"float32"`` or ``"float16"``: how vectors are stored.
         block: How many items are encoded and made safe together.
@@ -83,17 +86,19 @@ def embed(
         [[7.0, 3.0], [6.0, 0.0], [5.0, 1.0]]
     """
     encoder = load_encoder(model, keep_normalize=keep_normalize) if isinstance(model, str) else model
-    folder = Path(out) if out is not None else default_folder(task.name, encoder.description.model)
+    asking = load_encoder(query_model, keep_normalize=keep_normalize) if isinstance(query_model, str) else query_model
+    names = [each.description.model for each in (asking, encoder) if each is not None]
+    folder = Path(out) if out is not None else default_folder(task.name, *names)
     stores = items_by_store(task)
     total, before = sum(len(side.items) for side in stores.values()), 0
     for name, side in stores.items():
-        done = before
+        done, encodes = before, asking if asking is not None and name == task.sides[0].stored_as else encoder
 
         def show(rows: int, _: int, __: str = "", /, *, done: int = done) -> None:
             if progress is not None:
                 progress(done + rows, total)
 
-        embed_items(side, encoder, folder / name, dtype=dtype, block=block, progress=show)
+        embed_items(side, encodes, folder / name, dtype=dtype, block=block, progress=show)
         before += len(side.items)
     return load_vectors(folder, task, verify=verify)
 
@@ -111,6 +116,7 @@ def embed_items(
     if block is not None and (not isinstance(block, int) or block < 1):
         raise ParameterError(f"block = {block!r}: at least one item is made safe at a time")
     _check_items(side)
+    check_kinds(encoder, side.items)
     plan = _plan(side, encoder, dtype)
     with locked(folder):
         if is_store(folder):
@@ -146,9 +152,9 @@ def items_by_store(task: Task) -> dict[str, SideItems]:
     return {asked.stored_as: SideItems(asked.name, asked.ids, asked.items)}
 
 
-def default_folder(task: str, model: str) -> Path:
-    """The folder in the user's cache where vectors of a task by a model are kept when nobody says where."""
-    name = f"{task}--{model}"
+def default_folder(task: str, *models: str) -> Path:
+    """The folder in the user's cache where vectors of a task by its models are kept when nobody says where."""
+    name = "--".join([task, *models])
     safe = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
     if len(safe.encode()) > LONGEST_NAME:
         safe = f"{safe.encode()[:LONGEST_NAME].decode(errors='ignore')}-{digest_of_texts([name])[:12]}"
@@ -175,8 +181,8 @@ def _write_store(
                 writer.write(rows, encoder.encode([side.items[row] for row in rows], side.side))
             if progress is not None:
                 progress(min((number + 1) * size, len(order)), len(order))
-        characters = np.fromiter((len(item) for item in side.items), np.int32, len(side.items))
-        empty = np.fromiter((_is_empty(item) for item in side.items), np.bool_, len(side.items))
+        characters = np.fromiter((size_of(item) for item in side.items), np.int32, len(side.items))
+        empty = np.fromiter((is_empty(item) for item in side.items), np.bool_, len(side.items))
         return writer.finish(side.ids, characters, _count_tokens(side.items, encoder), empty)
 
 
@@ -196,9 +202,9 @@ def _plan(side: SideItems, encoder: Encoder, dtype: str) -> Manifest:
         similarity=description.similarity,
         normalization_removed=list(description.removed),
         normalization_kept=description.kept_normalize,
-        texts=digest_of_texts(side.items),
+        texts=digest_of_items(side.items),
         ids=digest_of_texts(side.ids),
-        empty=sum(_is_empty(item) for item in side.items),
+        empty=sum(is_empty(item) for item in side.items),
         version=__version__,
     )
 
@@ -207,18 +213,13 @@ def _encoding_order(items: Sequence[Item], encoder: Encoder) -> Index:
     """Row numbers, long items first where items are padded to one length, so that those of a batch are alike."""
     if not encoder.pads:
         return np.arange(len(items))
-    return np.argsort([-len(item) for item in items], kind="stable")
+    return np.argsort([-size_of(item) for item in items], kind="stable")
 
 
 def _count_tokens(items: Sequence[Item], encoder: Encoder) -> Counts:
     """How many tokens the encoder sees of each item, counted part by part."""
     counts = [encoder.count_tokens(items[start : start + STATIC_BLOCK]) for start in range(0, len(items), STATIC_BLOCK)]
     return np.concatenate(counts) if counts else np.zeros(0, np.int32)
-
-
-def _is_empty(item: Item) -> bool:
-    """Whether there is nothing in an item: no word in a text."""
-    return not item.strip()
 
 
 def _hint(plan: Manifest) -> str:
@@ -239,7 +240,7 @@ def _check_items(side: SideItems) -> None:
             raise DataError(f"the {side.side} id {name!r} is of type {type(name).__name__}, expected a string")
         if not isinstance(item, Item):
             raise DataError(f"the text of {side.side} {name!r} is of type {type(item).__name__}, expected a string")
-        if not (_is_whole(name) and _is_whole(item)):
+        if not (_is_whole(name) and _is_whole(text_of_item(item))):
             raise DataError(
                 f"the id or text of {side.side} {name!r} has a lone surrogate, half a character: mend or remove it"
             )

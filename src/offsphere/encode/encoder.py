@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from offsphere.base.arrays import Counts, Index, Rows
-from offsphere.data.items import Item, ItemSide
+from offsphere.base.errors import DataError
+from offsphere.data.image import Image
+from offsphere.data.items import Item, ItemSide, Kind, kinds_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +41,21 @@ class Tokens(NamedTuple):
         return cls(np.fromiter(chain.from_iterable(rows), np.int64, int(ends[-1]) if len(ends) else 0), ends)
 
 
+GREY = np.full((32, 32, 3), 127, np.uint8)
+SAMPLES: Mapping[Kind, Item] = MappingProxyType({"text": "offsphere", "image": Image.of(GREY, "a grey square")})
+
+
 class Encoder(Protocol):
     """Turns items into vectors, and gives the same vectors for the same items in the same order."""
 
     @property
     def description(self) -> Description:
         """Which model makes the vectors, and what was done to it."""
+        ...
+
+    @property
+    def kinds(self) -> Sequence[Kind]:
+        """What it takes: texts, images or both."""
         ...
 
     @property
@@ -66,7 +78,7 @@ class Encoder(Protocol):
         """Encode items as they stand on one side of a task.
 
         Args:
-            items: What to encode, such as texts.
+            items: What to encode, of the kinds that it takes.
             side: The side they stand on: many models treat queries and documents differently.
 
         Returns:
@@ -95,3 +107,33 @@ class Encoder(Protocol):
             The numbers of the tokens, or nothing where the model does not say.
         """
         ...
+
+
+def check_kinds(encoder: Encoder, items: Sequence[Item]) -> None:
+    """Refuse items of a kind that an encoder does not take.
+
+    Args:
+        encoder: Says what it takes.
+        items: What it is to encode.
+
+    Raises:
+        DataError: Some are of another kind.
+
+    Example:
+        >>> import numpy as np
+        >>> from offsphere.data.image import Image
+        >>> from offsphere.encode.encoder import check_kinds
+        >>> from offsphere.encode.sources import load_encoder
+        >>> try:
+        ...     check_kinds(load_encoder("wordllama"), [Image.of(np.zeros((1, 1), np.uint8))])
+        ... except DataError as error:
+        ...     print(error)
+        wordllama takes texts, not images: name a model that takes images, or another for the queries with --query-model
+    """
+    refused = [kind for kind in kinds_of(items) if kind not in encoder.kinds]
+    if refused:
+        takes, name = " and ".join(f"{kind}s" for kind in encoder.kinds), encoder.description.model
+        cure = f"name a model that takes {refused[0]}s, or another for the queries with --query-model"
+        if name.startswith("callable:"):
+            cure = f"if the function does take them, say so by its attribute kinds = ({refused[0]!r},)"
+        raise DataError(f"{name} takes {takes}, not {refused[0]}s: {cure}")

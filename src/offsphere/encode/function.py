@@ -10,18 +10,24 @@ from numpy.typing import NDArray
 
 from offsphere.base.arrays import Counts, Rows
 from offsphere.base.errors import OffsphereError, first_line
-from offsphere.data.items import Item, ItemSide
-from offsphere.encode.encoder import Description, Tokens
+from offsphere.data.image import Image
+from offsphere.data.items import Item, ItemSide, Kind
+from offsphere.encode.encoder import SAMPLES, Description, Tokens
 from offsphere.encode.function_digest import revision_of
+from offsphere.encode.image_batches import by_kind, decoded_batches
 
 NUMBERS = "fiub"  # the kinds of numpy's types that are real numbers
+PICTURES = 32  # in a call: more of them might not fit into the memory
 
 
 class FunctionEncoder:
     """An encoder that calls ``function(items)``, once with a short text at the start to learn the dimension.
 
+    A function says by an attribute what it takes, ``function.kinds = ("image",)``; one that says nothing takes texts.
+    Images reach it as Pillow's pictures in RGB, at most 32 in a call.
+
     Args:
-        function: Takes a list of items, gives an array (or nested lists) with one row an item.
+        function: Takes a list of texts or pictures, gives an array (or nested lists) with one row for each.
         name: What the store and the tables call it.
 
     Raises:
@@ -40,7 +46,8 @@ class FunctionEncoder:
             raise OffsphereError(f"{name} is not a function")
         self.function = function
         self.name = name
-        dimension = self._call(["offsphere"]).shape[1]
+        self.kinds: Sequence[Kind] = _kinds(function, name)
+        dimension = self._call_of([SAMPLES[self.kinds[0]]]).shape[1]
         if not dimension:
             raise OffsphereError(f"{name} gave vectors of no dimensions: every vector needs at least one number")
         self.description = Description(name, revision_of(function), dimension)
@@ -51,7 +58,7 @@ class FunctionEncoder:
 
     def encode(self, items: Sequence[Item], side: ItemSide) -> Rows:  # noqa: ARG002
         """What the function gives for the items, checked; it is not told their side."""
-        rows = self._call(list(items))
+        rows = self._call_of(items)
         if rows.shape[1] != self.description.dimension:
             raise OffsphereError(
                 f"{self.name} gave vectors of {rows.shape[1]} dimensions for {len(items)} texts, and of "
@@ -67,7 +74,18 @@ class FunctionEncoder:
         """Nothing: a function does not say what it sees."""
         return None
 
-    def _call(self, items: list[Item]) -> Rows:
+    def _call_of(self, items: Sequence[Item]) -> Rows:
+        """Ask the function about texts, and about pictures a batch at a time."""
+        return by_kind(items, lambda texts: self._call(list(texts)), self._image_rows)
+
+    def _image_rows(self, images: Sequence[Image]) -> Rows:
+        parts = [self._call(pictures) for pictures in decoded_batches(images, PICTURES)]
+        widths = sorted({part.shape[1] for part in parts})
+        if len(widths) > 1:
+            raise OffsphereError(f"{self.name} gave vectors of {widths[0]} and of {widths[-1]} dimensions")
+        return np.concatenate(parts)
+
+    def _call(self, items: list[Any]) -> Rows:
         """Ask the function, and turn what it gives into rows of float32."""
         numbers = self._answer(items)
         if numbers.ndim != 2 or len(numbers) != len(items):  # noqa: PLR2004
@@ -83,7 +101,7 @@ class FunctionEncoder:
             )
         return rows
 
-    def _answer(self, items: list[Item]) -> NDArray[Any]:
+    def _answer(self, items: list[Any]) -> NDArray[Any]:
         """What the function gives, as an array; whatever it raises is the user's to mend, and is told in one line."""
         try:
             answer = self.function(items)
@@ -100,3 +118,13 @@ class FunctionEncoder:
                 f"{self.name} gave {type(answer).__name__} of which no array can be made ({first_line(error)}): "
                 "expected a row of numbers a text, all of one length"
             ) from error
+
+
+def _kinds(function: Any, name: str) -> Sequence[Kind]:
+    """What a function says that it takes; texts where it says nothing."""
+    said = getattr(function, "kinds", ("text",))
+    said = (said,) if isinstance(said, str) else tuple(said)
+    kinds: list[Kind] = [kind for kind in SAMPLES if kind in said]
+    if not said or len(kinds) < len(said):
+        raise OffsphereError(f"{name}: kinds = {said!r}: a function takes {' or '.join(map(repr, SAMPLES))}, or both")
+    return kinds

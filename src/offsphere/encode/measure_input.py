@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from offsphere.base.errors import OffsphereError
 from offsphere.base.progress import Progress
+from offsphere.data.formats.picture_arrays import is_picture_arrays
 from offsphere.data.load import load_task
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.vector_files import VectorFile, is_vectors, read_vectors
@@ -31,7 +32,7 @@ def load_measure_input(
     Where both a folder of vectors and a model are named, the vectors are read and the model only counts tokens.
     """
     data = Path(source.data)
-    if is_vectors(data) and source.vectors is None:
+    if is_vectors(data) and not is_picture_arrays(data) and source.vectors is None:
         if source.model is not None:
             raise OffsphereError(
                 f"{source.data} holds vectors and no texts: leave --model out, or give the task that has texts"

@@ -10,16 +10,23 @@ import numpy as np
 
 from offsphere.base.arrays import Counts, Rows
 from offsphere.base.errors import MissingExtraError, OffsphereError, first_line
-from offsphere.data.items import Item, ItemSide
-from offsphere.encode.encoder import Description, Tokens
+from offsphere.data.image import Image
+from offsphere.data.items import Item, ItemSide, Kind, kinds_of, texts_alone
+from offsphere.encode.encoder import SAMPLES, Description, Tokens
 from offsphere.encode.function_digest import UNKNOWN
+from offsphere.encode.image_batches import by_kind, decoded_batches
 from offsphere.encode.model_files import digest_of_model
+from offsphere.encode.text_marks import keep_texts
 
 BATCH = 32
 
 
 class SentenceEncoder:
     """A sentence-transformers model by folder or hub name. Prompts, routes and truncation are the model's own.
+
+    It takes what the model takes: texts, images or both. A text is a text even where it looks like the address of a
+    picture. A model of transformers that is not one of sentence-transformers becomes one: CLIP and SigLIP give their
+    projections, a vision transformer its class token, and others the mean over the picture.
 
     Args:
         source: The folder, or the full name on the hub.
@@ -33,14 +40,17 @@ class SentenceEncoder:
     def __init__(self, source: str, name: str, *, keep_normalize: bool = False, model: Any = None) -> None:
         from offsphere.encode.stages import remove_output_stages
 
-        self.model: Any = model if model is not None else load_sentence_transformer(source)
+        self.model: Any = keep_texts(model) if model is not None else load_sentence_transformer(source)
         self.name = name
         self.model.eval()
+        self.kinds: Sequence[Kind] = [kind for kind in SAMPLES if self.model.supports(kind)]
+        if not self.kinds:
+            raise OffsphereError(f"the model {name} takes {', '.join(self.model.modalities)}: neither texts nor images")
         removed = [] if keep_normalize else remove_output_stages(self.model)
         self.description = Description(
             model=name,
             revision=_revision(self.model, source),
-            dimension=self.encode(["offsphere"], "document").shape[1],
+            dimension=self.encode([SAMPLES[self.kinds[0]]], "document").shape[1],
             similarity=self.model._similarity_fn_name,  # noqa: SLF001  # the public name turns "not said" into cosine
             removed=removed,
             kept_normalize=keep_normalize,
@@ -59,18 +69,10 @@ class SentenceEncoder:
 
     def encode(self, items: Sequence[Item], side: ItemSide) -> Rows:
         """Encode by the model's method for the side; pairs have no query side and use the plain one."""
-        methods = {"query": self.model.encode_query, "document": self.model.encode_document}
-        method = methods.get(side, self.model.encode)
-        try:
-            rows = method(list(items), batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
-        except Exception as error:  # a model of others, on whatever is in its files
-            raise OffsphereError(
-                f"the model {self.name} fails on {len(items)} texts ({type(error).__name__}): {first_line(error)}"
-            ) from error
-        return np.ascontiguousarray(rows, dtype=np.float32)
+        return by_kind(items, lambda texts: self._rows(texts, side), lambda images: self._image_rows(images, side))
 
     def count_tokens(self, items: Sequence[Item]) -> Counts:
-        """Count tokens without padding, special ones included, and no more than the model looks at."""
+        """Count tokens of texts without padding, special ones included, and no more than the model looks at."""
         rows = self._token_rows(items)
         if rows is None:
             return np.full(len(items), -1, np.int32)
@@ -84,13 +86,30 @@ class SentenceEncoder:
         special = set(self.model.tokenizer.all_special_ids)
         return Tokens.of([[token for token in row if token not in special] for row in rows])
 
-    def _token_rows(self, texts: Sequence[str]) -> list[list[int]] | None:
-        """Token numbers of each text, special ones included; nothing where there is no tokenizer of the usual kind."""
+    def _rows(self, inputs: Sequence[Any], side: ItemSide) -> Rows:
+        """What the model gives for texts, or for pictures."""
+        methods = {"query": self.model.encode_query, "document": self.model.encode_document}
+        method = methods.get(side, self.model.encode)
+        try:
+            rows = method(list(inputs), batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
+        except Exception as error:  # a model of others, on whatever is in its files
+            raise OffsphereError(
+                f"the model {self.name} fails on {len(inputs)} items ({type(error).__name__}): {first_line(error)}"
+            ) from error
+        return np.ascontiguousarray(rows, dtype=np.float32)
+
+    def _image_rows(self, images: Sequence[Image], side: ItemSide) -> Rows:
+        """Decode and encode images, a batch at a time: all pictures at once might not fit into the memory."""
+        return np.concatenate([self._rows(pictures, side) for pictures in decoded_batches(images, BATCH)])
+
+    def _token_rows(self, items: Sequence[Item]) -> list[list[int]] | None:
+        """Token numbers of each text, special ones included; nothing for images, or without a usual tokenizer."""
         tokenizer = self.model.tokenizer
-        if not callable(tokenizer):
+        if not callable(tokenizer) or kinds_of(items) == ["image"] or "text" not in self.kinds:
             return None
         limit = self.model.max_seq_length
-        tokenized = tokenizer(list(texts), padding=False, truncation=limit is not None, max_length=limit)
+        texts = texts_alone(items, f"the tokenizer of {self.name}")
+        tokenized = tokenizer(texts, padding=False, truncation=limit is not None, max_length=limit)
         rows: list[list[int]] = tokenized["input_ids"]
         return rows
 
@@ -106,7 +125,26 @@ def load_sentence_transformer(source: str) -> Any:
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]  # there is one bar, ours
     # the public way would import a stage of ours only where all remote code is trusted
-    return SentenceTransformer._load_with_module_classes(source, OUR_STAGES, trust_remote_code=False)  # noqa: SLF001
+    model = SentenceTransformer._load_with_module_classes(source, OUR_STAGES, trust_remote_code=False)  # noqa: SLF001
+    if not has_stages(source):
+        pool_class_token(model)
+    return keep_texts(model)
+
+
+def has_stages(source: str) -> bool:
+    """Whether a model says itself of which stages it is made; else sentence-transformers chose them."""
+    return (Path(source) / "modules.json").is_file() or _cached_file(source, "modules.json") is not None
+
+
+def pool_class_token(model: Any) -> None:
+    """Let a vision transformer give its class token, which it was trained with, where nobody says how it is pooled."""
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    stages = list(model.children())
+    embeddings = getattr(getattr(stages[0], "model", None), "embeddings", None)
+    pools = [number for number, stage in enumerate(stages) if isinstance(stage, Pooling)]
+    if pools and list(model.modalities) == ["image"] and hasattr(embeddings, "cls_token"):
+        model[pools[0]] = Pooling(stages[pools[0]].embedding_dimension, pooling_mode="cls")
 
 
 def _revision(model: Any, source: str) -> str:
@@ -119,10 +157,16 @@ def _revision(model: Any, source: str) -> str:
 
 def _cached_commit(name: str) -> str:
     """The commit of a hub model in the local cache, for models that do not say; the name of its folder there."""
+    path = _cached_file(name, "modules.json") or _cached_file(name, "config.json")
+    return path.parent.name if path is not None else UNKNOWN
+
+
+def _cached_file(name: str, file: str) -> Path | None:
+    """A file of a hub model in the local cache, where it is there."""
     from huggingface_hub import try_to_load_from_cache
 
     try:
-        path = try_to_load_from_cache(name, "modules.json")
+        path = try_to_load_from_cache(name, file)
     except ValueError:  # no name of the hub: the model never was there
-        return UNKNOWN
-    return Path(path).parent.name if isinstance(path, str) else UNKNOWN
+        return None
+    return Path(path) if isinstance(path, str) else None

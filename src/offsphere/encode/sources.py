@@ -16,7 +16,7 @@ from offsphere.encode.static import is_model2vec, load_model2vec, load_wordllama
 DEFAULT_MODEL = "wordllama"
 ACCEPTED = (
     "a hub name, a model folder, wordllama (static, needs no download), package:NAME (a model folder inside an "
-    "installed Python package), or callable:module:function (texts -> array)"
+    "installed Python package), or callable:module:function (texts -> array; pictures where it has kinds = 'image')"
 )
 
 
@@ -78,12 +78,11 @@ def _load_from_folder(folder: Path, name: str, *, keep_normalize: bool) -> Encod
 def _load_from_hub(full: str, name: str, *, keep_normalize: bool) -> Encoder:
     """Load a model2vec model if its configuration says so, else a sentence-transformers model."""
     try:
-        from huggingface_hub import hf_hub_download, snapshot_download
+        from huggingface_hub import snapshot_download
     except ImportError as error:
         raise MissingExtraError("huggingface_hub", "models") from error
     try:
-        config = Path(hf_hub_download(full, "config.json"))
-        if may_be_model2vec(config):
+        if (config := _config_of(full)) is not None and may_be_model2vec(config):
             files = ["config.json", "tokenizer.json", "model.safetensors"]
             folder = Path(snapshot_download(full, allow_patterns=files))
             if is_model2vec(folder):
@@ -93,6 +92,17 @@ def _load_from_hub(full: str, name: str, *, keep_normalize: bool) -> Encoder:
         raise
     except Exception as error:  # the hub and the loaders raise many kinds
         raise OffsphereError(f"model {name!r} was not found {_search_note()}: give {ACCEPTED}") from error
+
+
+def _config_of(full: str) -> Path | None:
+    """The configuration of a model on the hub; nothing where its first stage alone has one."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError
+
+    try:
+        return Path(hf_hub_download(full, "config.json"))
+    except EntryNotFoundError:
+        return None
 
 
 def _search_note() -> str:

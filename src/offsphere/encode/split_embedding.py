@@ -29,8 +29,11 @@ def embed_other_splits(
     encoder: Encoder,
     folder: Path,
     *,
+    query_encoder: Encoder | None = None,
     dtype: str = "float32",
     ignore_missing: bool = False,
+    ignore_broken: bool = False,
+    reverse: bool = False,
     progress: Progress | None = None,
 ) -> Iterator[SplitOutcome]:
     """Encode what the other splits ask, each into a store of its own (``queries-train``), beside a task's vectors.
@@ -40,8 +43,11 @@ def embed_other_splits(
         task: the split that is embedded already.
         encoder: what made its vectors.
         folder: where its vectors are.
+        query_encoder: what made the vectors of the side that asks, where that was another model.
         dtype: how vectors are stored.
         ignore_missing: go on without judgments for unknown queries or documents.
+        ignore_broken: go on without pictures that cannot be read.
+        reverse: whether what is searched asks.
         progress: called with how many items of a store are done, and how many there are.
 
     Yields:
@@ -53,13 +59,16 @@ def embed_other_splits(
         if split == task.split:
             continue
         try:
-            other = load_task(data, split, ignore_missing=ignore_missing)
+            other = load_task(data, split, ignore_missing=ignore_missing, ignore_broken=ignore_broken, reverse=reverse)
             if _is_another(other.sides[-1], searched):
                 yield SplitOutcome(split, f"it has other documents than {task.split}: give it an --out of its own")
                 continue
             for name, items in items_by_store(other).items():
                 if name not in stored:
-                    embed_items(items, encoder, folder / name, dtype=dtype, progress=progress)
+                    encodes = (
+                        query_encoder if query_encoder is not None and name == other.sides[0].stored_as else encoder
+                    )
+                    embed_items(items, encodes, folder / name, dtype=dtype, progress=progress)
                     yield SplitOutcome(name)
         except DataError as error:
             yield SplitOutcome(split, str(error))

@@ -14,6 +14,7 @@ from sentence_transformers.base.modules import Router
 from sentence_transformers.base.modules.module import Module
 from torch import Tensor, nn
 
+from offsphere.encode.picture_power import PictureTransformer
 from offsphere.scoring.transforms import Side
 from offsphere.vectors.powered import powered
 
@@ -65,7 +66,7 @@ class Power(Module):
         return cls(**cls.load_config(model_name_or_path=model_name_or_path, subfolder=subfolder, **hub))
 
 
-OUR_STAGES = {f"{Power.__module__}.Power": Power}
+OUR_STAGES = {f"{stage.__module__}.{stage.__name__}": stage for stage in (Power, PictureTransformer)}
 
 
 def is_output_stage(stage: nn.Module) -> bool:

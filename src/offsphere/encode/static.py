@@ -19,7 +19,7 @@ from offsphere.base.digests import digest_of_files
 from offsphere.base.errors import DataError, MissingExtraError, OffsphereError, first_line
 from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.reading.safetensors_files import map_tensors
-from offsphere.data.items import Item, ItemSide
+from offsphere.data.items import Item, ItemSide, Kind, texts_alone
 from offsphere.encode.encoder import Description, Tokens
 from offsphere.encode.static_files import (
     TokenTable,
@@ -45,6 +45,7 @@ class StaticEncoder:
         normalize: Whether vectors leave with length 1.
     """
 
+    kinds: Sequence[Kind] = ("text",)
     pads = False
 
     def __init__(
@@ -70,7 +71,8 @@ class StaticEncoder:
 
     def encode(self, items: Sequence[Item], side: ItemSide) -> Rows:  # noqa: ARG002
         """Tokenise and average a chunk of texts in each thread; both let go of the interpreter."""
-        chunks = [items[start : start + CHUNK] for start in range(0, len(items), CHUNK)]
+        texts = texts_alone(items, self.description.model)
+        chunks = [texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK)]
         with ThreadPoolExecutor(available_cores()) as pool:
             parts = list(pool.map(self._means, chunks))
         rows = np.concatenate(parts) if parts else np.zeros((0, self.table.shape[1]), np.float32)
@@ -85,7 +87,7 @@ class StaticEncoder:
 
     def tokens(self, items: Sequence[Item]) -> Tokens:
         """The tokens of each text that go into its mean: all that the tokenizer knows."""
-        ids, ends = self._tokenize(items)
+        ids, ends = self._tokenize(texts_alone(items, self.description.model))
         known = ids != self.unknown
         return Tokens(ids[known], np.concatenate([[0], np.cumsum(known)])[ends])
 

@@ -12,6 +12,7 @@ from offsphere.base.errors import OffsphereError
 from offsphere.data.items import ItemSide
 from offsphere.encode.encoder import Encoder
 from offsphere.encode.sentence import BATCH, SentenceEncoder
+from offsphere.encode.text_marks import marked
 
 
 class TokenLayers(NamedTuple):
@@ -35,7 +36,7 @@ def token_layers(encoder: Encoder, texts: Sequence[str], side: ItemSide, batch: 
     prompt = encoder.prompt(side)
     for start in range(0, len(order), batch):
         chosen = order[start : start + batch]
-        features = transformer.preprocess([texts[number] for number in chosen], prompt=prompt or None)
+        features = transformer.preprocess(marked([texts[number] for number in chosen]), prompt=prompt or None)
         inputs = {name: value.to(encoder.model.device) for name, value in features.items() if torch.is_tensor(value)}
         with torch.inference_mode():
             # the module filters what its model does not take

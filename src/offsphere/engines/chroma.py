@@ -6,7 +6,6 @@ of the collection, which Chroma takes up when it loads the collection anew.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -27,6 +26,7 @@ from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layo
 from offsphere.engines.databases import database_folder, local_folder, working_with
 from offsphere.engines.engine import BATCH, Engine
 from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.python_text import python_text
 from offsphere.engines.target import Target
 
 KEY = "CHROMA_API_KEY"  # the environment variable
@@ -45,7 +45,7 @@ class ChromaCollection(Collection):
 
     def __init__(self, where: Target, *, id_field: str | None = None, vector_name: str | None = None) -> None:
         if vector_name is not None:
-            raise DataError(f"{where} has one vector a document, without a name: leave --vector-name out")
+            raise DataError(f"{where} has one vector a document, without a name: leave --vector-column out")
         self.where, self.id_field = where, id_field
         self.folder = local_folder(where)
         self._client: Any = None
@@ -145,16 +145,16 @@ class ChromaCollection(Collection):
         """Ask by Chroma's own client."""
         quiet = "settings=chromadb.Settings(anonymized_telemetry=False)"
         if self.folder is not None:
-            opened = f"chromadb.PersistentClient({json.dumps(self.where.location)}, {quiet})"
+            opened = f"chromadb.PersistentClient({python_text(self.where.location)}, {quiet})"
         else:
             host, port, ssl = _address(self.where)
             headers = f'headers={{"x-chroma-token": os.environ.get("{KEY}", "")}}'
-            opened = f"chromadb.HttpClient({json.dumps(host)}, {port}, {ssl}, {headers}, {quiet})"
+            opened = f"chromadb.HttpClient({python_text(host)}, {port}, {ssl}, {headers}, {quiet})"
         return "\n".join(
             [
                 "import os, chromadb" if self.folder is None else "import chromadb",
                 f"client = {opened}",
-                f"collection = client.get_collection({json.dumps(self.where.name)}, embedding_function=None)",
+                f"collection = client.get_collection({python_text(self.where.name)}, embedding_function=None)",
                 f'answer = collection.query(query_embeddings=query[None], n_results={k}, include=["distances"])',
                 'hits = list(zip(answer["ids"][0], answer["distances"][0]))',
             ]

@@ -33,7 +33,7 @@ def vector_column(candidates: Sequence[str], asked: str | None, usual: str, wher
     if not candidates:
         raise DataError(f"{where} has no column of vectors")
     if len(candidates) > 1 and usual not in candidates:
-        raise DataError(f"{where} has several columns of vectors, {listed}: say which by --vector-name")
+        raise DataError(f"{where} has several columns of vectors, {listed}: say which by --vector-column")
     return usual if usual in candidates else candidates[0]
 
 

@@ -22,6 +22,11 @@ class Corpus(NamedTuple):
     ids: Sequence[str]
     queries: Vectors | None = None
 
+    @property
+    def asking(self) -> Vectors:
+        """What a collection is asked with to try it: the queries, or documents where there are none."""
+        return self.queries if self.queries is not None and len(self.queries) else self.vectors
+
     @classmethod
     def of(
         cls,
@@ -41,8 +46,8 @@ class Corpus(NamedTuple):
             verify: Whether stores are compared with their digests.
 
         Raises:
-            DataError: There is no such folder or file, or no documents in it, or an id repeats.
-            VectorError: There are not as many ids as vectors, or queries have another dimension.
+            DataError: There is no such folder or file, or no documents in it, or an id repeats or is no text.
+            VectorError: There are not as many ids as vectors, or queries are no rows.
 
         Example:
             >>> import numpy as np
@@ -75,9 +80,21 @@ class Corpus(NamedTuple):
             raise VectorError(f"there are {len(documents):,} documents and {len(names):,} ids: they must be as many")
         if len(set(names)) < len(names):
             raise DataError("an id of the documents stands there twice: engines know documents by their ids")
-        if queries is not None and (np.ndim(queries) != 2 or queries.shape[1] != documents.shape[1]):  # noqa: PLR2004
-            raise VectorError(f"queries of shape {np.shape(queries)}, documents have {documents.shape[1]} dimensions")
+        _check_letters(names)
+        if queries is not None and np.ndim(queries) != 2:  # noqa: PLR2004
+            raise VectorError(f"queries of shape {np.shape(queries)}: give a row a query, (queries, dimensions)")
         return cls(documents, names, queries)
+
+
+def _check_letters(ids: Sequence[str]) -> None:
+    """Refuse an id with half a character, which no engine can write."""
+    try:
+        "".join(ids).encode()
+    except UnicodeEncodeError as error:
+        name = next(name for name in ids if any("\ud800" <= letter <= "\udfff" for letter in name))
+        raise DataError(
+            f"the id {name!r} has a lone surrogate, half a character: give that document another"
+        ) from error
 
 
 def _read_folder(folder: Path, *, verify: bool) -> tuple[Vectors, Sequence[str] | None, Vectors | None]:

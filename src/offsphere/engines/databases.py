@@ -12,8 +12,9 @@ from pathlib import Path
 
 from offsphere.base.cache import cache_home
 from offsphere.base.errors import DataError, OffsphereError, first_line
+from offsphere.base.passwords import hide_password
 from offsphere.base.unfinished import mark_beside
-from offsphere.engines.target import Target, hide_password
+from offsphere.engines.target import Target
 
 _HOST_AND_PORT = re.compile(r"(localhost|[\w-]+(\.[\w-]+)*):\d{2,5}")
 _ABSENT = re.compile(
@@ -40,15 +41,16 @@ def working_with(engine: str, where: object, key: str = "") -> Iterator[None]:
             yield
     except OffsphereError:
         raise
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # whatever it is
         said = hide_password(first_line(error))
+        cause = error if hide_password(str(error)) == str(error) else None  # a traceback tells no password either
         if key and _LOCKED_OUT.search(str(error)):
-            raise OffsphereError(f"{engine} at {where} wants another key: set {key} ({said})") from error
+            raise OffsphereError(f"{engine} at {where} wants another key: set {key} ({said})") from cause
         if key and _ABSENT.search(str(error)):
             raise OffsphereError(
                 f"{engine} does not answer at {where}: start it, or mend the address ({said})"
-            ) from error
-        raise OffsphereError(f"{engine} cannot use {where}: {said}") from error
+            ) from cause
+        raise OffsphereError(f"{engine} cannot use {where}: {said}") from cause
 
 
 def local_folder(where: Target) -> Path | None:

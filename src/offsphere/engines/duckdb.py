@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import tempfile
@@ -29,6 +28,7 @@ from offsphere.engines.columns import id_column, vector_column
 from offsphere.engines.database_file import DatabaseFileCollection, quoted
 from offsphere.engines.engine import Engine
 from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.python_text import python_text
 from offsphere.engines.table_note import TableNote
 
 ID, VECTOR = "id", "vector"
@@ -67,7 +67,7 @@ class DuckCollection(DatabaseFileCollection):
                 dimension,
                 note.metric if note is not None else self._graph_metric(connection) if graph else None,
                 rows,
-                "HNSW" if graph else "none: every row is compared",
+                "HNSW" if graph else "no index: every row is compared",
                 columns[column],
                 unfinished=note is not None and note.unfinished,
             )
@@ -166,7 +166,7 @@ class DuckCollection(DatabaseFileCollection):
 
     def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
         """Open the file, and order by the function of the metric."""
-        lines = ["import duckdb", f"connection = duckdb.connect({_literal(self.path)}, read_only=True)"]
+        lines = ["import duckdb", f"connection = duckdb.connect({python_text(self.path)}, read_only=True)"]
         if layout.index == "graph":
             lines += [
                 f'connection.execute("{_load_words()}")',
@@ -177,7 +177,7 @@ class DuckCollection(DatabaseFileCollection):
         distance = f"{FUNCTIONS[layout.metric]}({column}, ?::FLOAT[{width}])"
         query = f"SELECT {names}, {distance} AS score FROM {self.table} ORDER BY score LIMIT {k}"
         lines += [
-            f"sql = {'' if layout.dimension else 'f'}{_literal(query)}",
+            f"sql = {'' if layout.dimension else 'f'}{python_text(query)}",
             "hits = connection.execute(sql, [query.tolist()]).fetchall()",
         ]
         return "\n".join(lines)
@@ -310,11 +310,6 @@ def _load_words() -> str:
 
 def _load_graphs(connection: Any) -> None:
     connection.execute(_load_words())
-
-
-def _literal(text: object) -> str:
-    """A text in Python, in double quotes."""
-    return json.dumps(str(text), ensure_ascii=False)
 
 
 DUCKDB = Engine(

@@ -14,6 +14,7 @@ import numpy as np
 from offsphere.base.arrays import Vectors
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.interruption import told_when_interrupted
+from offsphere.base.passwords import hide_password
 from offsphere.base.reading.file_access import open_file
 from offsphere.data.store import Manifest, Store, is_store, open_store, read_manifest
 from offsphere.data.store_writer import PROGRESS, StoreWriter, locked
@@ -28,7 +29,7 @@ from offsphere.engines.live_collection import LiveCollection, is_target
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import ENGINES, engine_of
 from offsphere.engines.serving import Serving
-from offsphere.engines.target import Target, hide_password
+from offsphere.engines.target import Target
 from offsphere.engines.vector_writers import WRITERS
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import DOT

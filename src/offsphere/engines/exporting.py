@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import Any
 
 from offsphere.base.arrays import Vectors
-from offsphere.base.errors import ParameterError
+from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.files import write_whole
 from offsphere.base.progress import Progress, in_phase
+from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.version import __version__
 from offsphere.data.store_writer import locked
 from offsphere.engines.collection import IndexKind, StoredForm
@@ -26,6 +28,7 @@ from offsphere.engines.snippets import query_snippet
 from offsphere.engines.strategy import Asked, Strategy, plain_strategy, with_effort
 from offsphere.engines.target import Target
 from offsphere.engines.verification import Verification, make_trial
+from offsphere.scoring.cut import Cut
 from offsphere.scoring.names import read_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.vectors.moments import Moments
@@ -50,6 +53,7 @@ class Export:
         snippet: The Python that asks the engine.
         advice: What to change where the goal was missed; empty where it was met.
         notes: What to mind of the vectors.
+        cut: The threshold that was saved with the scorer, by its own values; nothing where there is none.
 
     Example:
         >>> import tempfile
@@ -73,6 +77,7 @@ class Export:
     advice: Sequence[str] = ()
     raced: Sequence[tuple[Strategy, Verification]] = ()
     notes: Sequence[str] = ()
+    cut: Cut | None = None
 
     @property
     def passed(self) -> bool:
@@ -93,6 +98,8 @@ class Export:
             **self.verification.to_json(),
             "advice": list(self.advice),
             "notes": list(self.notes),
+            "threshold": self.cut.threshold if self.cut is not None else None,
+            "promise": self.cut.promise if self.cut is not None else None,
             "raced": [{**strategy.to_json(), **trial.to_json()} for strategy, trial in self.raced],
             "version": __version__,
         }
@@ -160,16 +167,34 @@ def export(
     chosen.lower()  # one that no engine can serve is refused before anything is written
     folder = Path(out) if out is not None else None
     asked = Asked(k=k, goal=goal, index=index, effort=effort, stored=stored, seed=seed)
+    cut = None if isinstance(scorer, Scorer) else Cut.load(Path(scorer), chosen.key)
     if folder is None:
-        return _deploy(engine, where, chosen, corpus, asked, tune=tune, replace=replace, progress=progress)
-    with locked(folder):
-        chosen.save(folder / SCORER)
-        done = _deploy(
-            engine, where, chosen, corpus, asked, tune=tune, replace=replace, folder=folder, progress=progress
+        return _with_cut(
+            _deploy(engine, where, chosen, corpus, asked, tune=tune, replace=replace, progress=progress), cut
         )
+    with locked(folder):
+        if not replace:
+            _refuse_other_record(folder, str(where))
+        done = _with_cut(
+            _deploy(engine, where, chosen, corpus, asked, tune=tune, replace=replace, folder=folder, progress=progress),
+            cut,
+        )
+        if cut is not None:
+            cut.save(folder / SCORER)
         write_whole(folder / VERIFICATION, json.dumps(done.to_json(), indent=2).encode())
         write_whole(folder / SNIPPET, done.snippet.encode())
     return done
+
+
+def _with_cut(done: Export, cut: Cut | None) -> Export:
+    """The export with the threshold that goes with its scorer, told among what to mind."""
+    if cut is None:
+        return done
+    note = (
+        f"show what scores at least {cut.threshold:.6g}: {cut.promise}. That is by the scorer's own values; "
+        "scorer.lower().values(vectors, inner_products) gives them where the engine returns inner products"
+    )
+    return replace_fields(done, cut=cut, notes=[*done.notes, note])
 
 
 def fitted_scorer(scorer: Scorer | str | Path, corpus: Corpus) -> Scorer:
@@ -206,6 +231,8 @@ def _deploy(
         layout = strategy.layout(corpus)
         filling = Filling(collection, strategy.serving, corpus, layout, str(where), folder)
         record = filling.run(replace=replace, progress=progress)
+        if folder is not None:  # not before: where the collection is refused, the scorer of what stands there is kept
+            scorer.save(folder / SCORER)
         strategy, verification = with_effort(strategy, collection, returned, corpus, trial, asked)
         code = query_snippet(strategy, collection, layout, min(asked.k, layout.rows), folder)
     return Export(
@@ -221,6 +248,18 @@ def _deploy(
         raced=raced,
         notes=lengths_note(scorer, corpus),
     )
+
+
+def _refuse_other_record(folder: Path, target: str) -> None:
+    """Refuse a folder with the record of another collection: whoever asks that one reads its scorer there."""
+    path = folder / VERIFICATION
+    if path.is_file():
+        other = read_json_object(path).get("target")
+        if other != target:
+            raise DataError(
+                f"{folder} holds the scorer and the record of {other}: choose another folder with --out, or give it "
+                "up with --replace"
+            )
 
 
 def _check(engine: Engine, k: int, goal: float) -> None:

@@ -21,8 +21,9 @@ from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRow
 from offsphere.engines.engine import Engine
 from offsphere.engines.faiss_files import KIND, flat_header, read_header
 from offsphere.engines.faiss_vectors import holds_vectors, read_rows
-from offsphere.engines.index_file import FileCollection, IndexStream, check_rows, file_with_ids
+from offsphere.engines.index_file import FileCollection, IndexStream, file_with_ids
 from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.python_text import python_text
 from offsphere.engines.target import Target
 
 NEIGHBOURS = 32  # of a node of the graph
@@ -65,11 +66,11 @@ class FaissCollection(FileCollection):
         header = read_header(self.path)
         known = {number: metric for metric, number in METRICS.items()}
         index = "flat" if header.is_flat else KINDS.get(header.kind, header.kind)
-        return CollectionFacts(header.width, known.get(header.metric), header.rows, index)
+        stored = "codes" if "quantizer" in index else "float32"
+        return CollectionFacts(header.width, known.get(header.metric), header.rows, index, stored)
 
     def create(self, layout: Layout) -> None:
         """Begin an index of so many vectors."""
-        check_rows(layout, "FAISS")
         self._layout, self._added = layout, []
         if layout.index == "exact" and layout.stored == "float32":
             self._stream = self._stack.enter_context(file_with_ids(self.path, self.ids_path))
@@ -132,13 +133,13 @@ class FaissCollection(FileCollection):
 
     def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
         """Read the index once, and search it."""
-        lines = ["import faiss", "from pathlib import Path", f'index = faiss.read_index("{self.path.as_posix()}")']
+        lines = ["import faiss", "from pathlib import Path", f"index = faiss.read_index({python_text(self.path)})"]
         if effort is not None and layout.index == "graph":
             lines.append(f"index.hnsw.efSearch = {effort}")
         if effort is not None and layout.index == "lists":
             lines.append(f"index.nprobe = {effort}")
         lines += [
-            f'ids = Path("{self.ids_path.as_posix()}").read_text("utf-8").split("\\n")',
+            f'ids = Path({python_text(self.ids_path)}).read_text("utf-8").split("\\n")',
             f"scores, rows = index.search(query[None], {k})",
             "hits = [(ids[row], score) for row, score in zip(rows[0], scores[0]) if row >= 0]",
         ]
@@ -172,19 +173,23 @@ def _new_index(layout: Layout) -> Any:
     """An empty index in memory."""
     faiss = load_extra("faiss")
     metric = METRICS[layout.metric]
-    if layout.stored == "float32":
-        if layout.index == "graph":
-            return faiss.IndexHNSWFlat(layout.dimension, NEIGHBOURS, metric)
-        lists = max(1, min(ceil(4 * sqrt(layout.rows)), layout.rows // TRAINING_ROWS))
-        quantizer = faiss.IndexFlat(layout.dimension, metric)
-        index = faiss.IndexIVFFlat(quantizer, layout.dimension, lists, metric)
-        quantizer.this.disown()
-        index.own_fields = True
-        return index
+    whole = layout.stored == "float32"
     form = faiss.ScalarQuantizer.QT_fp16 if layout.stored == "float16" else faiss.ScalarQuantizer.QT_8bit
     if layout.index == "graph":
+        if whole:
+            return faiss.IndexHNSWFlat(layout.dimension, NEIGHBOURS, metric)
         return faiss.IndexHNSWSQ(layout.dimension, form, NEIGHBOURS, metric)
-    return faiss.IndexScalarQuantizer(layout.dimension, form, metric)
+    if layout.index == "exact":  # of float32 it is written without FAISS
+        return faiss.IndexScalarQuantizer(layout.dimension, form, metric)
+    lists = max(1, min(ceil(4 * sqrt(layout.rows)), layout.rows // TRAINING_ROWS))
+    quantizer = faiss.IndexFlat(layout.dimension, metric)
+    if whole:
+        index = faiss.IndexIVFFlat(quantizer, layout.dimension, lists, metric)
+    else:
+        index = faiss.IndexIVFScalarQuantizer(quantizer, layout.dimension, lists, form, metric)
+    quantizer.this.disown()
+    index.own_fields = True
+    return index
 
 
 def _set_effort(index: Any, effort: int | None) -> None:

@@ -13,14 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offsphere.base.digests import digest_of_texts
+from offsphere.base.digests import digest_of_texts, hashing_beside
 from offsphere.base.errors import DataError
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.base.progress import Progress
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
-from offsphere.engines.collection import Collection, Layout
+from offsphere.engines.collection import Collection, CollectionFacts, Layout
 from offsphere.engines.corpus import Corpus
+from offsphere.engines.half_precision import check_half
 from offsphere.engines.serving import Serving, StoredBlock, stored_blocks
 
 RECORD = "progress.json"
@@ -69,14 +70,15 @@ class Filling:
 
         with told_when_interrupted(kept):
             for block in stored_blocks(self.corpus, self.serving, done):
+                if self.layout.stored == "float16":
+                    check_half(block.rows, block.ids)
                 if again:
                     self.collection.discard(block.ids)
                 again = False
-                if block.ids:
-                    self.collection.add(block.ids, block.rows)
+                with hashing_beside(digest, _bytes_of(block) if self.collection.resumable else b""):
+                    if block.ids:
+                        self.collection.add(block.ids, block.rows)
                 done, added = block.end, added + len(block.ids)
-                if self.collection.resumable:
-                    _update(digest, block)
                 self._keep(FillRecord(record.asked, done, added, digest.hexdigest(), finished=False))
                 if progress is not None:
                     progress(done, len(self.corpus.ids), "storing")
@@ -97,7 +99,7 @@ class Filling:
             if not record.finished and record.done and self._holds(record):
                 return record
         if facts is not None:
-            if not (replace or facts.unfinished or self._is_ours(record, fresh)):
+            if not (replace or facts.unfinished or self._is_ours(record, fresh, facts)):
                 metric = f" for {facts.metric}" if facts.metric is not None else ""
                 raise DataError(
                     f"{self.target} holds {facts.rows:,} vectors of {facts.dimension} dimensions{metric} already: "
@@ -109,10 +111,11 @@ class Filling:
         self.collection.create(self.layout)
         return fresh
 
-    @staticmethod
-    def _is_ours(record: FillRecord | None, fresh: FillRecord) -> bool:
-        """Whether a collection is the beginning of this very export, or an earlier one of other numbers."""
-        return record is not None and record.asked == fresh.asked
+    def _is_ours(self, record: FillRecord | None, fresh: FillRecord, facts: CollectionFacts) -> bool:
+        """Whether a collection is what this very export began, or a file that it wrote and nobody touched since."""
+        if record is None or record.asked != fresh.asked:
+            return False
+        return not record.finished or (not self.collection.resumable and facts.rows == record.added)
 
     def _asked(self) -> str:
         corpus = self.corpus
@@ -129,7 +132,7 @@ class Filling:
         digest = hashlib.sha256()
         if record.done:
             for block in stored_blocks(self.corpus, self.serving):
-                _update(digest, block)
+                digest.update(_bytes_of(block))
                 if block.end >= record.done:
                     break
         return digest
@@ -145,6 +148,6 @@ class Filling:
             write_sealed(self.folder / RECORD, record._asdict(), {})
 
 
-def _update(digest: hashlib._Hash, block: StoredBlock) -> None:
-    """Take a block into a digest."""
-    digest.update(np.ascontiguousarray(block.rows).data)
+def _bytes_of(block: StoredBlock) -> memoryview:
+    """The numbers of a block as they lie in memory."""
+    return np.ascontiguousarray(block.rows).reshape(-1).view(np.uint8).data

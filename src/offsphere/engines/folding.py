@@ -14,7 +14,7 @@ but for powers other than 1, and these formulas make every similarity that lower
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,8 +23,16 @@ from offsphere.base.arrays import Array, Vectors
 from offsphere.base.errors import OffsphereError
 from offsphere.scoring.lowering import NotLowerableError
 from offsphere.scoring.scorer import Scorer
-from offsphere.scoring.similarity import Euclidean, NormMix, Polar, RadialConfidence, Similarity
-from offsphere.scoring.transforms import AdapterMap, AffineMap, FittedMap, Side, parts_of
+from offsphere.scoring.similarity import (
+    Euclidean,
+    LengthPrior,
+    LogPrior,
+    NormMix,
+    Polar,
+    RadialConfidence,
+    Similarity,
+)
+from offsphere.scoring.transforms import AdapterMap, AffineMap, FittedMap, LayerNorm, Side, parts_of
 from offsphere.vectors.lengths import lengths
 
 TINY = 1e-9  # beside a vector, so that it does not count in its length: its square is below what float32 can tell
@@ -78,7 +86,7 @@ def folded(scorer: Scorer, samples: Mapping[Side, Vectors]) -> dict[Side, list[S
     steps: dict[Side, list[Step]] = {}
     for side, rows in samples.items():
         mapped = scorer.transform(rows, side)
-        begin = [step for part in parts for step in _steps_of_map(part, side)]
+        begin = _steps_of_maps(parts, side, rows)
         end = _SIMILARITIES[type(similarity)](similarity, side, np.asarray(mapped, np.float64))
         steps[side] = _subtracting_first(joined([*begin, *end], width), np.asarray(rows, np.float64))
     return steps
@@ -92,6 +100,12 @@ def refuse_unfoldable(scorer: Scorer) -> None:
         raise OffsphereError(
             f"{scorer.name} cannot be folded into a model: {bound} depends on the documents of one corpus, which a "
             f"model does not know; the nearest that can be folded is {nearest.name}"
+        )
+    if isinstance(scorer.similarity.orders_as, LogPrior | LengthPrior):
+        raise OffsphereError(
+            f"{scorer.name} cannot be folded into a model: sentence-transformers has no stage that takes a logarithm; "
+            f"the nearest that can be folded is {replace(scorer, similarity=NormMix(0.9)).name}, which adds the length "
+            "itself. An engine serves it as it is: offsphere export"
         )
     if type(scorer.similarity.orders_as) not in _SIMILARITIES:
         raise NotLowerableError(
@@ -107,10 +121,25 @@ def refuse_unfoldable(scorer: Scorer) -> None:
             )
 
 
-def _steps_of_map(part: FittedMap, side: Side) -> list[Step]:
-    """The steps of one fitted map."""
+def _steps_of_maps(parts: Sequence[FittedMap], side: Side, rows: Vectors) -> list[Step]:
+    """The steps of fitted maps, one after the other, for vectors like these rows."""
+    steps: list[Step] = []
+    for part in parts:
+        steps += _steps_of_map(part, side, rows.shape[1])
+        rows = part.apply(rows, side)
+    return steps
+
+
+def _steps_of_map(part: FittedMap, side: Side, width: int) -> list[Step]:
+    """The steps of one fitted map, of vectors of a width."""
     if isinstance(part, AffineMap):
         return [part]
+    if isinstance(part, LayerNorm):
+        return [
+            AffineMap(np.eye(width) - 1 / width, np.zeros(width)),
+            Divide(1.0),
+            AffineMap(np.full(width, width**0.5), np.zeros(width)),
+        ]
     if not isinstance(part, AdapterMap):
         raise OffsphereError(f"a {type(part).__name__} cannot be folded into a model: give it as a Linear map")
     adapter = part.query if side == "query" else part.document

@@ -22,8 +22,9 @@ from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows
 from offsphere.engines.engine import Engine
-from offsphere.engines.index_file import FileCollection, IndexStream, check_rows
+from offsphere.engines.index_file import FileCollection, IndexStream
 from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.python_text import python_text
 
 KIND = "an hnswlib index"
 METRICS = {Metric.COSINE: "cosine", Metric.INNER_PRODUCT: "ip", Metric.EUCLIDEAN: "l2"}
@@ -61,7 +62,6 @@ class HnswlibCollection(FileCollection):
 
     def create(self, layout: Layout) -> None:
         """Begin an index in memory."""
-        check_rows(layout, "hnswlib")
         self._layout, self._added = layout, []
         self._index = load_extra("hnswlib").Index(METRICS[layout.metric], layout.dimension)
         self._index.init_index(layout.rows, M=NEIGHBOURS, ef_construction=CONSTRUCTION, random_seed=0)
@@ -116,9 +116,9 @@ class HnswlibCollection(FileCollection):
                 "from pathlib import Path",
                 "import hnswlib",
                 f'index = hnswlib.Index("{METRICS[layout.metric]}", len(query))',
-                f'index.load_index("{self.path.as_posix()}")',
+                f"index.load_index({python_text(self.path)})",
                 f"index.set_ef({max(effort or LEAST_EFFORT, k)})",
-                f'ids = Path("{self.ids_path.as_posix()}").read_text("utf-8").split("\\n")',
+                f'ids = Path({python_text(self.ids_path)}).read_text("utf-8").split("\\n")',
                 f"keys, distances = index.knn_query(query[None], {k})",
                 "hits = [(ids[key], distance) for key, distance in zip(keys[0], distances[0])]",
             ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,8 +15,10 @@ from offsphere.base.checksums import HashedStream, checksum_lines, checksums_bes
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.files import whole_file
 from offsphere.data.vector_files import ids_beside
-from offsphere.engines.collection import Collection, Layout
+from offsphere.engines.collection import Collection
 from offsphere.engines.target import Target
+
+_NO_LINE = re.compile(r"^\ufeff|^\s|[^\S\n]$|\r", re.MULTILINE)  # what reading a line would change; an empty one too
 
 
 class IndexStream(HashedStream):
@@ -56,12 +59,14 @@ def file_with_ids(path: Path, beside: Path | None = None) -> Iterator[IndexStrea
 
 def id_lines(ids: Sequence[str], path: Path) -> bytes:
     """The ids a line each; an error where one would not be read as it is."""
-    for row, name in enumerate(ids):
-        if not name or name != name.strip() or "\n" in name or "\r" in name or name.startswith("\ufeff"):
-            raise OffsphereError(
-                f"cannot write {path}: the id {name!r} in row {row} does not fit into a line: export to .parquet"
-            )
-    return "".join(f"{name}\n" for name in ids).encode()
+    lines = "".join(map("{}\n".format, ids))
+    if lines.count("\n") > len(ids) or _NO_LINE.search(lines):  # one look at all of them, and at each if need be
+        row, name = next((row, name) for row, name in enumerate(ids) if "\n" in name or _NO_LINE.search(name + "\n"))
+        raise OffsphereError(
+            f"cannot write {path}: the id {name!r} in row {row} does not fit into a line: give it another, or export "
+            "to .parquet"
+        )
+    return lines.encode()
 
 
 class FileCollection(Collection):
@@ -128,9 +133,3 @@ class FileCollection(Collection):
     def __repr__(self) -> str:
         """The file that it is, for messages."""
         return str(self.path)
-
-
-def check_rows(layout: Layout, engine: str) -> None:
-    """Refuse an index of nothing."""
-    if not layout.rows:
-        raise OffsphereError(f"{engine}: no document has a place in the ranking, so there is nothing to store")

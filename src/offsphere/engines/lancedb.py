@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import timedelta
@@ -23,8 +22,8 @@ from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layo
 from offsphere.engines.columns import id_column, vector_column
 from offsphere.engines.databases import database_folder, remove_unfinished, working_with
 from offsphere.engines.engine import Engine
-from offsphere.engines.half_precision import as_half
 from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.python_text import python_text
 from offsphere.engines.table_note import TableNote
 from offsphere.engines.target import Target
 
@@ -78,7 +77,7 @@ class LanceCollection(Collection):
             metric = note.metric if note is not None else None
             if index is not None:
                 metric = {word: metric for metric, word in WORDS.items()}.get(index.distance_type)
-            words = index.index_type if index is not None else "none: every row is compared"
+            words = index.index_type if index is not None else "no index: every row is compared"
             return CollectionFacts(
                 width, metric, table.count_rows(), words, str(kind.value_type), unfinished=unfinished
             )
@@ -111,7 +110,7 @@ class LanceCollection(Collection):
 
         schema = self._opened().schema.remove_metadata()
         column = schema.field(self._vector_column()).type
-        numbers = as_half(rows, ids) if pa.types.is_float16(column.value_type) else np.ascontiguousarray(rows, "<f4")
+        numbers = np.ascontiguousarray(rows, np.float16 if pa.types.is_float16(column.value_type) else "<f4")
         with self._working():
             lists = pa.FixedSizeListArray.from_arrays(pa.array(numbers.ravel()), rows.shape[1])
             self._table.add(pa.record_batch([pa.array(ids, pa.string()), lists], schema=schema))
@@ -182,7 +181,7 @@ class LanceCollection(Collection):
         search += f'.distance_type("{WORDS[layout.metric]}").limit({k})'
         if effort is not None and layout.index != "exact":
             search += f".ef({max(effort, k)})" if layout.index == "graph" else f".nprobes({effort})"
-        folder, name = (json.dumps(str(text), ensure_ascii=False) for text in (self.folder, self.name))
+        folder, name = python_text(self.folder), python_text(self.name)
         return "\n".join(
             [
                 "import lancedb",

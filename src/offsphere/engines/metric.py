@@ -35,7 +35,7 @@ class Metric(StrEnum):
             documents: (queries, documents, dimensions).
 
         Returns:
-            (queries, documents): the cosine, the inner product, or the distance itself.
+            (queries, documents): the cosine, which is zero without length, the inner product, or the distance itself.
         """
         left, right = np.asarray(queries, np.float64), np.asarray(documents, np.float64)
         if self is Metric.EUCLIDEAN:
@@ -43,8 +43,8 @@ class Metric(StrEnum):
         dot: Array = np.einsum("qd,qkd->qk", left, right)
         if self is Metric.INNER_PRODUCT:
             return dot
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return dot / _lengths(left)[:, None] / _lengths(right)
+        product = _lengths(left)[:, None] * _lengths(right)
+        return np.divide(dot, product, out=np.zeros_like(dot), where=product > 0)
 
 
 def _lengths(vectors: Array) -> Array:

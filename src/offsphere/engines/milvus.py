@@ -6,7 +6,6 @@ into its filters as they are, quotes and all, so that the key is made from an id
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Iterator, Sequence
@@ -28,6 +27,7 @@ from offsphere.engines.databases import local_folder, working_with
 from offsphere.engines.engine import Engine
 from offsphere.engines.metric import Metric, MetricFacts, Returned
 from offsphere.engines.milvus_fields import ID, KEY_FIELD, VECTOR, MilvusFields
+from offsphere.engines.python_text import python_text
 from offsphere.engines.qdrant_parameters import point_id
 from offsphere.engines.target import Target
 
@@ -187,13 +187,13 @@ class MilvusCollection(Collection):
     def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
         """Ask by Milvus' own client."""
         token = f', token=os.environ.get("{KEY}", "")' if self.file is None else ""
-        name, word = json.dumps(self.where.name), EFFORTS.get(INDEXES[layout.index, layout.stored])
+        name, word = python_text(self.where.name), EFFORTS.get(INDEXES[layout.index, layout.stored])
         params = f', search_params={{"params": {{"{word}": {_effort(word, effort, k)}}}}}' if word and effort else ""
         return "\n".join(
             [
                 *(["import os"] if token else []),
                 "from pymilvus import MilvusClient",
-                f"client = MilvusClient({json.dumps(self.where.location)}{token})",
+                f"client = MilvusClient({python_text(self.where.public_location)}{token})",
                 f"client.load_collection({name})",
                 f'(answer,) = client.search({name}, data=[query], limit={k}, output_fields=["{ID}"]{params})',
                 f'hits = [(hit["entity"]["{ID}"], hit["distance"]) for hit in answer]',

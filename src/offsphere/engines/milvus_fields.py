@@ -42,7 +42,7 @@ class MilvusFields(NamedTuple):
         dense = [name for name, field in fields.items() if field["type"].name in VECTORS]
         if vector_name is None and len(dense) != 1:
             names = ", ".join(dense) or "none that is dense"
-            raise DataError(f"{where} has several fields of vectors, or none ({names}): say which with --vector-name")
+            raise DataError(f"{where} has several fields of vectors, or none ({names}): say which with --vector-column")
         vector = dense[0] if vector_name is None else vector_name
         if vector not in dense:
             raise DataError(f"{where} has no vectors called {vector!r}: it has {', '.join(dense) or 'none'}")

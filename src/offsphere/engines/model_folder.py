@@ -23,6 +23,7 @@ from offsphere.base.files import write_whole
 from offsphere.base.reading.file_access import open_file
 from offsphere.data.store_writer import locked
 from offsphere.encode.sentence import load_sentence_transformer
+from offsphere.encode.text_marks import keep_texts
 from offsphere.engines.foldable_model import open_foldable
 from offsphere.engines.folding import Step, folded, joined, refuse_unfoldable
 from offsphere.scoring.adapter import Adapter
@@ -202,7 +203,7 @@ def _deviation(
     """The width of the vectors that a saved model makes, and by which share of the largest score it is off at most."""
     from sentence_transformers import SentenceTransformer
 
-    model: Any = SentenceTransformer(str(folder)) if plain else load_sentence_transformer(str(folder))
+    model: Any = keep_texts(SentenceTransformer(str(folder))) if plain else load_sentence_transformer(str(folder))
     options = {"show_progress_bar": False, "convert_to_numpy": True}
     queries: Rows = model.encode_query(texts, **options)
     documents: Rows = model.encode_document(texts, **options)

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import sqrt
@@ -17,23 +15,25 @@ import numpy as np
 from offsphere.base.arrays import Rows
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.extras import load_extra
+from offsphere.base.passwords import HOW_TO_WRITE, hide_password, is_unclear, without_password
 from offsphere.base.spilled import gather_rows
 from offsphere.data.vector_files import id_texts
 from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layout, NamedRows
 from offsphere.engines.columns import id_column, vector_column
 from offsphere.engines.databases import working_with
 from offsphere.engines.engine import BATCH, Engine
-from offsphere.engines.half_precision import as_half
+from offsphere.engines.first_pass import candidates
 from offsphere.engines.metric import Metric, MetricFacts, Returned
 from offsphere.engines.postgres_format import NATIVE, copied_rows, received_rows
-from offsphere.engines.postgres_table import FAMILIES, PostgresTable, table_parts
+from offsphere.engines.postgres_table import BITS, FAMILIES, PostgresTable, table_parts
+from offsphere.engines.python_text import python_text
 from offsphere.engines.table_note import TableNote
-from offsphere.engines.target import Target, hide_password
+from offsphere.engines.target import Target
 
 ID, VECTOR = "id", "embedding"
 OPERATORS = {Metric.COSINE: "<=>", Metric.INNER_PRODUCT: "<#>", Metric.EUCLIDEAN: "<->"}
-TYPES = {"float32": "vector", "float16": "halfvec"}
-INDEXED = {"vector": 2_000, "halfvec": 4_000}  # dimensions that an index can have
+TYPES = {"float32": "vector", "float16": "halfvec", "binary": "vector"}  # bits are in the index
+INDEXED = {"float32": 2_000, "float16": 4_000, "binary": 64_000}  # dimensions that an index can have
 HELD = 16_000  # dimensions that a column can have
 LARGEST_EFFORT = 1_000  # hnsw.ef_search has no more
 ROWS_OF_A_LIST = 1_000
@@ -44,7 +44,7 @@ class PostgresCollection(Collection):
     """A table of Postgres. While it is filled its comment says so; each batch is a transaction."""
 
     index_kinds = ("exact", "graph", "lists")
-    stored_forms = ("float32", "float16")
+    stored_forms = ("float32", "float16", "binary")
 
     def __init__(self, where: Target, *, id_field: str | None = None, vector_name: str | None = None) -> None:
         self.where, self.parts = where, table_parts(where.name)
@@ -63,14 +63,15 @@ class PostgresCollection(Collection):
                 width = self._first_width(connection, column)
             rows = connection.execute(self._sql("SELECT count(*) FROM {table}")).fetchone()[0]
             index, note = table.index_of(column), table.note
-            metric = index.metric if index is not None else note.metric if note is not None else None
-            words = f"{index.method} ({index.operators})" if index is not None else "none: every row is compared"
-            return CollectionFacts(width, metric, rows, words, kind, unfinished=note is not None and note.unfinished)
+            words = f"{index.method} ({index.operators})" if index is not None else "no index: every row is compared"
+            stored = f"{kind} and bits" if table.by_bits else kind
+            unfinished = note is not None and note.unfinished
+            return CollectionFacts(width, table.metric_of(column), rows, words, stored, unfinished=unfinished)
 
     def create(self, layout: Layout) -> None:
         """Make an empty table with a comment that says what it is for, and pgvector where the database lacks it."""
         kind = TYPES[layout.stored]
-        most = HELD if layout.index == "exact" else INDEXED[kind]
+        most = HELD if layout.index == "exact" else min(HELD, INDEXED[layout.stored])
         if layout.dimension > most:
             other = ": store float16, or take --index exact" if layout.index != "exact" else ""
             raise OffsphereError(
@@ -87,7 +88,7 @@ class PostgresCollection(Collection):
         """Copy one batch in binary; it is there as a whole, or not at all."""
         with self._writing() as connection:
             kind = self._note(connection).stored
-            numbers = as_half(rows, ids) if kind == "float16" else rows
+            numbers = rows.astype(np.float16) if kind == "float16" else rows
             copy = self._sql("COPY {table} ({id}, {vector}) FROM STDIN (FORMAT BINARY)")
             with connection.cursor() as cursor, cursor.copy(copy) as stream:
                 for content in copied_rows(ids, numbers, TYPES[kind]):
@@ -111,6 +112,8 @@ class PostgresCollection(Collection):
             if note.index != "exact":
                 family = next(word for word, metric in FAMILIES.items() if metric is note.metric)
                 using = f"({{vector}} {TYPES[note.stored]}_{family}_ops)"
+                if note.stored == "binary":
+                    using = f"(({_bits(table.columns[self.vector_name or VECTOR][1])}) {BITS})"
                 if note.index == "graph":
                     connection.execute(self._sql(f"CREATE INDEX ON {{table}} USING hnsw {using}"))
                 else:
@@ -129,20 +132,17 @@ class PostgresCollection(Collection):
         with self._reading() as connection:
             table = self._table(connection)
             column = self._vector_column(table)
-            index = table.index_of(column)
-            metric = index.metric if index is not None else table.note.metric if table.note is not None else None
+            index, metric = table.index_of(column), table.metric_of(column)
             if metric is None:
                 raise OffsphereError(f"{self!r} has no index of a metric that we know: each query chooses one")
-            for name, value in _efforts(index.method if index is not None else "", k, effort).items():
+            kind, width = table.columns[column]
+            looked = candidates(k, effort) if table.by_bits else k
+            for name, value in _efforts(index.method if index is not None else "", looked, effort).items():
                 connection.execute("SELECT set_config(%s, %s, true)", [name, value])
-            distance = f"{{vector}} {OPERATORS[metric]} %s::{table.columns[column][0]}"
-            query = self._sql(
-                f"SELECT {{id}}::text, {distance} AS score FROM {{table}} ORDER BY score LIMIT {k}",
-                id=self._id_column(table, column),
-                vector=column,
-            )
+            text = _question(metric, kind, k, (width, looked) if table.by_bits else None)
+            query = self._sql(text, id=self._id_column(table, column), vector=column)
             for row in np.asarray(queries, np.float32).tolist():
-                answer = connection.execute(query, [str(row)], prepare=True).fetchall()
+                answer = connection.execute(query, {"query": str(row)}, prepare=True).fetchall()
                 ids.append([name for name, _ in answer])
                 scores.append(np.array([score for _, score in answer], np.float64))
         return Hits(ids, scores)
@@ -173,15 +173,16 @@ class PostgresCollection(Collection):
         dsn, lines = without_password(self.where.location), ["import psycopg"]
         if dsn != self.where.location:
             lines.append("# the password comes from PGPASSWORD, or from ~/.pgpass")
-        lines.append(f"connection = psycopg.connect({json.dumps(dsn, ensure_ascii=False)})")
+        lines.append(f"connection = psycopg.connect({python_text(dsn)})")
         method = {"exact": "", "graph": "hnsw", "lists": "ivfflat"}[layout.index]
+        by_bits = layout.stored == "binary"
+        looked = candidates(k, effort) if by_bits else k
+        settings = _efforts(method, looked, effort)
+        lines += [f"connection.execute(\"SET {name} = '{value}'\")" for name, value in settings.items()]
+        text = _question(layout.metric, TYPES[layout.stored], k, (layout.dimension, looked) if by_bits else None)
+        query = self._sql(text).as_string(None)
         lines += [
-            f"connection.execute(\"SET {name} = '{value}'\")" for name, value in _efforts(method, k, effort).items()
-        ]
-        distance = f"{{vector}} {OPERATORS[layout.metric]} %(query)s::{TYPES[layout.stored]}"
-        query = self._sql(f"SELECT {{id}}, {distance} AS score FROM {{table}} ORDER BY score LIMIT {k}").as_string(None)
-        lines += [
-            f"sql = {json.dumps(query, ensure_ascii=False)}",
+            f"sql = {python_text(query)}",
             'hits = connection.execute(sql, {"query": str(query.tolist())}).fetchall()',
         ]
         return "\n".join(lines)
@@ -199,10 +200,15 @@ class PostgresCollection(Collection):
                 known = psycopg.conninfo.conninfo_to_dict(self.where.location)
             except psycopg.Error:  # what libpq says of an address may have the password in it
                 raise OffsphereError(
-                    f"Postgres cannot read the address {hide_password(self.where.location)!r}"
+                    f"Postgres cannot read the address {hide_password(self.where.location)!r}: {HOW_TO_WRITE}"
                 ) from None
             waited = {} if "connect_timeout" in known else {"connect_timeout": SECONDS}
-            self._connection = psycopg.connect(self.where.location, autocommit=True, **waited)
+            try:
+                self._connection = psycopg.connect(self.where.location, autocommit=True, **waited)
+            except psycopg.Error:
+                if is_unclear(self.where.location):  # what libpq takes for the host, and names, may be half a password
+                    raise OffsphereError(f"Postgres cannot be reached at {self.where}: {HOW_TO_WRITE}") from None
+                raise
         return self._connection
 
     @contextmanager
@@ -277,19 +283,20 @@ class PostgresCollection(Collection):
         return f"{self.where}"
 
 
-def without_password(dsn: str) -> str:
-    """An address without its password, which whoever connects has elsewhere.
+def _bits(width: int) -> str:
+    """The bits of a column of vectors, by pgvector's own function."""
+    return f"binary_quantize({{vector}})::bit({width})"
 
-    Example:
-        >>> from offsphere.engines.postgres import without_password
-        >>> without_password("postgresql://me:secret@host/db?password=x&sslmode=require")
-        'postgresql://me@host/db?sslmode=require'
-        >>> without_password("host=db password='my secret' user=me")
-        'host=db user=me'
-    """
-    dsn = re.sub(r"(?<=://)([^/@:\s]*):(\S*)@", r"\1@", dsn)
-    dsn = re.sub(r"([?&])\w*password=[^&]*(&|$)", lambda match: match[1] if match[2] else "", dsn)
-    return re.sub(r"(^|\s+)\w*password\s*=\s*('(?:[^'\\]|\\.)*'|\S+)", "", dsn).strip()
+
+def _question(metric: Metric, kind: str, k: int, by_bits: tuple[int, int] | None) -> str:
+    """The SQL that asks for the k best; ``by_bits`` is the dimension, and how many candidates the bits find."""
+    source = "{table}"
+    if by_bits is not None:
+        width, looked = by_bits
+        near = f"{_bits(width)} <~> binary_quantize(%(query)s::vector)"
+        source = f"(SELECT {{id}}, {{vector}} FROM {{table}} ORDER BY {near} LIMIT {looked}) AS near"
+    distance = f"{{vector}} {OPERATORS[metric]} %(query)s::{kind}"
+    return f"SELECT {{id}}::text, {distance} AS score FROM {source} ORDER BY score LIMIT {k}"
 
 
 def _efforts(method: str, k: int, effort: int | None) -> dict[str, str]:
@@ -330,5 +337,6 @@ POSTGRES = Engine(
         "A graph returns at most hnsw.ef_search rows, 40 where nobody sets it, whatever the LIMIT.",
         "Inverted lists look into one list unless ivfflat.probes is set.",
         "An index has room for 2,000 dimensions, or 4,000 as halfvec.",
+        "Stored as binary, an index of bits (binary_quantize) finds candidates, which are ranked by the whole vectors.",
     ),
 )

@@ -11,6 +11,7 @@ from offsphere.engines.metric import Metric
 from offsphere.engines.table_note import TableNote
 
 FAMILIES = {"ip": Metric.INNER_PRODUCT, "cosine": Metric.COSINE, "l2": Metric.EUCLIDEAN}  # of operators, in an opclass
+BITS = "bit_hamming_ops"
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 
 _COLUMNS = """
@@ -24,15 +25,15 @@ WHERE i.indrelid = %s AND i.indisprimary
 _INDEXES = """
 SELECT a.attname, m.amname, o.opcname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 JOIN pg_am m ON m.oid = c.relam JOIN pg_opclass o ON o.oid = i.indclass[0]
-JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
 WHERE i.indrelid = %s AND i.indisvalid AND m.amname IN ('hnsw', 'ivfflat') ORDER BY c.relname
 """
 
 
 class VectorIndex(NamedTuple):
-    """An index of vectors: on which column, of which method (hnsw, ivfflat), for which operators."""
+    """An index of vectors: on which column, none for the bits of one, of which method, for which operators."""
 
-    column: str
+    column: str | None
     method: str
     operators: str
 
@@ -69,12 +70,26 @@ class PostgresTable(NamedTuple):
         indexes = [VectorIndex(*row) for row in connection.execute(_INDEXES, [oid])]
         return cls(columns, keys, indexes, TableNote.of(comment))
 
+    @property
+    def by_bits(self) -> bool:
+        """Whether it was made so that bits find the candidates."""
+        return self.note is not None and self.note.stored == "binary"
+
+    def metric_of(self, column: str) -> Metric | None:
+        """What a column is ranked by: that of its index, else what the table was made for."""
+        index = self.index_of(column)
+        if index is not None and not self.by_bits:
+            return index.metric
+        return self.note.metric if self.note is not None else None
+
     def vector_columns(self) -> list[str]:
         """The columns that hold vectors."""
         return [name for name, (kind, _) in self.columns.items() if kind in ("vector", "halfvec")]
 
     def index_of(self, column: str) -> VectorIndex | None:
         """The index of a column; of several the one that the table was made with."""
+        if self.by_bits:
+            return next((index for index in self.indexes if index.operators == BITS), None)
         indexes = [index for index in self.indexes if index.column == column]
         wanted = [index for index in indexes if self.note is not None and index.metric is self.note.metric]
         return next(iter(wanted or indexes), None)

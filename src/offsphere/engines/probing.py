@@ -203,7 +203,7 @@ def _look(engine: Engine, where: Target) -> Probe:
             metric=str(ranked_by),
             index=facts.index,
             form=form,
-            stored="normalised" if facts.normalized or unit else "lengths differ",
+            stored="normalised" if facts.normalized or unit else "with lengths that differ",
             returned=[(k, len(hits.ids[0]))],
             recall=_recall(hits, ranked_by, queries, np.asarray(vectors, np.float32), names, k),
             ties="not tried",

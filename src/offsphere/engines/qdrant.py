@@ -6,7 +6,6 @@ normalised copies for cosine: lengths are lost there.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -25,6 +24,7 @@ from offsphere.engines.collection import Collection, CollectionFacts, Hits, Inde
 from offsphere.engines.databases import local_folder, working_with
 from offsphere.engines.engine import Engine
 from offsphere.engines.metric import Metric, MetricFacts
+from offsphere.engines.python_text import python_text
 from offsphere.engines.qdrant_folder import (
     folder_facts,
     hasten,
@@ -190,10 +190,10 @@ class QdrantCollection(Collection):
 
     def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
         """Ask by Qdrant's own client."""
-        where, params = f"path={json.dumps(self.where.location)}", ""
+        where, params = f"path={python_text(self.where.public_location)}", ""
         lines = ["from qdrant_client import QdrantClient"]
         if self.folder is None:
-            where = f'url={json.dumps(self.where.location)}, api_key=os.environ.get("{KEY}")'
+            where = f'url={python_text(self.where.public_location)}, api_key=os.environ.get("{KEY}")'
             lines.insert(0, "import os")
             if layout.index == "exact" or effort is not None:
                 lines[-1] += ", models"
@@ -201,7 +201,7 @@ class QdrantCollection(Collection):
                 params = f", search_params=models.SearchParams({word})"
         lines += [
             f"client = QdrantClient({where})",
-            f"answer = client.query_points({json.dumps(self.where.name)}, query=query.tolist(), limit={k}{params})",
+            f"answer = client.query_points({python_text(self.where.name)}, query=query.tolist(), limit={k}{params})",
             f'hits = [(point.payload["{ID}"], point.score) for point in answer.points]',
             "client.close()",
         ]

@@ -6,7 +6,6 @@ cosine it stores normalised copies: lengths are lost.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -28,6 +27,7 @@ from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layo
 from offsphere.engines.databases import database_folder, scratch_folder, working_with
 from offsphere.engines.engine import BATCH, Engine
 from offsphere.engines.metric import Metric, MetricFacts
+from offsphere.engines.python_text import python_text
 from offsphere.engines.qdrant_parameters import (
     DISTANCES,
     ID,
@@ -185,7 +185,7 @@ class QdrantEdgeCollection(Collection):
         return "\n".join(
             [
                 f"from qdrant_edge import EdgeShard, Query, QueryRequest{', SearchParams' if params else ''}",
-                f"shard = EdgeShard.load({json.dumps(str(self.folder))})",
+                f"shard = EdgeShard.load({python_text(self.folder)})",
                 f'request = QueryRequest({k}, query=Query.Nearest(query.tolist()), with_payload=["{ID}"]{params})',
                 f'hits = [(point.payload["{ID}"], point.score) for point in shard.query(request)]',
                 "shard.close()",

@@ -52,7 +52,7 @@ def chosen_vector(parameters: object, vector_name: str | None, where: str) -> Ve
         named = {"": named}
     names = ", ".join(name or "one without a name" for name in named) or "none that is dense"
     if vector_name is None and len(named) != 1:
-        raise DataError(f"{where} has several vectors a point, or none ({names}): say which with --vector-name")
+        raise DataError(f"{where} has several vectors a point, or none ({names}): say which with --vector-column")
     name = vector_name if vector_name is not None else next(iter(named))
     chosen = named.get(name)
     if not isinstance(chosen, dict):

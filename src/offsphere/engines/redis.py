@@ -1,6 +1,7 @@
 """Redis with its search module: what to set, from its documentation; it was not tried.
 
-https://redis.io/docs/latest/develop/ai/search-and-query/vectors/
+https://redis.io/docs/latest/develop/ai/search-and-query/vectors/ has the words. It calls L2 the distance; the library
+that computes it, https://github.com/RedisAI/VectorSimilarity (spaces/L2/L2.cpp), returns the square, and so does Redis.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ REDIS = Engine(
             Metric.INNER_PRODUCT: MetricFacts("FT.CREATE ... VECTOR HNSW ... DISTANCE_METRIC IP", Returned(-1, 1.0)),
             Metric.EUCLIDEAN: MetricFacts(
                 "FT.CREATE ... VECTOR HNSW ... DISTANCE_METRIC L2",
-                score="the documentation writes the distance, its users find the square of it",
+                Returned(squared=True),
             ),
         }
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from offsphere.engines.collection import Collection, Layout
+from offsphere.engines.python_text import python_text
 from offsphere.engines.serving import Serving
 from offsphere.engines.strategy import Strategy
 from offsphere.scoring.names import parse_scorer
@@ -32,6 +33,7 @@ def _query_lines(serving: Serving, saved: Path | None) -> list[str]:
 
 def _scorer_code(scorer: Scorer, saved: Path | None) -> str:
     """The scorer by its name where that says all, else from where it was saved."""
-    if scorer.is_plain and not scorer.transforms and parse_scorer(scorer.name).key == scorer.key:
+    plain = scorer.is_plain and not scorer.transforms and scorer.similarity.by_name
+    if plain and parse_scorer(scorer.name).key == scorer.key:
         return f'osp.parse_scorer("{scorer.name}")'
-    return f'osp.Scorer.load("{saved.as_posix() if saved is not None else UNKNOWN}")'
+    return f"osp.Scorer.load({python_text(saved if saved is not None else UNKNOWN)})"

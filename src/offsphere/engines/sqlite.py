@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -24,13 +23,17 @@ from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRow
 from offsphere.engines.columns import id_column, vector_column
 from offsphere.engines.database_file import DatabaseFileCollection, quoted
 from offsphere.engines.engine import BATCH, Engine
+from offsphere.engines.first_pass import candidates
 from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.python_text import python_text
 
 ID, VECTOR = "id", "vector"
 WORDS = {Metric.COSINE: "cosine", Metric.EUCLIDEAN: "l2"}
 LARGEST_K = 4_096
 HELD = 8_192  # dimensions
 MILLISECONDS = 10_000  # that another writer is waited for
+BITS = "bits"  # the column by which candidates are found, where they are found so
+RANKS = {"cosine": "vec_distance_cosine", "l2": "vec_distance_l2"}  # what ranks them
 MARKS = "offsphere_unfinished"  # a table with the names of those that are being filled
 NUMBERS = {"float": np.float32, "f32": np.float32, "float32": np.float32, "int8": np.int8, "i8": np.int8}
 _COLUMN = re.compile(
@@ -51,6 +54,7 @@ class SqliteCollection(DatabaseFileCollection):
     """A table of sqlite-vec. While it is filled its name stands in a table of marks; each batch is a transaction."""
 
     database = "SQLite"
+    stored_forms = ("float32", "binary")
 
     def facts(self) -> CollectionFacts | None:
         """What the statement that made the table says."""
@@ -64,21 +68,27 @@ class SqliteCollection(DatabaseFileCollection):
             chosen = columns[vector_column(list(columns), self.vector_name, VECTOR, repr(self))]
             rows = connection.execute(f"SELECT count(*) FROM {self.table}").fetchone()[0]
             metric = {word: metric for metric, word in WORDS.items()}.get(chosen.metric)
+            stored = f"{chosen.kind} and bits" if BITS in columns else chosen.kind
             return CollectionFacts(
-                chosen.dimension, metric, rows, "none: every row is compared", chosen.kind, unfinished=self._marked()
+                chosen.dimension, metric, rows, "no index: every row is compared", stored, unfinished=self._marked()
             )
 
     def create(self, layout: Layout) -> None:
         """Make an empty table and mark it, and the file where there is none."""
         if layout.dimension > HELD:
             raise OffsphereError(f"{layout.dimension:,} dimensions: sqlite-vec has room for {HELD:,} in a column")
+        if layout.stored == "binary" and layout.dimension % 8:
+            raise OffsphereError(
+                f"{layout.dimension:,} dimensions: sqlite-vec stores bits by the byte, so that 8 must divide them"
+            )
         names, column = self.id_field or ID, self.vector_name or VECTOR
         for word in (names, column):
             if not re.fullmatch(r"[A-Za-z]\w*", word):
                 raise OffsphereError(f"{word!r} cannot name a column of sqlite-vec: take letters, digits and _")
         with self.writing() as connection:
             vectors = f"{column} float[{layout.dimension}] distance_metric={WORDS[layout.metric]}"
-            columns = f"{names} text primary key, {vectors}"
+            bits = f", {BITS} bit[{layout.dimension}]" if layout.stored == "binary" else ""
+            columns = f"{names} text primary key, {vectors}{bits}"
             connection.execute(f"CREATE VIRTUAL TABLE {self.table} USING vec0({columns})")
             connection.execute(f"CREATE TABLE IF NOT EXISTS {MARKS} (name TEXT PRIMARY KEY)")
             connection.execute(f"INSERT INTO {MARKS} VALUES (?)", [self.name])
@@ -88,8 +98,10 @@ class SqliteCollection(DatabaseFileCollection):
         content = np.ascontiguousarray(rows, np.float32)
         columns = f"{quoted(self.id_field or ID)}, {quoted(self.vector_name or VECTOR)}"
         with self.writing() as connection:
+            by_bits = BITS in _vector_columns(self._made_by(connection) or "")
+            columns, values = (f"{columns}, {BITS}", ", vec_quantize_binary(?2)") if by_bits else (columns, "")
             connection.executemany(
-                f"INSERT INTO {self.table} ({columns}) VALUES (?, ?)",
+                f"INSERT INTO {self.table} ({columns}) VALUES (?1, ?2{values})",
                 ((name, row.tobytes()) for name, row in zip(ids, content, strict=True)),
             )
 
@@ -104,17 +116,19 @@ class SqliteCollection(DatabaseFileCollection):
         with self.writing():
             self._unmark()
 
-    def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:  # noqa: ARG002
-        """Ask with one query after the other; every row is compared, so that no effort would find more."""
+    def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
+        """Ask with one query after the other; every row is compared, by its bits first where it has some."""
         ids, scores = [], []
         with self.reading() as connection:
             column, names, made = self._columns(connection)
-            number = _vector_columns(made)[column]
+            columns = _vector_columns(made)
+            number = columns[column]
             if NUMBERS.get(number.kind) is not np.float32:
                 raise OffsphereError(f"{self!r} holds {number.kind}, not float: only such a table is asked")
-            text = f"SELECT {names}, distance FROM {self.table} WHERE {column} MATCH ? AND k = ? ORDER BY distance"
+            looked = candidates(k, effort) if BITS in columns else None
+            text = _question(self.table, names, quoted(column), k, (number.metric, looked) if looked else None)
             for query in np.ascontiguousarray(queries, np.float32):
-                answer = connection.execute(text, [query.tobytes(), min(k, LARGEST_K)]).fetchall()
+                answer = connection.execute(text, [query.tobytes()]).fetchall()
                 ids.append([str(name) for name, _ in answer])
                 scores.append(np.array([score for _, score in answer], np.float64))
         return Hits(ids, scores)
@@ -144,20 +158,18 @@ class SqliteCollection(DatabaseFileCollection):
             tables = connection.execute(others).fetchone()[0]
         self.remove_file_if_empty(tables=tables)
 
-    def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:  # noqa: ARG002
+    def snippet(self, layout: Layout, k: int, effort: int | None = None) -> str:
         """Open the file, load the extension, and ask for the nearest."""
         names, column = quoted(self.id_field or ID), quoted(self.vector_name or VECTOR)
-        text = (
-            f"SELECT {names}, distance FROM {self.table} "
-            f"WHERE {column} MATCH ? AND k = {min(k, LARGEST_K)} ORDER BY distance"
-        )
+        by_bits = (WORDS[layout.metric], candidates(k, effort)) if layout.stored == "binary" else None
+        text = _question(self.table, names, column, k, by_bits)
         return "\n".join(
             [
                 "import apsw, sqlite_vec",
-                f"connection = apsw.Connection({json.dumps(str(self.path), ensure_ascii=False)})",
+                f"connection = apsw.Connection({python_text(self.path)})",
                 "connection.enable_load_extension(True)",
                 "connection.load_extension(sqlite_vec.loadable_path())",
-                f"sql = {json.dumps(text, ensure_ascii=False)}",
+                f"sql = {python_text(text)}",
                 "hits = connection.execute(sql, [query.tobytes()]).fetchall()",
             ]
         )
@@ -229,6 +241,21 @@ class SqliteCollection(DatabaseFileCollection):
             self.connection.execute(f"DELETE FROM {MARKS} WHERE name = ?", [self.name])
             if not self.connection.execute(f"SELECT count(*) FROM {MARKS}").fetchone()[0]:
                 self.connection.execute(f"DROP TABLE {MARKS}")
+
+
+def _question(table: str, names: str, column: str, k: int, by_bits: tuple[str, int] | None) -> str:
+    """The SQL that asks for the k best; ``by_bits`` is the metric's word, and how many candidates the bits find."""
+    if by_bits is None:
+        return (
+            f"SELECT {names}, distance FROM {table} WHERE {column} MATCH ?1 AND k = {min(k, LARGEST_K)} "
+            "ORDER BY distance"
+        )
+    metric, looked = by_bits
+    near = f"{BITS} MATCH vec_quantize_binary(?1) AND k = {min(looked, LARGEST_K)}"
+    return (
+        f"SELECT {names}, {RANKS[metric]}({column}, ?1) AS score FROM "
+        f"(SELECT {names}, {column} FROM {table} WHERE {near}) ORDER BY score LIMIT {k}"
+    )
 
 
 def _vector_columns(made: str) -> dict[str, VectorColumn]:

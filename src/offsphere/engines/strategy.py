@@ -75,9 +75,17 @@ class Strategy:
         }
 
     def layout(self, corpus: Corpus) -> Layout:
-        """What a collection for it is made for."""
-        width = self.serving.queries(corpus.vectors[:1]).shape[1]
-        return Layout(width, self.serving.metric, self.index, self.stored, placed_rows(corpus, self.serving))
+        """What a collection for it is made for.
+
+        Raises:
+            OffsphereError: There is nothing to store.
+        """
+        width, rows = self.serving.queries(corpus.asking[:1]).shape[1], placed_rows(corpus, self.serving)
+        if not rows:
+            raise OffsphereError(
+                f"no document has a place in the ranking by {self.serving.scorer.name}, so there is nothing to store"
+            )
+        return Layout(width, self.serving.metric, self.index, self.stored, rows)
 
     def open(self, engine: Engine, where: Target) -> Collection:
         """Open its collection, or the several that it has."""
@@ -129,7 +137,8 @@ def with_effort(
         The strategy with the least effort that meets the goal, or the greatest that was tried, and what came of it.
     """
     seen = verify(collection, strategy.serving, returned, corpus, trial, effort=strategy.effort)
-    if strategy.index == "exact" or asked.effort is not None:
+    exact = strategy.index == "exact" and strategy.stored != "binary"  # bits only find candidates
+    if exact or asked.effort is not None:
         return strategy, seen
     effort = max(FIRST_EFFORT, asked.k)
     for _ in range(DOUBLINGS):

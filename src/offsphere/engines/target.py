@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import NamedTuple
 
 from offsphere.base.errors import OffsphereError
-
-_PASSWORD = re.compile(r"(?<=://)([^/@:\s]*):(\S*)@")
-_PASSWORD_WORD = re.compile(r"(?i)(password|api_?key|token)(\s*=\s*)('(?:[^'\\]|\\.)*'?|[^&\s]+)")
+from offsphere.base.passwords import hide_password, without_password
 
 
 class Target(NamedTuple):
@@ -47,6 +44,11 @@ class Target(NamedTuple):
         """Whether the location is an address in the network, and no file or folder."""
         return "://" in self.location
 
+    @property
+    def public_location(self) -> str:
+        """The file, folder or address without a password, for code that is printed and kept."""
+        return without_password(self.location) if self.is_address else self.location
+
     def beside(self, word: str) -> Target:
         """A collection beside this one, with a word more in its name or that of its file.
 
@@ -64,8 +66,8 @@ class Target(NamedTuple):
 
     def __str__(self) -> str:
         """The target as it was written, without its password."""
-        parts = [self.engine, self.location, self.name] if self.name else [self.engine, self.location]
-        return hide_password(":".join(parts))
+        parts = [self.engine, hide_password(self.location), *([self.name] if self.name else [])]
+        return ":".join(parts)
 
     def __repr__(self) -> str:
         """The same, since a representation ends in messages."""
@@ -76,16 +78,3 @@ def _is_port(location: str, name: str) -> bool:
     """Whether what stands behind the last colon is the port of an address, so that the name is missing."""
     host = location.partition("://")[2]
     return name.isdigit() and bool(host) and not {":", "/"} & set(host)
-
-
-def hide_password(text: str) -> str:
-    """Replace what may be a password in an address by stars; no message, log or file has it.
-
-    Example:
-        >>> from offsphere.engines.target import hide_password
-        >>> hide_password("cannot reach postgresql://me:p@ss@host/db?password=x&a=1")
-        'cannot reach postgresql://me:***@host/db?password=***&a=1'
-        >>> hide_password("host=h password = 'my secret' sslpassword=x dbname=db")
-        'host=h password = *** sslpassword=*** dbname=db'
-    """
-    return _PASSWORD_WORD.sub(r"\1\2***", _PASSWORD.sub(r"\1:***@", text))

@@ -16,8 +16,9 @@ from offsphere.base.extras import load_extra
 from offsphere.base.reading.file_access import reading
 from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows, StoredForm
 from offsphere.engines.engine import Engine
-from offsphere.engines.index_file import FileCollection, IndexStream, check_rows
+from offsphere.engines.index_file import FileCollection, IndexStream
 from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.python_text import python_text
 
 KIND = "a usearch index"
 METRICS = {Metric.COSINE: "cos", Metric.INNER_PRODUCT: "ip", Metric.EUCLIDEAN: "l2sq"}
@@ -50,7 +51,6 @@ class UsearchCollection(FileCollection):
 
     def create(self, layout: Layout) -> None:
         """Begin an index in memory."""
-        check_rows(layout, "usearch")
         self._exact, self._added = layout.index == "exact", []
         self._index = load_extra("usearch.index").Index(
             ndim=layout.dimension, metric=METRICS[layout.metric], dtype=FORMS[layout.stored], expansion_add=128
@@ -101,14 +101,14 @@ class UsearchCollection(FileCollection):
         lines = [
             "from pathlib import Path",
             "from usearch.index import Index",
-            f'index = Index.restore("{self.path.as_posix()}", view=True)',
+            f"index = Index.restore({python_text(self.path)}, view=True)",
         ]
         lines += [f"index.expansion_search = {effort}"] if effort is not None else []
         exact = ", exact=True" if layout.index == "exact" else ""
         return "\n".join(
             [
                 *lines,
-                f'ids = Path("{self.ids_path.as_posix()}").read_text("utf-8").split("\\n")',
+                f'ids = Path({python_text(self.ids_path)}).read_text("utf-8").split("\\n")',
                 f"found = index.search(query, {k}{exact})",
                 "hits = [(ids[key], distance) for key, distance in zip(found.keys, found.distances)]",
             ]

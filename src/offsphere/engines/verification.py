@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Array, Index, Vectors
-from offsphere.base.errors import DataError
+from offsphere.base.errors import DataError, VectorError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.engines.collection import Collection, Hits
@@ -68,11 +68,23 @@ def make_trial(corpus: Corpus, scorer: Scorer, k: int, seed: int = 0, progress: 
         seed: Of the choice.
         progress: Is told how many documents were searched.
     """
-    source = corpus.queries if corpus.queries is not None and len(corpus.queries) else corpus.vectors
+    source = corpus.asking
+    if source is corpus.vectors:
+        _check_documents_ask(scorer, corpus)
     chosen = np.sort(np.random.default_rng(seed).permutation(len(source))[:MOST_QUERIES])
     queries = np.ascontiguousarray(source[chosen], np.float32)
     exact = search(queries, corpus.vectors, [scorer], k, ids=corpus.ids, progress=progress)[0]
     return Trial(queries, "queries" if source is corpus.queries else "documents", exact, min(k, len(corpus.ids)))
+
+
+def _check_documents_ask(scorer: Scorer, corpus: Corpus) -> None:
+    """Refuse documents in the place of queries where the scorer was learned for queries of another model."""
+    try:
+        scorer.transform(corpus.vectors[:1], "query")
+    except VectorError as error:
+        raise VectorError(
+            f"documents cannot ask in the place of queries ({error}): give vectors of some queries to try it with"
+        ) from error
 
 
 def verify(

@@ -46,6 +46,9 @@ def task_source(
     *,
     ignore_missing: bool = False,
     verify: bool = True,
+    query_model: str | None = None,
+    ignore_broken: bool = False,
+    reverse: bool = False,
 ) -> EmbeddedSource:
     """Tell where a task and its vectors come from, by what the model is called.
 
@@ -56,12 +59,15 @@ def task_source(
         vectors: The folder of the vectors; for ``propagate``, of the features.
         ignore_missing: Whether to go on without judgments for unknown queries or documents.
         verify: Whether stores are compared with the digests they were written with.
+        query_model: Another model for the side that asks.
+        ignore_broken: Whether to go on without pictures that cannot be read.
+        reverse: Whether what is searched asks.
 
     Returns:
         The source; nothing is read yet.
     """
     kind = LinkSource if model is not None and is_link_model(model) else EmbeddedSource
-    return kind(data, model, vectors, ignore_missing, verify)
+    return kind(data, model, vectors, ignore_missing, verify, query_model, ignore_broken, reverse)
 
 
 def load_embedded(

@@ -5,6 +5,7 @@ from offsphere.geometry.layers import measure_layers
 from offsphere.geometry.measurement import check_sections, measure
 from offsphere.geometry.scanning import Scan, scan
 from offsphere.geometry.shape import SECTIONS, Geometry
+from offsphere.geometry.words import measure_words
 
 __all__ = [
     "SECTIONS",
@@ -14,6 +15,7 @@ __all__ = [
     "correlate_changes",
     "measure",
     "measure_layers",
+    "measure_words",
     "scan",
     "self_similarity_change",
 ]

@@ -15,6 +15,7 @@ from offsphere.base.arrays import Array
 from offsphere.base.errors import OffsphereError
 from offsphere.geometry.layers import Layers
 from offsphere.statistics.correlation import Correlation, correlation
+from offsphere.statistics.values import mean_or_nan
 
 ENOUGH_SHARED = 0.8  # a smaller share of common tokens raises doubt
 MOST = 10  # tokens named in each direction
@@ -29,6 +30,9 @@ class SelfSimilarityChange:
     tokens: Sequence[str]
     values: Array
     mean: float
+    at_least: int  # occurrences, in the model's texts, of a token that is frequent
+    frequent: int  # tokens that are
+    frequent_mean: float  # over those, as Xiao et al. count
     risen: Sequence[tuple[str, float]]  # the most
     fallen: Sequence[tuple[str, float]]
     shared: float  # of the model's compared tokens, the share that the base writes the same way
@@ -38,8 +42,15 @@ class SelfSimilarityChange:
         """The mean change, over how many tokens, and for which share it rose."""
         return (
             f"from {self.base} to {self.model}: adjusted self-similarity changed by {self.mean:+.3f} on average over "
-            f"{len(self.tokens)} tokens{self._doubt}; it rose for {(self.values > 0).mean():.0%}"
+            f"{len(self.tokens)} tokens{self._doubt}{self._over_frequent}; it rose for {(self.values > 0).mean():.0%}"
         )
+
+    @property
+    def _over_frequent(self) -> str:
+        """The mean over frequent tokens, where there are any."""
+        if not self.frequent:
+            return ""
+        return f", by {self.frequent_mean:+.3f} over the {self.frequent} that occur at least {self.at_least} times"
 
     @property
     def _doubt(self) -> str:
@@ -68,6 +79,8 @@ def self_similarity_change(model: Layers, base: Layers) -> SelfSimilarityChange:
     if not shared:
         raise OffsphereError(f"{model.model} and {base.model} share no token that stands in two texts")
     values = np.array([after[token] - before[token] for token in shared])
+    counts = dict(zip(model.tokens, model.counts.tolist(), strict=True))
+    frequent = np.array([counts[token] >= model.at_least for token in shared])
     order = np.argsort(-values, kind="stable")
     ranked = [(shared[number], float(values[number])) for number in order.tolist()]
     return SelfSimilarityChange(
@@ -76,6 +89,9 @@ def self_similarity_change(model: Layers, base: Layers) -> SelfSimilarityChange:
         tokens=shared,
         values=values,
         mean=float(values.mean()),
+        at_least=model.at_least,
+        frequent=int(frequent.sum()),
+        frequent_mean=mean_or_nan(values[frequent]),
         risen=[entry for entry in ranked[:MOST] if entry[1] > 0],
         fallen=[entry for entry in ranked[::-1][:MOST] if entry[1] < 0],
         shared=len(shared) / len(after),

@@ -1,9 +1,13 @@
-"""Do a few dimensions run the show? What each adds to the mean cosine, and what is left without the first ones."""
+"""Do a few dimensions run the show? What each adds to the mean cosine, and what is left without the first ones.
+
+The mean cosine may be that of all pairs of vectors (anisotropy) or of the occurrences of tokens (self-similarity).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +17,8 @@ from offsphere.base.short_repr import short_repr
 from offsphere.geometry.directions import Directions
 from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.sample import Sample, smallest
+
+Quantity = Literal["mean cosine", "self-similarity"]
 
 SHARES = (0.1, 0.2, 0.5)
 INFORMATIVE_ROWS = 2_048  # rows whose pairwise cosines are compared
@@ -27,9 +33,10 @@ class Dimensions:
     """Contributions of dimensions to the mean cosine of a side, largest first."""
 
     side: str
-    mean_cosine: float
+    quantity: Quantity = "mean cosine"  # what the shares are of
+    mean_cosine: float  # the quantity's value, either being a mean of cosines
     order: Index  # dimensions, the largest contribution first
-    contributions: Array  # in that order
+    contributions: Array  # in that order; to self-similarity as shares of each token's, averaged over tokens
     cumulative_shares: dict[str, float]  # of the mean cosine, by the first 1, 2, 3
     needed: dict[str, int | None]  # how many dimensions make 10, 20, 50 % of it
     informativity: dict[str, float]  # r^2 of the cosines without the first k dimensions with those of all
@@ -41,15 +48,16 @@ class Dimensions:
     def sentence(self) -> str:
         """Whether a single dimension makes most of the mean cosine, and what is left of the cosines without it."""
         if not self.mean_cosine >= CONE_AT_LEAST:
-            return f"{self.side}: the mean cosine is near zero, so no dimension makes a cone"
+            means = "no dimension makes a cone" if self.quantity == "mean cosine" else "shares of it mean little"
+            return f"{self.side}: the {self.quantity} is near zero, so {means}"
         first = self.cumulative_shares["1"]
         if first > ROGUE:
             left = next(iter(self.informativity.values()), float("nan"))
             return (
-                f"{self.side}: dimension {self.order[0]} alone makes {first:.0%} of the mean cosine; without it "
+                f"{self.side}: dimension {self.order[0]} alone makes {first:.0%} of the {self.quantity}; without it "
                 f"r^2 = {left:.2f} of the cosines is left"
             )
-        return f"{self.side}: no dimension dominates; the first makes {first:.1%} of the mean cosine"
+        return f"{self.side}: no dimension dominates; the first makes {first:.1%} of the {self.quantity}"
 
 
 def measure_dimensions(evidence: Evidence) -> list[Dimensions]:
@@ -64,7 +72,13 @@ def measure_dimensions(evidence: Evidence) -> list[Dimensions]:
 
 def dimensions(side: str, directions: Directions, sample: Sample, drop: Sequence[int] | None = None) -> Dimensions:
     """Contributions of dimensions from the sums of directions, informativity from a sample of rows."""
-    each = directions.contributions
+    return rank_dimensions(side, "mean cosine", directions.mean_cosine, directions.contributions, sample, drop)
+
+
+def rank_dimensions(
+    side: str, quantity: Quantity, value: float, each: Array, sample: Sample, drop: Sequence[int] | None = None
+) -> Dimensions:
+    """The dimensions by what each adds to a quantity, and informativity from a sample of rows without the first."""
     order = np.argsort(-each, kind="stable")
     ranked = each[order]
     rows = sample.vectors[smallest(sample.keys, INFORMATIVE_ROWS)]
@@ -72,7 +86,8 @@ def dimensions(side: str, directions: Directions, sample: Sample, drop: Sequence
     total = float(each.sum())
     return Dimensions(
         side=side,
-        mean_cosine=directions.mean_cosine,
+        quantity=quantity,
+        mean_cosine=value,
         order=order,
         contributions=ranked,
         cumulative_shares={str(k): _share(float(ranked[:k].sum()), total) for k in (1, 2, 3) if k <= len(each)},

@@ -33,6 +33,11 @@ class Directions:
         return Directions(self.count + other.count, self.total + other.total, self.squares + other.squares)
 
     @property
+    def mean(self) -> Array:
+        """The mean of all directions; no numbers where there is none."""
+        return self.total / self.count if self.count else np.full(len(self.total), nan)
+
+    @property
     def contributions(self) -> Array:
         """What each dimension adds to the mean cosine of two different vectors: ``(total_i^2 - squares_i)/(n(n-1))``.
 

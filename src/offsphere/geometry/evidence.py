@@ -27,6 +27,7 @@ from offsphere.ranking.search import search_in_turns
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE, DOT
 from offsphere.vectors.lengths import are_equal
+from offsphere.vectors.widths import refuse_two_widths
 
 NEIGHBOURS = 10
 ASKING = 2_048  # vectors that look for their neighbours where there are no queries
@@ -74,6 +75,7 @@ class Evidence:
         if self.embedded is None:
             raise OffsphereError("it needs positive pairs: give a task with judgments")
         task, vectors = self.embedded
+        refuse_two_widths(*vectors.widths)
         positives = positives_of(task, vectors)
         if len(positives) < FEWEST_POSITIVES:
             raise OffsphereError(f"it needs at least two positive pairs, {task.name} has {len(positives)}")

@@ -25,7 +25,7 @@ from offsphere.base.arrays import Array, Vectors
 from offsphere.base.short_repr import short_repr
 from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.positives import Positives
-from offsphere.geometry.spectrum import effective_rank
+from offsphere.vectors.spectrum import effective_rank
 
 SCALE = 20.0  # alpha: the inverse of a temperature of 0.05
 BATCH = 256

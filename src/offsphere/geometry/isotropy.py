@@ -12,8 +12,8 @@ from offsphere.base.short_repr import short_repr
 from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.sample import Sample, smallest
 from offsphere.geometry.scanning import Scan
-from offsphere.geometry.spectrum import effective_rank, eigenvalues, isoscore
 from offsphere.statistics.estimate import UNDEFINED, Estimate
+from offsphere.vectors.spectrum import effective_rank, eigenvalues, isoscore
 
 CONE = 0.5  # a mean cosine above this is a narrow cone
 PAIRED = 4_096  # rows of a sample whose pairs are formed; all rows where the sample is the whole
@@ -33,7 +33,9 @@ class Isotropy:
     effective_rank: float
     dimension: int
     constant_dimensions: int
-    variance_shares: dict[str, float]  # of the variance
+    variance_shares: dict[str, float]  # of the variance, by the first principal components
+    top_dimension: int  # the dimension, as the model gave it, that varies most
+    top_dimension_share: float  # of the variance
     spectrum: Array
     partition: Estimate  # of raw vectors
     uniformity: Estimate
@@ -62,7 +64,7 @@ def measure_isotropy(evidence: Evidence) -> list[Isotropy]:
 def isotropy(side: str, state: Scan) -> Isotropy:
     """How vectors fill their space: exact where it is linear in them, from the sample where it is quadratic."""
     spectrum = eigenvalues(state.moments.covariance)
-    total = spectrum.sum()
+    total, variances = spectrum.sum(), np.diag(state.moments.covariance)
     variance, uniformity = _over_pairs(state.sample)
     shares = {str(k): float(spectrum[:k].sum() / total) if total > 0 else nan for k in LEADING if k < state.dimension}
     return Isotropy(
@@ -72,8 +74,10 @@ def isotropy(side: str, state: Scan) -> Isotropy:
         isoscore=isoscore(spectrum),
         effective_rank=effective_rank(spectrum),
         dimension=state.dimension,
-        constant_dimensions=int((np.diag(state.moments.covariance) <= 0).sum()),
+        constant_dimensions=int((variances <= 0).sum()),
         variance_shares=shares,
+        top_dimension=int(variances.argmax()),
+        top_dimension_share=float(variances.max() / variances.sum()) if variances.sum() > 0 else nan,
         spectrum=spectrum,
         partition=partition_score(state),
         uniformity=uniformity,

@@ -17,6 +17,7 @@ from offsphere.encode.embedding import side_items
 from offsphere.encode.sources import load_encoder
 from offsphere.encode.token_layers import transformer_of
 from offsphere.geometry.change import SelfSimilarityChange, correlate_changes, self_similarity_change
+from offsphere.geometry.frequent_tokens import AT_LEAST
 from offsphere.geometry.layers import Layers, measure_layers
 from offsphere.geometry.sample import random_keys, smallest
 from offsphere.statistics.correlation import Correlation
@@ -67,8 +68,10 @@ def texts_to_read(task: Task, side: str | None = None, at_most: int = AT_MOST, s
     return SideTexts(chosen.side, [chosen.items[row] for row in rows.tolist()])
 
 
-def layers_of_model(model: str, read: SideTexts, *, seed: int = 0, progress: Progress | None = None) -> Layers:
+def layers_of_model(
+    model: str, read: SideTexts, *, at_least: int = AT_LEAST, seed: int = 0, progress: Progress | None = None
+) -> Layers:
     """Load a transformer by its name and measure its layers over some texts."""
     encoder = load_encoder(model, keep_normalize=True)  # the layers come before any such stage
     transformer_of(encoder, read.side)
-    return measure_layers(encoder, read.texts, read.side, seed=seed, progress=progress)
+    return measure_layers(encoder, read.texts, read.side, at_least=at_least, seed=seed, progress=progress)

@@ -1,7 +1,8 @@
 """Every layer of a transformer: anisotropy, token lengths, self-similarity and intra-sentence similarity.
 
 Metrics after Ethayarajh (2019) and Xiao et al. (2023, arXiv:2212.09170). "Adjusted" is less the layer's anisotropy:
-what is left when the cone is taken away. Ordinary tokens only, unless it says otherwise.
+what is left when the cone is taken away. Ordinary tokens only, unless it says otherwise. Where the papers define a
+quantity otherwise than we do, theirs stands beside ours (``frequent_tokens``).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from offsphere.data.items import ItemSide
 from offsphere.encode.encoder import Encoder
 from offsphere.encode.token_layers import token_layers, token_names, transformer_of
 from offsphere.geometry.dimensions import Dimensions, dimensions
+from offsphere.geometry.frequent_tokens import AT_LEAST, FrequentTokens, frequent_tokens
 from offsphere.geometry.merging import Merging
 from offsphere.geometry.token_batch import TokenBatch
 from offsphere.geometry.tokens import LayerState
@@ -64,7 +66,8 @@ class Layer:
     count_and_self_similarity: Correlation  # how often a token occurs against its self-similarity
     special: Sequence[SpecialToken]
     with_special: WithSpecial
-    dimensions: Dimensions
+    frequent: FrequentTokens  # self-similarity, and what dimensions make of it, as Xiao et al. count
+    anisotropy_dimensions: Dimensions
     self_adjusted_by_token: Array  # self-similarity of each token of the report, adjusted
 
     __repr__ = short_repr
@@ -78,8 +81,10 @@ class Layers:
     texts: int
     token_count: int  # without special ones
     compared: int  # distinct tokens that stand in at least two texts
+    at_least: int  # occurrences of a token that is frequent
     layers: Sequence[Layer]
     tokens: Sequence[str]  # the distinct tokens that are compared, as the tokenizer writes them
+    counts: Array  # how often each of them occurs
 
     __repr__ = short_repr
 
@@ -110,6 +115,7 @@ def measure_layers(
     texts: Sequence[str],
     side: ItemSide = "document",
     *,
+    at_least: int = AT_LEAST,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Layers:
@@ -121,6 +127,7 @@ def measure_layers(
         encoder: A transformer model, as ``load_encoder`` gives it.
         texts: What it reads.
         side: Whose prompt and route the model uses.
+        at_least: How often a token occurs that Xiao et al. would count; theirs stands beside our own self-similarity.
         seed: Of the probes.
         progress: Is told how many texts are done.
 
@@ -128,7 +135,7 @@ def measure_layers(
         A ``Layers`` with anisotropy, token lengths, self-similarity and intra-sentence similarity of each layer.
 
     Raises:
-        OffsphereError: A model that has no layers, or fewer than two texts with a word in them.
+        OffsphereError: A model that has no layers, fewer than two texts with a word in them, or ``at_least`` below 2.
 
     Example:
         A model that gives a vector a text, not one a token, has no layers:
@@ -140,6 +147,8 @@ def measure_layers(
         Traceback (most recent call last):
         offsphere.base.errors.OffsphereError: ones has no layers: it gives a vector a text, not one a token...
     """
+    if at_least < 2:  # noqa: PLR2004
+        raise OffsphereError(f"at_least={at_least}: a token that occurs once is like nothing but itself; say 2 or more")
     states, special = _states(encoder, texts, side, seed, progress)
     ids = states[0].tokens.ids
     apart = np.isin(ids, special)
@@ -150,8 +159,10 @@ def measure_layers(
         texts=len(texts),
         token_count=states[0].ordinary.tokens,
         compared=int(compared.sum()),
-        layers=[_layer(number, state, compared, apart, special_names) for number, state in enumerate(states)],
+        at_least=at_least,
+        layers=[_layer(number, state, compared, apart, special_names, at_least) for number, state in enumerate(states)],
         tokens=token_names(encoder, ids[compared].tolist(), side),
+        counts=states[0].tokens.counts[compared],
     )
 
 
@@ -200,7 +211,9 @@ def _states(
     return states, list(special)
 
 
-def _layer(number: int, state: LayerState, compared: Flags, apart: Flags, special: Sequence[str]) -> Layer:
+def _layer(
+    number: int, state: LayerState, compared: Flags, apart: Flags, special: Sequence[str], at_least: int
+) -> Layer:
     """All numbers of one layer; ``apart`` flags the special tokens, whose names are ``special``."""
     sentences, tokens = state.ordinary, state.tokens
     similar, summary = tokens.self_similarity, _summary(state, compared)
@@ -229,6 +242,7 @@ def _layer(number: int, state: LayerState, compared: Flags, apart: Flags, specia
             mean_or_nan(similar[np.isfinite(similar)]),
             state.everything.intra_similarity,
         ),
-        dimensions=dimensions(f"layer {number}", sentences.directions, state.probes),
+        frequent=frequent_tokens(number, state, compared, at_least),
+        anisotropy_dimensions=dimensions(f"layer {number}", sentences.directions, state.probes),
         self_adjusted_by_token=similar[compared] - sentences.anisotropy,
     )

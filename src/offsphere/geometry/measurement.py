@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from offsphere.base.cache import Memo
-from offsphere.base.errors import OffsphereError, ParameterError, VectorError
+from offsphere.base.errors import DoesNotApplyError, OffsphereError, ParameterError, TwoWidthsError, VectorError
 from offsphere.base.known_names import known_name
 from offsphere.base.progress import Progress, say
 from offsphere.comparison.table import Comparison
@@ -23,7 +23,9 @@ from offsphere.scoring.scorer import Scorer
 ELSEWHERE = {
     **dict.fromkeys(("norm", "norms", "length"), "lengths"),
     **dict.fromkeys(("hub", "hubs"), "hubness"),
+    **dict.fromkeys(("prior", "popularity"), "spread"),
     **dict.fromkeys(("isotropic", "anisotropy", "cone"), "isotropy"),
+    **dict.fromkeys(("modality", "gap", "kinds"), "modalities"),
     **dict.fromkeys(("dims", "dimension", "outliers", "rogue"), "dimensions"),
 }
 
@@ -98,12 +100,12 @@ def measure(
         say(progress, name)
         try:
             parts[name] = measure_section(evidence)
-        except VectorError:
-            raise  # bad vectors are no reason to leave something out
         except OffsphereError as error:
-            if sections is not None:
+            bad_vectors = isinstance(error, VectorError) and not isinstance(error, TwoWidthsError)
+            if bad_vectors or sections is not None:  # bad vectors are no reason to leave something out
                 raise
-            skipped[name] = str(error)
+            if not isinstance(error, DoesNotApplyError):
+                skipped[name] = str(error)
     return Geometry(evidence.describe(), **parts, skipped=skipped)
 
 

@@ -15,7 +15,10 @@ AT_ONCE = 8_192  # pairs whose vectors are read at a time
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Positives:
-    """Row numbers of both sides of each positive pair, their cosines and lengths; pairs without a direction are out."""
+    """Row numbers of both sides of each positive pair, their cosines and lengths; pairs without a direction are out.
+
+    Vectors of two widths have no cosines: these are not numbers then.
+    """
 
     left: Index
     right: Index
@@ -31,11 +34,12 @@ class Positives:
 def positives_of(task: Task, vectors: TaskVectors) -> Positives:
     """All positive pairs of a task, with the cosine and the lengths of each."""
     (first, second), (left, right) = vectors.sides, task.positives()
-    products, left_lengths, right_lengths = np.empty(len(left)), np.empty(len(left)), np.empty(len(left))
+    products, left_lengths, right_lengths = np.full(len(left), np.nan), np.empty(len(left)), np.empty(len(left))
     for start in range(0, len(left), AT_ONCE):
         chosen = slice(start, start + AT_ONCE)
         left_rows, right_rows = np.asarray(first[left[chosen]]), np.asarray(second[right[chosen]])
-        products[chosen] = np.einsum("nd,nd->n", left_rows, right_rows, dtype=np.float64)
+        if left_rows.shape[1] == right_rows.shape[1]:
+            products[chosen] = np.einsum("nd,nd->n", left_rows, right_rows, dtype=np.float64)
         left_lengths[chosen], right_lengths[chosen] = lengths(left_rows), lengths(right_rows)
     kept = (left_lengths > 0) & (right_lengths > 0)
     left_lengths, right_lengths = left_lengths[kept], right_lengths[kept]

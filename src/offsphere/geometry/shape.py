@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from offsphere.base.plain import plain
+from offsphere.geometry.ceiling import Ceiling, measure_ceiling
 from offsphere.geometry.dimensions import Dimensions, measure_dimensions
 from offsphere.geometry.dual import Dual, measure_dual
 from offsphere.geometry.fisher import Fisher, measure_fisher
@@ -15,9 +16,11 @@ from offsphere.geometry.gradients import Gradients, measure_gradients
 from offsphere.geometry.hubness import Hubness, measure_hubness
 from offsphere.geometry.isotropy import Isotropy, measure_isotropy
 from offsphere.geometry.length import LengthSummary, measure_lengths
+from offsphere.geometry.modalities import Modalities, measure_modalities
 from offsphere.geometry.negatives import Negatives, measure_negatives
 from offsphere.geometry.relevance import Relevance, measure_relevance
 from offsphere.geometry.section import section, sections_of
+from offsphere.geometry.spread import Spread, measure_spread
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -44,6 +47,9 @@ class Geometry:
     negatives: Negatives | None = field(default=None, metadata=section(measure_negatives))
     dimensions: Sequence[Dimensions] = field(default=(), metadata=section(measure_dimensions))
     hubness: Sequence[Hubness] = field(default=(), metadata=section(measure_hubness))
+    modalities: Modalities | None = field(default=None, metadata=section(measure_modalities))
+    spread: Spread | None = field(default=None, metadata=section(measure_spread))
+    ceiling: Ceiling | None = field(default=None, metadata=section(measure_ceiling))
     fisher: Fisher | None = field(default=None, metadata=section(measure_fisher))
     gradients: Sequence[Gradients] = field(default=(), metadata=section(measure_gradients))
     frequency: Sequence[FrequencyBias] = field(default=(), metadata=section(measure_frequency))

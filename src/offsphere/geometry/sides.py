@@ -9,7 +9,7 @@ import numpy as np
 
 from offsphere.base.arrays import Counts, Vectors
 from offsphere.base.errors import OffsphereError, VectorError
-from offsphere.data.items import Item
+from offsphere.data.items import Item, kinds_of, texts_alone
 from offsphere.data.store import Store
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.vector_files import VectorFile, read_vectors
@@ -58,10 +58,10 @@ def sides_of(vectors: Measurable, task: Task | None) -> list[MeasuredSide]:
 
 
 def numbers_of(sides: Sequence[MeasuredSide], encoder: Encoder | None) -> list[TextNumbers] | None:
-    """What is known of the texts of all sides; nothing where a side has none."""
-    texts = [side.texts for side in sides if side.texts is not None]
-    if len(texts) < len(sides):
+    """What is known of the texts of all sides; nothing where a side has none, or images."""
+    if not all(side.texts is not None and kinds_of(side.texts) == ["text"] for side in sides):
         return None
+    texts = [texts_alone(side.texts, side.name) for side in sides if side.texts is not None]
     numbers = text_numbers(texts, encoder.tokens if encoder is not None else None)
     return [_with_stored_counts(of_side, side.tokens) for of_side, side in zip(numbers, sides, strict=True)]
 

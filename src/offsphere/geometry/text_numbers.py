@@ -6,7 +6,7 @@ Tokens are the model's own where an encoder is at hand, else words.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,12 +14,9 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index
 from offsphere.encode.encoder import Tokens
-
-Tokenize = Callable[[Sequence[str]], Tokens | None]
+from offsphere.encode.token_blocks import Tokenize, tokens_in_blocks
 
 Unit = Literal["tokens", "words"]
-
-AT_ONCE = 1_024  # texts
 
 _WORD = re.compile(r"\w+")
 
@@ -37,7 +34,7 @@ class TextNumbers:
 
 def text_numbers(sides: Sequence[Sequence[str]], tokenize: Tokenize | None = None) -> list[TextNumbers]:
     """The numbers of the texts of each side; frequencies are those in all sides together."""
-    attempts = [_tokenize_in_blocks(texts, tokenize) for texts in sides] if tokenize is not None else []
+    attempts = [tokens_in_blocks(texts, tokenize) for texts in sides] if tokenize is not None else []
     tokenized = [tokens for tokens in attempts if tokens is not None]
     unit: Unit = "tokens"
     if len(tokenized) < len(sides):
@@ -46,19 +43,6 @@ def text_numbers(sides: Sequence[Sequence[str]], tokenize: Tokenize | None = Non
     with np.errstate(divide="ignore"):
         logarithms = np.log(counts / max(counts.sum(), 1))
     return [_numbers(texts, tokens, logarithms, unit) for texts, tokens in zip(sides, tokenized, strict=True)]
-
-
-def _tokenize_in_blocks(texts: Sequence[str], tokenize: Tokenize) -> Tokens | None:
-    """Tokens of all texts, some texts at a time: a tokenizer's own lists are many times as large."""
-    parts = []
-    for start in range(0, len(texts), AT_ONCE):
-        part = tokenize(texts[start : start + AT_ONCE])
-        if part is None:
-            return None
-        parts.append(part)
-    before = np.cumsum([0, *(len(part.ids) for part in parts)])
-    ends = [part.ends + first for part, first in zip(parts, before, strict=False)]
-    return Tokens(np.concatenate([part.ids for part in parts]), np.concatenate(ends))
 
 
 def words_of(sides: Sequence[Sequence[str]]) -> list[Tokens]:

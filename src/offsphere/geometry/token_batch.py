@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Index, Rows
 from offsphere.base.errors import VectorError
 from offsphere.geometry.directions import Directions
-from offsphere.geometry.sample import Sample, random_keys, smallest
+from offsphere.geometry.sample import Keys, Sample, random_keys, smallest
 from offsphere.geometry.tokens import PROBES, LayerState, SentenceSums, TokenSums
+
+LONGEST = 2**24  # tokens of a sentence, more than any model reads
+
+
+class DrawnTokens(NamedTuple):
+    """Tokens of a batch that were drawn at random, with the numbers they have in the whole."""
+
+    keys: Keys
+    numbers: Index
+    rows: Index  # within the batch
 
 
 @dataclass(slots=True, eq=False)
@@ -25,6 +36,7 @@ class TokenBatch:
     _groups: tuple[Index, Index, Index] = field(init=False)
     _counts: Array = field(init=False)
     _probes: tuple[Index, Index] = field(init=False)
+    _any: DrawnTokens = field(init=False)
 
     def __post_init__(self) -> None:
         if self.sentences.size and not 0 <= self.sentences.min() <= self.sentences.max() < len(self.numbers):
@@ -36,6 +48,7 @@ class TokenBatch:
         ordinary = np.bincount(self.sentences[~self.special], minlength=len(self.numbers))
         self._counts = np.stack([ordinary, np.bincount(self.sentences, minlength=len(self.numbers))]).astype(np.float64)
         self._probes = self._draw_probes()
+        self._any = self._draw_tokens()
 
     def state(self, rows: Rows) -> LayerState:
         """The state of one layer's token vectors (tokens, dimension)."""
@@ -67,6 +80,7 @@ class TokenBatch:
             self._sums(1, raw[1], unit[1], lengths),
             self._tokens(distinct, slot, group, grouped, lengths),
             Sample(PROBES, len(probed), keys[kept], probed[kept], np.asarray(rows[tokens[kept]], np.float32)),
+            Sample(PROBES, len(rows), *self._any[:2], np.asarray(rows[self._any.rows], np.float32)),
         )
 
     def _sums(self, kind: int, raw: Array, unit: Array, lengths: Array) -> SentenceSums:
@@ -107,3 +121,14 @@ class TokenBatch:
         present = np.flatnonzero(counts > 0)
         drawn = (random_keys(self.numbers[present], self.seed + 1) % counts[present].astype(np.uint64)).astype(np.int64)
         return self.numbers[present], ordinary[order[starts[present] + drawn]]
+
+    def _draw_tokens(self) -> DrawnTokens:
+        """Some of all tokens; a token's number is made of its sentence's number and its position there."""
+        order = np.argsort(self.sentences, kind="stable")
+        counts = self._counts[1].astype(np.int64)
+        positions = np.empty(len(order), np.int64)
+        positions[order] = np.arange(len(order)) - (np.cumsum(counts) - counts)[self.sentences[order]]
+        numbers = self.numbers[self.sentences] * LONGEST + positions
+        keys = random_keys(numbers, self.seed + 2)
+        kept = smallest(keys, PROBES)
+        return DrawnTokens(keys[kept], numbers[kept], kept)

@@ -4,7 +4,8 @@ All means over pairs are exact and linear in the tokens. With m_k the mean direc
 cosine of two tokens drawn from two different sentences is ``(|Sum m_k|^2 - Sum |m_k|^2) / (K (K - 1))``: what
 Ethayarajh (2019) and Xiao et al. (2023) estimate from one token of each of 1,000 sentences. With S the sum of the
 directions of a token's occurrences, and S_k that within sentence k, the mean cosine of two occurrences in different
-sentences is ``(|S|^2 - Sum |S_k|^2) / (N^2 - Sum N_k^2)``.
+sentences is ``(|S|^2 - Sum |S_k|^2) / (N^2 - Sum N_k^2)``; over all pairs of occurrences, those of an occurrence with
+itself among them, it is ``|S|^2 / N^2``, of which dimension i makes the share ``S_i^2 / |S|^2``.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from math import nan
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Index
+from offsphere.base.arrays import Array, Flags, Index
 from offsphere.geometry.directions import Directions
 from offsphere.geometry.sample import Sample
 
-PROBES = 1_000  # sentences of which one token is kept
+PROBES = 1_000  # sentences of which one token is kept, and tokens that are kept of all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,6 +94,17 @@ class TokenSums:
         together = (self.totals**2).sum(axis=1) - self.totals_squared
         return np.asarray(np.divide(together, pairs, out=np.full(len(pairs), nan), where=pairs > 0))
 
+    @property
+    def self_similarity_with_itself(self) -> Array:
+        """Per token, the mean cosine over all pairs of occurrences: also within a sentence, and each with itself."""
+        return np.asarray((self.totals**2).sum(axis=1) / self.counts**2)
+
+    def dimension_shares(self, chosen: Flags) -> Array:
+        """What each dimension makes of that: its share within a token, averaged over the tokens that are chosen."""
+        squares = self.totals[chosen] ** 2
+        whole = squares.sum(axis=1)
+        return np.asarray((squares[whole > 0] / whole[whole > 0, None]).mean(axis=0))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerState:
@@ -102,6 +114,7 @@ class LayerState:
     everything: SentenceSums  # with them
     tokens: TokenSums
     probes: Sample  # one ordinary token of each of some sentences
+    any_tokens: Sample  # some of all tokens, special ones among them, each as likely
 
     def merge(self, other: LayerState) -> LayerState:
         """The state of both sets of sentences together."""
@@ -110,4 +123,5 @@ class LayerState:
             self.everything.merge(other.everything),
             self.tokens.merge(other.tokens),
             self.probes.merge(other.probes),
+            self.any_tokens.merge(other.any_tokens),
         )

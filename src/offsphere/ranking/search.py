@@ -19,6 +19,7 @@ from offsphere.base.cores import available_cores
 from offsphere.base.errors import ParameterError, VectorError
 from offsphere.base.progress import Progress
 from offsphere.scoring.corpus_biases import CorpusBiases
+from offsphere.scoring.one_space import check_one_space
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import Similarity
 from offsphere.scoring.standardize_queries import standardize_scores
@@ -105,8 +106,10 @@ def search(
     if not scorers:
         return []
     queries, blocks = as_vectors(queries, "queries"), Blocks.of(documents, block_rows)
-    if queries.ndim != 2 or queries.shape[1] != blocks.dimension:  # noqa: PLR2004
-        raise VectorError(f"queries have shape {queries.shape}, documents have {blocks.dimension} dimensions")
+    if queries.ndim != 2:  # noqa: PLR2004
+        raise VectorError(f"queries have shape {queries.shape}: give a row a query, (queries, dimensions)")
+    for scorer in scorers:
+        check_one_space(scorer, queries, blocks)
     workers = threads or available_cores()
     biases = [_biases_of(scorer, ids, blocks.count) for scorer in scorers]
     groups = _make_groups(queries, scorers, biases, min(k, blocks.count), blocks.count, workers)

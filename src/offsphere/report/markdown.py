@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from offsphere.auditing.run import Audit
 from offsphere.report.learn_figures import grid_cells
 from offsphere.report.scorer_figures import comparison_cells, forest
+from offsphere.report.threshold_figures import cut_cells
 
 
 def to_markdown(audit: Audit) -> str:
@@ -28,6 +29,9 @@ def to_markdown(audit: Audit) -> str:
     lines += ["## Scorers", "", *_table(figure.heads, figure.rows), ""]
     if audit.shape.sentences:
         lines += ["## What the vectors look like", "", *(f"- {_escape(line)}" for line in audit.shape.sentences), ""]
+    if audit.thresholds is not None:
+        promise = _escape(f"The promise: {audit.thresholds.goal.promise}.")
+        lines += ["## Where to cut", "", promise, "", *_table(*cut_cells(audit.thresholds)), ""]
     if audit.learned is not None:
         lines += ["## What learning adds", "", *(f"- {_escape(line)}" for line in audit.learned.sentences), ""]
         lines += [*_table(*comparison_cells(audit.learned.table, audit.learned.table.rows)), ""]

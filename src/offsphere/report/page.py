@@ -11,11 +11,13 @@ from offsphere.auditing.run import Audit
 from offsphere.base.plain import plain
 from offsphere.comparison.units import unit_of
 from offsphere.engines.settings import setting_for
-from offsphere.report import learn_figures, scorer_figures, shape_figures
+from offsphere.report import learn_figures, scorer_figures, shape_figures, threshold_figures
+from offsphere.report.ceiling_figure import ceiling_forest
 from offsphere.report.figure import Figure
 from offsphere.report.how_measured import how_measured
 from offsphere.report.scorer_figures import choice_cells
 from offsphere.report.terms import Terms
+from offsphere.report.thumbnails import thumbnail
 from offsphere.wording.glossary import Term
 from offsphere.wording.headline import split_headline
 
@@ -48,7 +50,7 @@ def to_html(audit: Audit, engine: str | None = None) -> str:
         task=audit.table.task,
         wrong=audit.advice.about("wrong"),
         training=audit.advice.about("training"),
-        more=audit.advice.about("scorer")[1:],
+        more=[*audit.advice.about("scorer")[1:], *audit.advice.about("lists")],
         provenance=audit.provenance,
     )
 
@@ -73,6 +75,7 @@ def render(name: str, figures: Sequence[Figure], **values: Any) -> str:
         style=_unescaped(_read("page.css")),
         script=_unescaped(_read("page.js")),
         bundle=_unescaped(_bundle()),
+        thumbnail=thumbnail,
         tracks=[track.name for track in learn_figures.TRACKS],
         **values,
     )
@@ -85,11 +88,14 @@ def figures_of(audit: Audit) -> list[Figure]:
         scorer_figures.exponent_curves(audit),
         shape_figures.length_histogram(audit),
         shape_figures.text_length(audit),
+        ceiling_forest(audit),
         shape_figures.spectrum(audit),
         shape_figures.contributions(audit),
         shape_figures.hubs(audit),
         scorer_figures.differences(audit),
     ]
+    if audit.thresholds is not None:
+        figures.append(threshold_figures.cut_curves(audit.thresholds))
     if audit.learned is not None:
         figures += [learn_figures.learned_forest(audit.learned), *learn_figures.learned_tracks(audit.learned)]
     if audit.ablation is not None:

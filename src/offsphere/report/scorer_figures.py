@@ -9,6 +9,7 @@ import altair as alt
 import numpy as np
 
 from offsphere.auditing.run import Audit
+from offsphere.comparison.list_row import ListRow
 from offsphere.comparison.procedure import Procedure
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
@@ -20,6 +21,7 @@ from offsphere.wording.written_numbers import share
 SHOWN = 10  # rows of the forest besides cosine, dot and the recommended one
 CHOICES = 6  # scorers of the choices that are named
 FLAT = 1e-6  # a curve that moves less
+OTHER_SYSTEMS = " A dagger marks other systems: they are no formula of these vectors and cannot be exported."
 BARS = 400  # differences that are drawn; more are thinned evenly
 
 
@@ -34,12 +36,13 @@ def forest(audit: Audit) -> Figure:
         f"Each point is a scorer's held-out {table.metric}, its line the 95 % interval; the dashed line is "
         f"{table.baseline}. Intervals overlap even where differences are certain, since all scorers are judged on the "
         f"same {unit}: judge by p in the table, which is of the difference. The first of many rows is a little too "
-        f"good.{' A star marks parameters that were tuned.' if any(row.tuned for row in rows) else ''}{far_note(data)}"
+        f"good.{' A star marks parameters that were tuned.' if any(row.tuned for row in rows) else ''}"
+        f"{OTHER_SYSTEMS if table.lists else ''}{far_note(data)}"
     )
     return Figure("forest", "Scorers", caption, spec_of(chart, 26 * len(data) + 20), *comparison_cells(table, rows))
 
 
-def interval_data(table: Comparison, rows: Sequence[Row], chosen: Row) -> list[dict[str, Any]]:
+def interval_data(table: Comparison, rows: Sequence[Row | ListRow], chosen: Row) -> list[dict[str, Any]]:
     """What is drawn of each row: its value, its interval, and of which kind it is."""
     baseline = table[table.baseline]
     return [
@@ -61,7 +64,7 @@ def interval_chart(table: Comparison, data: Sequence[Mapping[str, Any]]) -> Any:
     return interval_marks(data, "scorer", table.metric, table[table.baseline].value, colours)
 
 
-def comparison_cells(table: Comparison, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
+def comparison_cells(table: Comparison, rows: Sequence[Row | ListRow]) -> tuple[list[str], list[list[str]]]:
     """Heads and rows of the table of some compared scorers."""
     heads = [
         "scorer",
@@ -76,13 +79,13 @@ def comparison_cells(table: Comparison, rows: Sequence[Row]) -> tuple[list[str],
     cells = [
         [
             row.label,
-            row.scorer.phrase,
+            row.phrase,
             f"{row.value:.4f}",
             f"{row.low:.4f} to {row.high:.4f}",
             f"{row.difference:+.4f}" if row.p is not None else "",
             f"{row.difference_low:+.4f} to {row.difference_high:+.4f}" if row.p is not None else "",
             f"{row.p:.2g}" if row.p is not None else "",
-            "" if row.p is None else "alone (planned)" if row.planned else "corrected",
+            _what_p_is(row),
         ]
         for row in rows
     ]
@@ -180,17 +183,28 @@ def differences(audit: Audit) -> Figure | None:
     return Figure("differences", "Query by query", caption, spec_of(chart, 220), heads, rows)
 
 
-def _rows_to_show(audit: Audit) -> Sequence[Row]:
+def _rows_to_show(audit: Audit) -> Sequence[Row | ListRow]:
     table = audit.table
     recommended, baseline = audit.advice.choice.row, table[table.baseline]
     return [
         row
-        for rank, row in enumerate(table.rows)
-        if rank < SHOWN or row is recommended or row is baseline or "dot" in (row.name, *row.same_ranking_as)
+        for rank, row in enumerate(table.every_row)
+        if rank < SHOWN
+        or row in (recommended, baseline)
+        or not isinstance(row, Row)
+        or "dot" in (row.name, *row.same_ranking_as)
     ]
 
 
-def _kind(row: Row, chosen: Row, baseline: Row) -> str:
+def _what_p_is(row: Row | ListRow) -> str:
+    if row.p is None:
+        return ""
+    if not isinstance(row, Row):
+        return "corrected, for other systems"
+    return "alone (planned)" if row.planned else "corrected"
+
+
+def _kind(row: Row | ListRow, chosen: Row, baseline: Row) -> str:
     return "recommended" if row is chosen else baseline.name if row is baseline else "other"
 
 

@@ -12,11 +12,17 @@ from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.base.known_names import known_name, plain_name
 from offsphere.scoring.part import Part
 from offsphere.scoring.scorer import Scorer
-from offsphere.scoring.similarity import CORNERS, FAMILIES, Polar, Similarity
+from offsphere.scoring.similarity import CORNERS, FAMILIES, LengthPrior, Polar, Similarity
 from offsphere.scoring.training_record import Training
 from offsphere.scoring.transforms import TRANSFORMS, AdapterMap, Transform
 
-MADE_FROM_DATA = ("nnn", "csls", "z-score")
+MADE_FROM_DATA = {
+    "nnn": "a bank of queries: use offsphere.nnn",
+    "csls": "a bank of queries: use offsphere.csls",
+    "z-score": "the corpus: use offsphere.standardize_queries",
+    LengthPrior.kind: "judgments: use offsphere.compare with more=True, and save the row",
+}
+NAMED_FAMILIES = {kind: family for kind, family in FAMILIES.items() if family.by_name}
 NAMED_TRANSFORMS = {kind: transform for kind, transform in TRANSFORMS.items() if transform.by_name}
 _PART = re.compile(r"^\s*([A-Za-z][A-Za-z0-9_ -]*?)\s*(?:\(([^()]*)\))?\s*$")
 # what others call these
@@ -31,6 +37,9 @@ TRANSFORMS_ELSEWHERE = {
     **dict.fromkeys(("whitening", "zca", "pca-whitening", "bert-whitening", "soft-zca"), "whiten"),
     **dict.fromkeys(("abtt", "all-but-the-top", "remove-top", "remove-pc"), "drop-top"),
     **dict.fromkeys(("standardise", "zscore", "z-score", "scale"), "standardize"),
+    **dict.fromkeys(("layernorm", "layer-normalization", "layer-normalisation", "ln"), "layer-norm"),
+    **dict.fromkeys(("mean-projection", "remove-mean-direction"), "project-mean"),
+    **dict.fromkeys(("spectemp", "spectral-tempering"), "temper"),
 }
 
 SomePart = TypeVar("SomePart", bound=Part)
@@ -59,11 +68,9 @@ def parse_scorer(text: str) -> Scorer:
         offsphere.base.errors.UnknownNameError: unknown similarity 'cosin': did you mean cosine?
     """
     *transforms, similarity = text.split("+")
-    if plain_name(similarity.partition("(")[0]) in MADE_FROM_DATA:
-        raise OffsphereError(
-            f"{similarity.strip()} is made from a bank of queries or from the corpus, not from its name: "
-            "use offsphere.nnn, offsphere.csls or offsphere.standardize_queries"
-        )
+    made_from = MADE_FROM_DATA.get(plain_name(similarity.partition("(")[0]))
+    if made_from is not None:
+        raise OffsphereError(f"{similarity.strip()} is not made from its name but from {made_from}")
     return Scorer(parse_similarity(similarity), tuple(parse_transform(part) for part in transforms))
 
 
@@ -100,7 +107,7 @@ def parse_similarity(text: str) -> Similarity:
     """Read the name of a similarity: ``cosine``, ``polar(1, 0.75)``, ``norm-mix(0.9)``, ..."""
     corners = {name: Polar(*point) for point, name in CORNERS.items()}
     typed, numbers = _split_name(text)
-    known = [*corners, *FAMILIES, *NAMED_TRANSFORMS]
+    known = [*corners, *NAMED_FAMILIES, *NAMED_TRANSFORMS]
     name = plain_name(typed) if plain_name(typed) in known else typed
     if name in corners and numbers:
         raise ParameterError(f"{name} takes no parameters: write polar(query, document) for any exponents")
@@ -108,11 +115,11 @@ def parse_similarity(text: str) -> Similarity:
         return corners[name]
     if name in NAMED_TRANSFORMS:
         raise OffsphereError(f"{name} is a transform: write '{text.strip()} + cosine', or another similarity after it")
-    if name in FAMILIES and not numbers and FAMILIES[name]().parameters:
-        needed = ", ".join(FAMILIES[name]().parameters)
+    if name in NAMED_FAMILIES and not numbers and NAMED_FAMILIES[name]().parameters:
+        needed = ", ".join(NAMED_FAMILIES[name]().parameters)
         raise ParameterError(f"{name} needs its parameters: write {name}({needed}) with numbers")
-    name = known_name("similarity", name, [*corners, *FAMILIES], SIMILARITIES_ELSEWHERE)
-    return _make_part(FAMILIES[name], name, numbers)
+    name = known_name("similarity", name, [*corners, *NAMED_FAMILIES], SIMILARITIES_ELSEWHERE)
+    return _make_part(NAMED_FAMILIES[name], name, numbers)
 
 
 def parse_transform(text: str) -> Transform:

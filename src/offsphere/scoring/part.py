@@ -18,6 +18,7 @@ class Part:
     """What similarities and transforms share. Each of them is a frozen dataclass whose fields are its parameters."""
 
     kind: ClassVar[str]  # its word in names and files
+    by_name: ClassVar[bool] = True  # whether its name alone says what it is, so that a user can type it
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -106,9 +106,12 @@ def nearest_means(
     if not len(queries):
         raise VectorError("the query bank is empty: give at least one query vector")
     blocks = Blocks.of(documents)
-    if queries.ndim != 2 or queries.shape[1] != blocks.dimension:  # noqa: PLR2004
-        raise VectorError(f"the query bank has shape {queries.shape}, documents have {blocks.dimension} dimensions")
+    if queries.ndim != 2:  # noqa: PLR2004
+        raise VectorError(f"the query bank has shape {queries.shape}: give a row a query, (queries, dimensions)")
     bank = _mapped(queries, transform(queries, "query"), "bank query", 0)
+    width = transform(blocks.parts[0][:1], "document").shape[1]
+    if bank.rows.shape[1] != width:
+        raise VectorError(f"the query bank has shape {bank.rows.shape}, documents have {width} dimensions")
     chunks = [_Mapped(*(part[start : start + CHUNK] for part in bank)) for start in range(0, len(queries), CHUNK)]
     most, first = max(neighbours), 0
     parts: list[list[Array]] = [[] for _ in neighbours]

@@ -7,7 +7,7 @@ from typing import Any
 
 from offsphere.base.errors import DataError
 from offsphere.scoring.scorer_files import without_prefix
-from offsphere.scoring.transforms import AdapterMap, AffineMap, FittedMap, Transform
+from offsphere.scoring.transforms import AdapterMap, AffineMap, FittedMap, LayerNorm, Transform
 from offsphere.scoring.value_key import Arrays
 
 
@@ -35,18 +35,18 @@ def saved_maps(order: Any, transforms: Sequence[Transform], arrays: Arrays) -> l
     for part in maps:
         if part.widths is None:
             continue
-        given, made = part.widths
-        if width is not None and given != width:
-            raise DataError(f"a map takes {given} dimensions, the one before it gives {width}")
-        width = made
+        for given in part.takes:
+            if width is not None and given != width:
+                raise DataError(f"a map takes {given} dimensions, the one before it gives {width}")
+        width = part.widths[1]
     return list(maps)
 
 
-def _map(part: Any, transforms: Sequence[Transform], arrays: Arrays) -> AffineMap | AdapterMap:
+def _map(part: Any, transforms: Sequence[Transform], arrays: Arrays) -> AffineMap | AdapterMap | LayerNorm:
     """One of the maps, by what the file calls it."""
     if type(part) is int and 0 <= part < len(transforms):
         itself = transforms[part]
-        if isinstance(itself, AdapterMap):
+        if isinstance(itself, AdapterMap | LayerNorm):
             return itself
     if isinstance(part, str) and part.startswith("map."):
         return AffineMap.of(without_prefix(part, arrays))
@@ -56,6 +56,6 @@ def _map(part: Any, transforms: Sequence[Transform], arrays: Arrays) -> AffineMa
 def _check_complete(order: list[Any], transforms: Sequence[Transform], arrays: Arrays) -> None:
     """Refuse maps that are left out or stand there twice."""
     prefixes = {".".join(name.split(".")[:2]) for name in arrays if name.startswith("map.")}
-    learned = {number for number, transform in enumerate(transforms) if isinstance(transform, AdapterMap)}
-    if len(set(map(str, order))) != len(order) or set(map(str, order)) != prefixes | set(map(str, learned)):
+    themselves = {number for number, transform in enumerate(transforms) if not transform.affine}
+    if len(set(map(str, order))) != len(order) or set(map(str, order)) != prefixes | set(map(str, themselves)):
         raise DataError(f"the maps are {order!r}, which are not all that the file holds")

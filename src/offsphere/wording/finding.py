@@ -9,7 +9,7 @@ from typing import Any, Literal
 from offsphere.base.plain import plain
 from offsphere.wording.claims_in_words import WORDS
 
-Topic = Literal["scorer", "storing", "length", "expectation", "deployed", "training", "wrong"]
+Topic = Literal["scorer", "storing", "lists", "length", "expectation", "ceiling", "deployed", "training", "wrong"]
 Direction = Literal["up", "down", "none"]
 Certainty = Literal["sure", "unsure", "equal", "unknown"]
 

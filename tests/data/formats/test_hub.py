@@ -8,6 +8,7 @@ import pytest
 
 from offsphere.base.errors import DataError
 from offsphere.data import load_task
+from offsphere.data.formats.format import Source
 from offsphere.data.formats.hub import load_hub
 
 datasets = pytest.importorskip("datasets")
@@ -46,18 +47,18 @@ def test_configurations_of_one_repository(tmp_path, judged):
     write_rows(folder / "qrels/test.jsonl", [{"query-id": "q0", "corpus-id": "d1", "score": 1}])
     write_rows(folder / "qrels/train.jsonl", [{"query-id": "q1", "corpus-id": "d2", "score": 2}])
     (folder / "README.md").write_text(CONFIGS.format(judged=judged))
-    task = load_hub(str(folder))
+    task = load_hub(str(folder), Source(folder))
     assert list(task.query_ids) == ["q0"]
     assert task.document_texts[1] == "T text 1"
-    assert list(load_hub(str(folder), "train").query_ids) == ["q1"]
+    assert list(load_hub(str(folder), Source(folder, "train")).query_ids) == ["q1"]
     with pytest.raises(DataError, match="no split 'dev': there are test, train"):
-        load_hub(str(folder), "dev")
+        load_hub(str(folder), Source(folder, "dev"))
 
 
 def test_a_table_of_pairs(tmp_path):
     rows = [{"sentence1": "a", "sentence2": f"b{n}", "score": n / 3} for n in range(4)]
     write_rows(tmp_path / "pairs" / "test.jsonl", rows)
-    task = load_hub(str(tmp_path / "pairs"))
+    task = load_hub(str(tmp_path / "pairs"), Source(tmp_path / "pairs"))
     assert task.gold.tolist() == [0, 1 / 3, 2 / 3, 1]
     assert list(task.right_texts) == ["b0", "b1", "b2", "b3"]
 
@@ -65,7 +66,7 @@ def test_a_table_of_pairs(tmp_path):
 def test_other_columns_are_refused(tmp_path):
     write_rows(tmp_path / "other" / "test.jsonl", [{"text": "a"}])
     with pytest.raises(DataError, match="neither the configurations corpus and queries"):
-        load_hub(str(tmp_path / "other"))
+        load_hub(str(tmp_path / "other"), Source(tmp_path / "other"))
 
 
 def test_a_name_that_cannot_be_reached_says_so():
@@ -92,5 +93,5 @@ def test_columns_that_are_missing_or_of_another_kind_are_told(tmp_path, judged, 
     write_rows(folder / "qrels/train.jsonl", [judged])
     (folder / "README.md").write_text(CONFIGS.format(judged="qrels"))
     with pytest.raises(DataError, match=match) as caught:
-        load_hub(str(folder))
+        load_hub(str(folder), Source(folder))
     assert "\n" not in str(caught.value)

@@ -16,8 +16,9 @@ from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import PairVectors, RankingVectors
 from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.adapters.adapter_setup import AdapterSetup
-from offsphere.learning.adapters.adapter_trainer import AdapterTrainer, gather
+from offsphere.learning.adapters.adapter_trainer import AdapterTrainer
 from offsphere.learning.data.mined_negatives import MinedNegatives
+from offsphere.learning.data.pair_vectors import gather
 from offsphere.learning.data.task_sources import VectorSource
 from offsphere.learning.data.training_data import rows_apart
 from offsphere.learning.data.training_pairs import TrainingPairs

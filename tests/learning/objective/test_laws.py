@@ -49,6 +49,39 @@ def test_normalisation_leaves_no_radial_gradient(name):
     assert radial(d) > 1e-3  # the side that is not normalised
 
 
+def test_the_gradient_through_a_normalisation_is_turned_by_its_jacobian():
+    """``(I - u u^T) / |x|`` times the gradient on the direction u, written out."""
+    x, towards = random(6), random(6, seed=1)
+    given = x.clone().requires_grad_()
+    (Normalization("both").double()(given[None], "query")[0] @ towards).backward()
+    unit = x / x.norm()
+    jacobian = (torch.eye(6, dtype=torch.float64) - torch.outer(unit, unit)) / x.norm()
+    assert torch.allclose(given.grad, jacobian @ towards, rtol=1e-12)
+
+
+@pytest.mark.parametrize("length", [0.5, 1.0, 4.0])
+def test_normalising_documents_alone_divides_the_temperature_by_the_querys_length(length):
+    q, d = powered(random(7, 5), 1.0), random(7, 5, seed=1)
+    documents = Objective("document", temperature=0.4, scale="fixed").double()(Batch(length * q, d))
+    cosine = Objective("both", temperature=0.4 / length, scale="fixed").double()(Batch(length * q, d))
+    assert float(documents) == pytest.approx(float(cosine), rel=1e-12)
+
+
+def test_where_documents_alone_are_normalised_each_query_pulls_as_strongly_as_it_is_long():
+    """The gradient on document j, written out: ``alpha/m (I - v v^T)/|d| Sum_q (p_qj - [q = j]) |q| u_q``."""
+    lengths, alpha, m = torch.tensor([0.5, 1.0, 2.0, 4.0], dtype=torch.float64), 2.5, 4
+    directions = powered(random(m, 5), 1.0)
+    d = random(m, 5, seed=1).requires_grad_()
+    loss = Objective("document", temperature=1 / alpha, scale="fixed").double()
+    loss(Batch(lengths[:, None] * directions, d)).backward()
+    units = d.detach() / d.detach().norm(dim=1, keepdim=True)
+    chances = torch.softmax(alpha * lengths[:, None] * (directions @ units.T), dim=1)
+    for j in range(m):
+        pull = sum((chances[i, j] - float(i == j)) * lengths[i] * directions[i] for i in range(m))
+        jacobian = (torch.eye(5, dtype=torch.float64) - torch.outer(units[j], units[j])) / d[j].detach().norm()
+        assert torch.allclose(d.grad[j], alpha / m * jacobian @ pull, rtol=1e-10)
+
+
 def test_learned_exponents_start_at_one_half_with_a_rate_of_their_own_and_no_decay():
     objective = Objective("learn")
     assert objective.normalization.exponents.query == 0.5

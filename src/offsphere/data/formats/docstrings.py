@@ -18,6 +18,8 @@ from pathlib import Path
 from offsphere.base.errors import DataError
 from offsphere.data.formats.beir import write_beir
 from offsphere.data.formats.known_items import KnownItem, known_items
+from offsphere.data.items import texts_alone
+from offsphere.data.task import items_of
 
 DEFAULT_PACKAGES = ("stdlib", "numpy", "scipy")
 MADE = "each summary line of a docstring asks for its function or class"
@@ -42,10 +44,9 @@ def write_docstrings(folder: Path, packages: Sequence[str] = DEFAULT_PACKAGES) -
         splits[split_of(name.rpartition(":")[0])].append((name, name))
     if not all(splits.values()):
         raise DataError(f"{', '.join(packages)}: too few modules with docstrings for a train and a test split")
-    assert task.document_texts is not None
-    assert task.query_texts is not None
-    documents = ((name, "", text) for name, text in zip(task.document_ids, task.document_texts, strict=True))
-    write_beir(folder, documents, zip(task.query_ids, task.query_texts, strict=True), splits, made)
+    queries, texts = (texts_alone(side, "a BEIR folder") for side in items_of(task))
+    documents = ((name, "", text) for name, text in zip(task.document_ids, texts, strict=True))
+    write_beir(folder, documents, zip(task.query_ids, queries, strict=True), splits, made)
     return {split: len(pairs) for split, pairs in splits.items()}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from offsphere.data.labelled import LabelledItems
 from offsphere.data.task import Task
 
 
@@ -18,6 +19,7 @@ class Source(NamedTuple):
     ignore_missing: bool = False  # go on without judgments of unknown queries or documents
     vectors: Path | None = None  # a folder whose vectors name queries and documents, where the data does not
     documents: Sequence[str] | None = None  # ids of all documents, where neither names them
+    ignore_broken: bool = False  # go on without pictures that cannot be read
     settings: Mapping[str, str] = MappingProxyType({})  # how to read it, as it stands behind the name
 
 
@@ -28,4 +30,6 @@ class Format(NamedTuple):
     recognise: Callable[[Path], bool]  # whether a folder or file that is there is in this format
     load: Callable[[Source], Task]
     splits: Callable[[Path], Sequence[str]] = lambda _: ()  # the parts that a folder in this format has, by name
+    labelled: Callable[[Source], LabelledItems] | None = None  # the items with their classes, where there are classes
+    splits_a_file: bool = False  # whether one file may have several parts
     settings: Sequence[str] = ()  # what can be set behind the name of the data

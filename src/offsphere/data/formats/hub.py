@@ -13,9 +13,12 @@ import numpy as np
 from offsphere.base.errors import DataError, NoSuchSplitError, first_line
 from offsphere.base.reading.tables import number
 from offsphere.data.formats.beir import id_of, text_of
+from offsphere.data.formats.format import Source
+from offsphere.data.formats.picture_tables import labelled_of_tables, picture_column, task_of_tables
 from offsphere.data.formats.sts import COLUMNS
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgment
+from offsphere.data.labelled import LabelledItems
 from offsphere.data.pair_task import PairTask
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task
@@ -29,8 +32,28 @@ def is_hub_name(name: str) -> bool:
     return name.count("/") == 1 and not name.startswith((".", "/", "~"))
 
 
-def load_hub(name: str, split: str | None = None, *, ignore_missing: bool = False) -> Task:
-    """Read ``org/name``. Judgments are a configuration (qrels or default), or ``org/name-qrels`` as BEIR has them."""
+def load_hub(name: str, source: Source) -> Task:
+    """Read ``org/name``. Judgments are a configuration (qrels or default), or ``org/name-qrels`` as BEIR has them.
+
+    A table with a column of pictures becomes a task of its captions, or of its classes.
+    """
+    configurations = _configurations(name)
+    if {"corpus", "queries"} <= set(configurations):
+        return _load_beir(name, configurations, source.split, ignore_missing=source.ignore_missing)
+    tables = _splits(name, None)
+    if any(picture_column(table) for table in tables.values()):
+        return task_of_tables(name, tables, source)
+    return _load_sts(name, tables, source.split)
+
+
+def load_hub_labelled(name: str, source: Source) -> LabelledItems:
+    """Read the pictures of ``org/name`` and their classes."""
+    _configurations(name)
+    return labelled_of_tables(name, _splits(name, None), source)
+
+
+def _configurations(name: str) -> list[str]:
+    """The configurations of a data set; an error where there is none of that name."""
     try:
         from datasets import get_dataset_config_names
     except ImportError as error:
@@ -38,15 +61,12 @@ def load_hub(name: str, split: str | None = None, *, ignore_missing: bool = Fals
             f"{name!r} is no folder here; if it is a data set on the Hugging Face hub: pip install 'offsphere[hub]'"
         ) from error
     try:
-        configurations = get_dataset_config_names(name)
+        return list(get_dataset_config_names(name))
     except Exception as error:  # datasets raises a different kind for every way not to find something
         raise DataError(
             f"{name!r} is neither a folder here nor a data set that can be reached on the hub "
             f"({type(error).__name__}): check the name and the connection, or give a folder"
         ) from error
-    if {"corpus", "queries"} <= set(configurations):
-        return _load_beir(name, configurations, split, ignore_missing=ignore_missing)
-    return _load_sts(name, split)
 
 
 def _load_beir(name: str, configurations: list[str], split: str | None, *, ignore_missing: bool) -> RankingTask:
@@ -58,8 +78,7 @@ def _load_beir(name: str, configurations: list[str], split: str | None, *, ignor
     return RankingTask.build(name, queries, corpus, judgments, split=chosen, ignore_missing=ignore_missing)
 
 
-def _load_sts(name: str, split: str | None) -> PairTask:
-    tables = _splits(name, None)
+def _load_sts(name: str, tables: dict[str, Any], split: str | None) -> PairTask:
     chosen = _choose(name, list(tables), split)
     table = tables[chosen]
     missing = [column for column in COLUMNS if column not in table.column_names]

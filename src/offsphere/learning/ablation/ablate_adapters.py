@@ -26,9 +26,12 @@ from offsphere.learning.data.task_sources import VectorSource
 from offsphere.learning.data.training_data import divide
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
 from offsphere.scoring.adapter import Adapter
-from offsphere.scoring.scorer import Scorer
-from offsphere.scoring.similarity import COSINE
 from offsphere.statistics.metrics import parse_metric
+
+TWO_WIDTHS = (
+    "query and document vectors have two widths: 'cosine without an adapter' is cosine after the closed-form maps that "
+    "training starts from"
+)
 
 
 def ablate(
@@ -108,14 +111,17 @@ def ablate(
         train, also=known, judged=[test, *also], new_documents=new_documents, metric=metric, seed=seed
     )
     pairs = train[0].symmetric
-    chosen = variants or grid(recipe or Recipe(), budget or budget_of(), full=full, pairs=pairs)
+    two_widths = setup.baseline.map is not None
+    notes += [TWO_WIDTHS] if two_widths else []
+    shared = recipe or Recipe()
+    chosen = variants or grid(shared, budget or budget_of(), full=full, pairs=pairs, two_widths=two_widths)
     fit = fit_adapters(setup, evaluators)
     runs = all_runs(Memo(keep), setup.data.digest(), fit, chosen, range(seed, seed + seeds), progress)
     return assemble_ablation(
         chosen,
         runs,
         columns_of(setup.data, evaluators),
-        [evaluator.values([Scorer(COSINE)])[0] for evaluator in evaluators],
+        [evaluator.values([setup.baseline])[0] for evaluator in evaluators],
         metric=setup.data.metric,
         pairs=pairs,
         seed=seed,

@@ -27,6 +27,7 @@ from offsphere.learning.encoders.encoder_setup import EncoderSetup, pairs_for, s
 from offsphere.learning.encoders.fit import fit
 from offsphere.learning.encoders.judging import Judge
 from offsphere.learning.encoders.prepare import prepare
+from offsphere.learning.encoders.projection import drop_projection
 from offsphere.learning.encoders.trainable import forget, load_model, model_digest
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
 from offsphere.scoring.training_record import Run
@@ -125,6 +126,7 @@ def fit_encoders(model: str, data: TrainingData[TextSource], judges: Sequence[Ju
     def fit_one(recipe: ContrastiveOptions, seed: int) -> VariantFit:
         setup = EncoderSetup.of(model, data, cast("EncoderRecipe", recipe), seed).with_negatives()
         trained = fit(setup.model, setup.recipe, setup.pairs, setup.judge, seed, probe=probe)
+        drop_projection(setup.model)
         exponents = trained.loss.objective.normalization.exponents
         return VariantFit(
             trained.run.best,

@@ -68,6 +68,7 @@ class PaperFinding(NamedTuple):
     paper: str
     verdict: str  # holds, does not hold, not decided, or not judged where runs were too short
     evidence: str
+    quantity: str = ""  # of the probe that it is about; without one, the metric
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -6,13 +6,47 @@ from collections.abc import Mapping, Sequence
 
 from offsphere.base.arrays import Array
 from offsphere.learning.ablation.ablation import Ablation
-from offsphere.learning.ablation.claims import findings_of
+from offsphere.learning.ablation.claim_verdicts import findings_of
+from offsphere.learning.ablation.claims import BEFORE, LeastRun, RunSize
+from offsphere.learning.ablation.probe_ends import difference_over_seeds
 from offsphere.learning.ablation.variant_runs import VariantRun
 from offsphere.learning.ablation.variant_values import Column, VariantValues
 from offsphere.learning.ablation.variants import Variant
 from offsphere.statistics.difference import Difference
+from offsphere.statistics.values import mean_or_nan
 
-FEW_STEPS = 100  # below which no claim should be judged
+
+class RunEvidence:
+    """What the runs of an ablation say to the claims of the papers."""
+
+    def __init__(
+        self, variants: Sequence[Variant], runs: Sequence[VariantRun], values: VariantValues, pairs: int
+    ) -> None:
+        self.numbers = {variant.name: number for number, variant in enumerate(variants)}
+        self.variants, self.runs, self.values, self.pairs = variants, runs, values, pairs
+
+    def difference(self, variant: str, baseline: str, task: int) -> Difference:
+        """One variant less another by the metric, on the task of a number."""
+        return self.values.difference(self.numbers[variant], self.numbers[baseline], task)
+
+    def probed(self, variant: str, baseline: str, quantity: str) -> Difference | None:
+        """One variant's probe at the end less another's, or less its own at the start; nothing where not measured."""
+        ends = self.runs[self.numbers[variant]].ends
+        before = baseline == BEFORE
+        compared = ends.at_start(quantity) if before else self.runs[self.numbers[baseline]].ends.at_end(quantity)
+        if not len(compared) or not len(ends.at_end(quantity)):
+            return None
+        return difference_over_seeds(ends.at_end(quantity), compared)
+
+    def probe_value(self, variant: str, quantity: str) -> float:
+        """A quantity of a variant's probe at the end, seeds averaged; no number where it was not measured."""
+        return mean_or_nan(self.runs[self.numbers[variant]].ends.at_end(quantity))
+
+    def size(self, variant: str, baseline: str) -> RunSize:
+        """How large the runs of two variants are: steps of the longer one."""
+        runs = [self.runs[self.numbers[name]] for name in (variant, baseline)]
+        batch = min(self.variants[self.numbers[variant]].recipe.batch, self.pairs)
+        return RunSize(_most_steps(runs), len(runs[0].held_out), self.pairs, batch)
 
 
 def assemble_ablation(
@@ -46,9 +80,7 @@ def assemble_ablation(
     names = [variant.name for variant in variants]
     seeds = len(runs[0].held_out)
 
-    def difference(variant: str, baseline: str, column: int) -> Difference:
-        return values.difference(names.index(variant), names.index(baseline), column)
-
+    evidence = RunEvidence(variants, runs, values, counts["pairs"])
     too_short = _why_too_short(runs)
     titles = [str(column.task["name"]) for column in columns]
     return Ablation(
@@ -58,7 +90,7 @@ def assemble_ablation(
         untouched=[column.value(column.select(cosine[column.number])) for column in columns],
         seeds=seeds,
         trials=max(len(variant.budget) for variant in variants),
-        findings=findings_of(names, titles, difference, pairs=pairs, too_short=too_short),
+        findings=findings_of(names, titles, evidence, pairs=pairs),
         counts=counts,
         dynamics=[
             {"variant": variant.name, **row}
@@ -82,9 +114,14 @@ def _notes_of_runs(variants: Sequence[Variant], runs: Sequence[VariantRun]) -> l
 
 def _why_too_short(runs: Sequence[VariantRun]) -> str:
     """Say that there are too few steps to judge a claim by; empty where there are enough."""
-    steps = max((run.dynamics[-1]["step"] for run in runs if run.dynamics), default=0.0)
+    steps = _most_steps(runs)
     few = f"no variant was trained for more than {steps:.0f} steps: too few to judge claims by"
-    return few if steps < FEW_STEPS else ""
+    return few if steps < LeastRun().steps else ""
+
+
+def _most_steps(runs: Sequence[VariantRun]) -> float:
+    """How many steps the longest of some runs took."""
+    return max((run.dynamics[-1]["step"] for run in runs if run.dynamics), default=0.0)
 
 
 def _notes_of_size(too_short: str, seeds: int) -> list[str]:

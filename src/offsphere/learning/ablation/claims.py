@@ -1,34 +1,70 @@
-"""Claims of the papers, tested by an ablation. Each is a difference of two variants with a corrected p."""
+"""Claims of the papers: each knows its paper, its quantity, its direction, and the least run it may be judged by."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
-
-import numpy as np
-
-from offsphere.comparison.row import ALPHA
-from offsphere.learning.ablation.ablation import PaperFinding
-from offsphere.statistics.difference import Difference
-from offsphere.statistics.significance import holm
 
 FENG = "Feng & Watanabe 2026, arXiv:2602.09229"
 LEE = "Lee et al. 2025, arXiv:2506.09781"
+XIAO = "Xiao et al. 2023, arXiv:2212.09170"
 TWO_SITES = "the grid of two sites, input and output"
 OURS = "our own question"
-NOT_JUDGED = "not judged"  # by runs that are too short to
 
-ClaimKind = Literal["above", "not above", "other"]
+BEFORE = "before training"  # as a baseline: the same variant, at its first step
+FAVOURS_DOCUMENT = (4.0, 9.0)  # ratio of query variations, document-trained over dot-trained (Feng & Watanabe 2026)
+FAVOURS_QUERY = (0.5, 2.0)
+RATIO = "the ratio of query variations, document-trained over dot-trained, tells which side to normalise"
+NEITHER = "where 4 to 9 favours the document and 0.5 to 2 the query"
+
+ClaimKind = Literal["above", "not above", "below", "other"]
+
+
+class RunSize(NamedTuple):
+    """How large the runs of two variants are that a claim compares."""
+
+    steps: float
+    seeds: int
+    pairs: int
+    batch: int
+
+
+class LeastRun(NamedTuple):
+    """The least run by which a claim may be judged, and the largest batch of which it is made."""
+
+    steps: int = 100
+    seeds: int = 1
+    pairs: int = 100
+    largest_batch: int | None = None
+
+    def why_not(self, size: RunSize) -> str:
+        """Say in what a run is too small for the claim, or of another kind; empty where it is neither."""
+        for number, least, what in (
+            (size.steps, self.steps, "steps: too few to judge claims by"),
+            (size.pairs, self.pairs, "pairs to learn from"),
+            (size.seeds, self.seeds, "seeds" if size.seeds != 1 else "seed"),
+        ):
+            if number < least:
+                return f"{number:,.0f} {what}, it takes {least:,}"
+        if self.largest_batch is not None and size.batch > self.largest_batch:
+            return f"it is made of batches of {self.largest_batch} or fewer, not of {size.batch:,}"
+        return ""
+
+
+OF_PROBES = LeastRun(seeds=3)  # a difference of probes is tested over seeds, which takes some
+SMALL_BATCHES = 64  # up to which VRNS is said to help
 
 
 class Claim(NamedTuple):
-    """What a difference of two variants should be on a task: above zero, not above it, or other than it."""
+    """What a difference of two variants should be: above zero, not above it, below it, or other than it."""
 
     text: str
     paper: str
     variant: str
     baseline: str
     kind: ClaimKind = "above"
+    quantity: str = ""  # a column of the dynamics; without one the metric by which variants are judged
+    least: LeastRun = LeastRun()
     beyond: bool = False  # on new documents and out of the domain
     pairs: bool | None = None  # of pair tasks only, of rankings only, or of both
 
@@ -50,52 +86,41 @@ CLAIMS: Sequence[Claim] = (
     Claim("on symmetric tasks normalising one side only is below cosine", FENG, "cosine", "query", pairs=True),
     Claim("on symmetric tasks the dot product is not above cosine", FENG, "dot", "cosine", "not above", pairs=True),
     Claim("where the output keeps its length, that of the input matters", TWO_SITES, "dot, input both", "dot", "other"),
-    Claim("VRNS helps (it is meant for small batches)", LEE, "cosine, vrns", "cosine"),
+    Claim(
+        "VRNS lowers the variance of negatives",
+        LEE,
+        "cosine, vrns",
+        "cosine",
+        "below",
+        "negative_variance",
+        OF_PROBES,
+    ),
+    Claim("VRNS does not part the positives", LEE, "cosine, vrns", "cosine", "not above", "alignment", OF_PROBES),
+    Claim(
+        "VRNS helps at small batches",
+        LEE,
+        "cosine, vrns",
+        "cosine",
+        least=LeastRun(largest_batch=SMALL_BATCHES),
+    ),
+    Claim("contrast lowers the anisotropy of tokens", XIAO, "cosine", BEFORE, "below", "token_anisotropy", OF_PROBES),
+    Claim(
+        "contrast makes the tokens of a text alike", XIAO, "cosine", BEFORE, "above", "token_intra_adjusted", OF_PROBES
+    ),
+    Claim("contrast shortens the vectors of tokens", XIAO, "cosine", BEFORE, "below", "token_length", OF_PROBES),
     Claim("a map for each side is above one for both", OURS, "cosine", "cosine, tied"),
     Claim("a learned length on top of cosine is above cosine", OURS, "cosine, head", "cosine"),
 )
 
 
-def findings_of(
-    names: Sequence[str],
-    tasks: Sequence[str],
-    difference: Callable[[str, str, int], Difference],
-    *,
-    pairs: bool,
-    too_short: str = "",
-) -> list[PaperFinding]:
-    """What each claim that can be tested here comes to.
+def claim_of_ratio(ratio: float) -> Claim | None:
+    """What the ratio of query variations, document-trained over dot-trained, says of the ranking; maybe nothing.
 
-    Args:
-        names: The variants there are.
-        tasks: The tasks they are judged by.
-        difference: Gives the difference of two variants, by name, on the task of a number.
-        pairs: Whether the tasks are pairs, of which other claims are made than of rankings.
-        too_short: Why these runs can judge no claim; empty where they can.
-
-    Returns:
-        A finding for each claim and task, each p corrected for all of them.
+    From 4 to 9 it favours normalising the document, from 0.5 to 2 the query (Feng & Watanabe 2026).
     """
-    tested = [
-        (claim, task, difference(claim.variant, claim.baseline, task))
-        for claim in CLAIMS
-        if claim.variant in names and claim.baseline in names and claim.pairs in (None, pairs)
-        for task in (range(1, len(tasks)) if claim.beyond else [0])
-    ]
-    corrected = holm(np.array([result.p for _, _, result in tested]))
-    findings = []
-    for (claim, task, result), p in zip(tested, corrected.tolist(), strict=True):
-        shown = f"{result.difference:+.4f} [{result.low:+.4f}, {result.high:+.4f}], p = {p:.2g}"
-        evidence = f"{claim.variant} less {claim.baseline} on {tasks[task]}: {shown}"
-        answer = NOT_JUDGED if too_short else verdict(claim.kind, result.difference, p)
-        reason = f" ({too_short})" if too_short else ""
-        findings.append(PaperFinding(claim.text, claim.paper, answer, evidence + reason))
-    return findings
-
-
-def verdict(kind: ClaimKind, difference: float, p: float) -> str:
-    """Whether a claim holds, does not hold, or, where the difference may be luck, is not decided."""
-    if not p < ALPHA:
-        return "not decided"
-    right = {"above": difference > 0, "not above": difference < 0, "other": True}[kind]
-    return "holds" if right else "does not hold"
+    text = f"{RATIO}: {ratio:.2g} here"
+    if FAVOURS_DOCUMENT[0] <= ratio <= FAVOURS_DOCUMENT[1]:
+        return Claim(text, FENG, "document", "query", pairs=False)
+    if FAVOURS_QUERY[0] <= ratio <= FAVOURS_QUERY[1]:
+        return Claim(text, FENG, "query", "document", pairs=False)
+    return None

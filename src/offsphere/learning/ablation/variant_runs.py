@@ -16,6 +16,7 @@ from offsphere.base.cache import Memo
 from offsphere.base.digests import digest_of
 from offsphere.base.progress import Progress
 from offsphere.base.version import code_version
+from offsphere.learning.ablation.probe_ends import ProbeEnds
 from offsphere.learning.ablation.variants import Variant
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
 from offsphere.scoring.training_record import DynamicsRow
@@ -30,7 +31,8 @@ class VariantRun:
     measured: Sequence[Array]  # one a task: (seeds, units, ...)
     exponents: Array  # (seeds, 2)
     seconds: float
-    dynamics: Sequence[DynamicsRow]
+    dynamics: Sequence[DynamicsRow]  # of the first seed
+    ends: ProbeEnds  # of every seed
     notes: Sequence[str]  # what went wrong, or is to be minded
 
 
@@ -93,12 +95,13 @@ def train_variant(fit: FitOne, variant: Variant, seeds: Sequence[int], show: Cal
         show(number + 1)
     temperature, rate = variant.budget[best]
     measured = [kept[0].measured()]
-    exponents, held_out = [kept[0].exponents], [kept[0].held_out]
+    exponents, held_out, dynamics = [kept[0].exponents], [kept[0].held_out], [kept[0].dynamics]
     for number, seed in enumerate(seeds[1:]):
         again = fit(replace(variant.recipe, temperature=temperature, rate=rate), seed)
         measured.append(again.measured())
         exponents.append(again.exponents)
         held_out.append(again.held_out)
+        dynamics.append(again.dynamics)
         notes += again.notes
         show(len(variant.budget) + number + 1)
     return VariantRun(
@@ -108,6 +111,7 @@ def train_variant(fit: FitOne, variant: Variant, seeds: Sequence[int], show: Cal
         exponents=np.array(exponents),
         seconds=time.monotonic() - started,
         dynamics=[dict(row) for row in kept[0].dynamics],
+        ends=ProbeEnds.of(dynamics),
         notes=list(dict.fromkeys(notes)),
     )
 
@@ -128,6 +132,8 @@ def _arrays_of_run(run: VariantRun) -> dict[str, NDArray[Any]]:
         "seconds": np.array([run.seconds]),
         "columns": np.array(columns, dtype=str),
         "notes": np.array(run.notes, dtype=str),
+        "end-columns": np.array(run.ends.columns, dtype=str),
+        "ends": run.ends.values,
         "dynamics": np.array([[row[name] for name in columns] for row in rows], np.float64),
         **{f"measured-{number}": part for number, part in enumerate(run.measured)},
     }
@@ -145,5 +151,6 @@ def _run_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> VariantRun:
         exponents=numbers["exponents"],
         seconds=float(numbers["seconds"][0]),
         dynamics=rows,
+        ends=ProbeEnds(arrays["end-columns"].tolist(), numbers["ends"]),
         notes=arrays["notes"].tolist(),
     )

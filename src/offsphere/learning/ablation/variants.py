@@ -73,14 +73,18 @@ def check_trials(trials: Sequence[Trial]) -> None:
             raise ParameterError(f"rate = {rate} is not positive")
 
 
-def grid(base: Recipe, budget: Sequence[Trial], *, full: bool = False, pairs: bool = False) -> list[Variant]:
+def grid(
+    base: Recipe, budget: Sequence[Trial], *, full: bool = False, pairs: bool = False, two_widths: bool = False
+) -> list[Variant]:
     """The grid: every output with every input, and every output with sides tied, with VRNS and with a magnitude head.
 
     ``full`` crosses all five switches. The first is the baseline: cosine, raw input, a map for each side (for pairs one
-    for both, unless the recipe says otherwise), nothing added. Variants that must train alike are one.
+    for both, unless the recipe says otherwise), nothing added. Variants that must train alike are one. Sides of two
+    widths cannot be tied: there the query side alone is mapped instead.
     """
     base = base.resolved(pairs=pairs)
-    switched = "untied" if base.sides == "tied" else "tied"
+    other = "query" if two_widths else "tied"
+    switched = "untied" if base.sides == other else other
     variants = [_variant(base, budget, output, entering) for output in OUTPUTS for entering in INPUTS]
     if full:
         for sides, vrns, head in product((base.sides, switched), (0.0, VRNS_WEIGHT), (None, "multiplied")):

@@ -1,4 +1,4 @@
-"""An adapter while it is trained: a module that starts at the identity, and turns into an ``Adapter``."""
+"""An adapter while it is trained: a module that starts at the identity or at given maps, and becomes an ``Adapter``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from offsphere.base.arrays import Array
 from offsphere.learning.adapters.adapter_recipe import Recipe
+from offsphere.learning.adapters.start_maps import StartMaps
 from offsphere.learning.objective.normalization import Normalization
 from offsphere.learning.objective.objective import Objective
 from offsphere.scoring.adapter import Adapter
@@ -23,30 +25,38 @@ DIGITS = 4  # of learned exponents: what is printed is what is used
 
 
 class SideModule(nn.Module):
-    """``x -> start x + x change``: the change starts at zero, and weight decay pulls back to the original.
+    """``x -> x start + x change``: the change starts at zero, and weight decay pulls back to the start.
 
-    With a rank the change is a product of two thin matrices. A magnitude head gives each vector a length of its own.
+    The start is a share of the identity, or a matrix between two widths. With a rank the change is a product of two
+    thin matrices. A magnitude head gives each vector a length of its own.
     """
 
+    start: Tensor | None  # (dimension, width); nothing where it is the identity
     thin: Tensor | None
     weights: Tensor | None
 
-    def __init__(self, dimension: int, recipe: Recipe, generator: torch.Generator) -> None:
+    def __init__(self, dimension: int, recipe: Recipe, generator: torch.Generator, start: Array | None = None) -> None:
         super().__init__()
-        self.start = 1 / recipe.cut
-        rows = dimension
+        self.share = 1 / recipe.cut
+        given = torch.tensor(start * self.share, dtype=torch.float32) if start is not None else None
+        self.register_buffer("start", given)
+        rows, width = dimension, dimension if start is None else start.shape[1]
         if recipe.rank is not None:
             rows = min(recipe.rank, dimension)
             thin = torch.randn(dimension, rows, generator=generator) / dimension**0.5
         self.register_parameter("thin", nn.Parameter(thin) if recipe.rank is not None else None)
-        self.change = nn.Parameter(torch.zeros(rows, dimension))
+        self.change = nn.Parameter(torch.zeros(rows, width))
         head = nn.Parameter(torch.zeros(dimension + 2)) if recipe.magnitude is not None else None
         self.register_parameter("weights", head)  # of the direction, the log length, and one
 
     def forward(self, vectors: Tensor) -> Tensor:
         """Map vectors of this side."""
+        if self.start is not None and self.thin is None:  # one multiplication, as without a start
+            return vectors @ (self.start + self.change)
         inner = vectors if self.thin is None else vectors @ self.thin
-        return torch.addmm(vectors, inner, self.change, beta=self.start)
+        if self.start is not None:
+            return torch.addmm(vectors @ self.start, inner, self.change)
+        return torch.addmm(vectors, inner, self.change, beta=self.share)
 
     def head(self, given: Tensor) -> Tensor | None:
         """What the magnitude head gives for vectors as they came in; nothing where there is no head."""
@@ -57,24 +67,28 @@ class SideModule(nn.Module):
         return values
 
     def matrix(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """The map as one matrix, (dimension, dimension)."""
+        """The map as one matrix, (dimension, width)."""
         change = self.change.detach().double().cpu()
         if self.thin is not None:
             change = self.thin.detach().double().cpu() @ change
-        return np.asarray((change + self.start * torch.eye(len(change), dtype=torch.float64)).numpy())
+        start = self.share * torch.eye(len(change)) if self.start is None else self.start.cpu()
+        return np.asarray((change + start.double()).numpy())
 
 
 class AdapterModule(nn.Module):
     """The maps of both sides and the normalisation of what enters them."""
 
-    def __init__(self, dimension: int, recipe: Recipe, seed: int = 0) -> None:
+    def __init__(self, widths: tuple[int, int], recipe: Recipe, seed: int = 0, start: StartMaps | None = None) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
         recipe = recipe.resolved()
         self.recipe = recipe
         self.input = Normalization(recipe.normalize_input)
         names = {"tied": ["both"], "untied": ["query", "document"]}.get(recipe.sides, [recipe.sides])
-        self.maps = nn.ModuleDict({name: SideModule(dimension, recipe, generator) for name in names})
+        given = start or StartMaps()
+        begins = {"both": (widths[0], None), "query": (widths[0], given.query), "document": (widths[1], given.document)}
+        modules = {name: SideModule(begins[name][0], recipe, generator, begins[name][1]) for name in names}
+        self.maps = nn.ModuleDict(modules)
 
     def side(self, side: Side) -> SideModule | None:
         """The map of a side; nothing where the side has none."""

@@ -49,7 +49,9 @@ class Recipe(ContrastiveOptions):
         dynamics_every: Steps between two measurements of the probe; 0 for none.
         sides: A map for each side (untied), one for both (tied), one for a single side (query, document), or auto: tied
             for pairs, else untied.
-        rank: The rank of what is added to the identity; full without.
+        rank: The rank of what is added to the start; full without.
+        width: How many numbers both sides have after the map; the narrower one where they come in two widths, else as
+            many as before.
         magnitude: A learned length on top of the direction: multiplied or added.
 
     Raises:
@@ -67,10 +69,11 @@ class Recipe(ContrastiveOptions):
         offsphere.base.errors.ParameterError: batch = 1: give at least 2
     """
 
-    AT_LEAST: ClassVar[Mapping[str, int]] = MappingProxyType({**ContrastiveOptions.AT_LEAST, "rank": 1})
+    AT_LEAST: ClassVar[Mapping[str, int]] = MappingProxyType({**ContrastiveOptions.AT_LEAST, "rank": 1, "width": 1})
 
     sides: str = "auto"  # a map for each side (untied), one for both (tied), or for one side only; auto: see resolved
-    rank: int | None = None  # of what is added to the identity; full without
+    rank: int | None = None  # of what is added to the start; full without
+    width: int | None = None  # that both sides are mapped to; the narrower one of the two without
     magnitude: Combine | None = None  # a learned length on top of the direction: multiplied or added
 
     def __post_init__(self) -> None:
@@ -98,6 +101,8 @@ class Recipe(ContrastiveOptions):
         parts = [self.sides]
         if self.rank is not None:
             parts.append(f"rank {self.rank}")
+        if self.width is not None:
+            parts.append(f"width {self.width}")
         if self.normalize_input != "none":
             parts.append(f"input {write_normalize(self.normalize_input)}")
         if self.magnitude is not None:  # the similarity says dot then, so this says what it was before

@@ -14,11 +14,15 @@ from offsphere.comparison.compare_scorers import metric_for
 from offsphere.data.evaluator import Evaluator, value_of
 from offsphere.data.task import EmbeddedTask
 from offsphere.learning.adapters.adapter_recipe import Recipe
+from offsphere.learning.adapters.start_maps import StartMaps
+from offsphere.learning.data.pair_vectors import widths_of
 from offsphere.learning.data.task_sources import VectorSource
 from offsphere.learning.data.training_data import TrainingData
 from offsphere.learning.data.training_pairs import VectorPairs
 from offsphere.learning.part_progress import part_progress
 from offsphere.scoring.adapter import Adapter
+from offsphere.scoring.scorer import Scorer
+from offsphere.scoring.similarity import COSINE
 from offsphere.scoring.training_record import Training
 
 if TYPE_CHECKING:
@@ -80,6 +84,13 @@ class AdapterSetup:
         """Whether both sides play one role, as those of pairs do."""
         return self.data.held_out.task.symmetric
 
+    @property
+    def baseline(self) -> Scorer:
+        """What adapters are held against: cosine, or the closed-form start where the sides have two widths."""
+        if len(set(widths_of(self.pairs))) == 1:
+            return Scorer(COSINE)
+        return StartMaps.of(self.pairs, Recipe(sides="untied")).adapter().scorer
+
     def evaluate(self, adapter: Adapter) -> float:
         """The held-out value of an adapter."""
         return value_of(self.evaluator, self.evaluator.values([adapter.scorer])[0])
@@ -91,11 +102,12 @@ class AdapterSetup:
         if not len(seeds):
             raise ParameterError("seeds = 0: give at least one")
         recipe = recipe.resolved(pairs=self.symmetric)
+        start = StartMaps.of(self.pairs, recipe)
         fits = []
         for number, seed in enumerate(seeds):
             label = f"seed {number + 1} of {len(seeds)}, " if len(seeds) > 1 else ""
             show = part_progress(progress, number, len(seeds), label)
-            fits.append(AdapterTrainer(recipe, self.pairs, self.evaluate, self.probe, seed, show).run())
+            fits.append(AdapterTrainer(recipe, self.pairs, self.evaluate, self.probe, seed, show, start).run())
         best = int(np.argmax(np.nan_to_num([fit.run.best for fit in fits], nan=-np.inf)))
         return replace(fits[best].adapter, record=self._record(recipe, fits, best))
 

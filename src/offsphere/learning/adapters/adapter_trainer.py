@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from offsphere.base.arrays import Index, Rows
+from offsphere.base.arrays import Index
 from offsphere.base.progress import Progress
 from offsphere.learning.adapters.adapter_module import AdapterModule
 from offsphere.learning.adapters.adapter_recipe import BETAS, Recipe
+from offsphere.learning.adapters.start_maps import StartMaps
 from offsphere.learning.adapters.vector_probe import VectorProbe
 from offsphere.learning.data.mined_negatives import MinedNegatives
+from offsphere.learning.data.pair_vectors import gather, widths_of
 from offsphere.learning.data.training_pairs import VectorPairs
 from offsphere.learning.objective.batch import Batch, FalseNegatives
 from offsphere.learning.objective.objective import objective_of
@@ -26,6 +28,7 @@ from offsphere.scoring.training_record import DynamicsRow, Run
 Evaluate = Callable[[Adapter], float]
 
 EPOCHS, LEAST_STEPS = 10, 500  # without a number of epochs
+IDENTITY = StartMaps()
 EVALUATE_EVERY = 25  # steps at least; else once an epoch
 
 
@@ -50,12 +53,13 @@ class AdapterTrainer:
         probe: VectorProbe,
         seed: int,
         progress: Progress | None = None,
+        start: StartMaps = IDENTITY,
     ) -> None:
         self.recipe, self.pairs, self.evaluate, self.probe = recipe, pairs, evaluate, probe
         self.seed, self.progress = seed, progress
         self.size = min(recipe.batch, len(pairs))
         self.order, self.drawing = (np.random.default_rng([seed, stream]) for stream in (0, 1))
-        self.module = AdapterModule(pairs.sources[0].queries.shape[1], recipe, seed)
+        self.module = AdapterModule(widths_of(pairs), recipe, seed, start)
         self.objective = objective_of(recipe, pairs.distinct, combine=recipe.magnitude or "multiplied")
         groups = [*self.module.parameter_groups(), *self.objective.parameter_groups(recipe.own_rate)]
         self.optimizer = torch.optim.AdamW(groups, betas=BETAS, fused=True)
@@ -191,18 +195,3 @@ class AdapterTrainer:
             f"the loss is not a finite number at step {step}; kept is the state of step {self.best[1]}: lower the rate "
             f"({self.recipe.rate:g}), or raise the temperature (the scale is {scale:.3g})"
         )
-
-
-def gather(pairs: VectorPairs, chosen: Index) -> tuple[Rows, Rows]:
-    """The vectors of both sides of some pairs."""
-    sides = []
-    for rows, name in ((pairs.queries, "queries"), (pairs.documents, "documents")):
-        if len(pairs.sources) == 1:
-            sides.append(np.asarray(getattr(pairs.sources[0], name)[rows[chosen]], np.float32))
-            continue
-        vectors = np.empty((len(chosen), pairs.sources[0].queries.shape[1]), np.float32)
-        for number, source in enumerate(pairs.sources):
-            here = pairs.source[chosen] == number
-            vectors[here] = getattr(source, name)[rows[chosen[here]]]
-        sides.append(vectors)
-    return sides[0], sides[1]

@@ -192,7 +192,8 @@ def learn(
         setup.adapt(recipe, range(seed, seed + seeds), part_progress(progress, number, len(recipes)))
         for number, recipe in enumerate(recipes)
     ]
-    table = compare(*test, [Scorer(DOT), *(adapter.scorer for adapter in adapters)], metric=metric, seed=seed)
+    before = Scorer(DOT) if setup.baseline.map is None else setup.baseline  # two widths have no dot product
+    table = compare(*test, [before, *(adapter.scorer for adapter in adapters)], metric=metric, seed=seed)
     table = replace(table, notes=[note for note in table.notes if note != NAMED_BEFORE])
     splits: list[NoveltyGain] = []
     if test[0].relevant_to_any() is not None:
@@ -209,7 +210,7 @@ def _novelty_gain(row: Row, baseline: Row, seen: Flags) -> NoveltyGain | None:
 
     ``seen`` flags the queries that have a relevant document which was learned from.
     """
-    if row.values is None or baseline.values is None or not row.scorer.transforms:
+    if row is baseline or row.values is None or baseline.values is None or not row.scorer.transforms:
         return None
     before, after = baseline.values, row.values
     gained = after - before

@@ -111,14 +111,13 @@ class VectorSource:
         return self._positives.without_direction
 
     def check(self, others: Sequence[VectorSource]) -> None:
-        """Refuse vectors that are not those of the task, and others of another dimension."""
+        """Refuse vectors that are not those of the task, and others of other dimensions."""
         self.task.check(self.vectors)
-        dimension = self.vectors.dimension
         for source in others:
-            if source.vectors.dimension != dimension:
+            if source.vectors.widths != self.vectors.widths:
                 raise DataError(
-                    f"the vectors of {source.task.name} have {source.vectors.dimension} dimensions, those of "
-                    f"{self.task.name} {dimension}: use one model for all"
+                    f"the vectors of {source.task.name} have {_written(source.vectors.widths)} dimensions, those of "
+                    f"{self.task.name} {_written(self.vectors.widths)}: use one model for all"
                 )
 
     def only(self, rows: Index) -> VectorSource:
@@ -209,6 +208,11 @@ class TextSource:
     def contents(self) -> list[bytes]:
         """All that the task is, its texts included."""
         return [self.task.digest().encode()]
+
+
+def _written(widths: tuple[int, int]) -> str:
+    """The width of both sides, or the two of them."""
+    return f"{widths[0]}" if widths[0] == widths[1] else f"{widths[0]} and {widths[1]}"
 
 
 def _number(texts: Sequence[Item], known: dict[Item, int]) -> Index:

@@ -1,4 +1,4 @@
-"""Learning dynamics of an encoder: a probe of texts, measured every few steps, by a callback of the trainer."""
+"""Learning dynamics of an encoder: a probe of items, measured every few steps, by a callback of the trainer."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from transformers import TrainerCallback
 from offsphere.base.errors import OffsphereError
 from offsphere.base.files import write_whole
 from offsphere.base.short_repr import short_repr
+from offsphere.data.items import Item, kinds_of, size_of, texts_alone
 from offsphere.data.task import Task
 from offsphere.encode.sentence import SentenceEncoder
 from offsphere.encode.stages import output_stages
@@ -31,7 +32,7 @@ BATCH = 32  # texts that are encoded at a time
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextProbe:
-    """Texts whose vectors are measured while a model learns: positive pairs, and documents that nobody wants.
+    """Items whose vectors are measured while a model learns: positive pairs, and documents that nobody wants.
 
     Args:
         queries: The queries of the pairs, none twice.
@@ -48,9 +49,9 @@ class TextProbe:
         ([('blue dog', 'a dog'), ('red cat', 'a cat')], 0)
     """
 
-    queries: Sequence[str]
-    documents: Sequence[str]
-    others: Sequence[str]
+    queries: Sequence[Item]
+    documents: Sequence[Item]
+    others: Sequence[Item]
 
     __repr__ = short_repr
 
@@ -88,10 +89,12 @@ class TextProbe:
         queries, documents = raw_vectors(model, self.queries, "query"), raw_vectors(model, self.documents, "document")
         others = raw_vectors(model, self.others, "document") if self.others else documents[:0]
         row: DynamicsRow = {**probe_geometry(queries, documents, others, loss.current), "layer": None}
+        if "image" in kinds_of(self.documents):  # whose layers have no tokens to be told apart
+            return [row]
         training = model.training
         try:
             encoder = SentenceEncoder("model", "model", keep_normalize=True, model=model)
-            summaries = layer_summaries(encoder, list(self.documents), "document")
+            summaries = layer_summaries(encoder, texts_alone(self.documents, "a probe of layers"), "document")
         except OffsphereError:  # a static model has no layers
             return [row]
         finally:
@@ -187,18 +190,19 @@ class Dynamics(TrainerCallback):
 
 
 @torch.no_grad()
-def raw_vectors(model: Any, texts: Sequence[str], side: str) -> Tensor:
-    """The vectors of texts before the last stages take length away, without dropout."""
+def raw_vectors(model: Any, items: Sequence[Item], side: str) -> Tensor:
+    """The vectors of items before the last stages take length away, without dropout."""
     training = model.training
     model.eval()
     stages = [stage for _, stage in output_stages(model)]
     for stage in stages:
         stage.train()  # where it is joined to a loss it lets vectors pass then
     prompt = SentenceEncoder.prompt_of(model, side)
-    order = sorted(range(len(texts)), key=lambda row: -len(texts[row]))
+    order = sorted(range(len(items)), key=lambda row: -size_of(items[row]))
     parts = []
     for start in range(0, len(order), BATCH):
-        chosen = [texts[row] for row in order[start : start + BATCH]]
+        batch = [items[row] for row in order[start : start + BATCH]]
+        chosen = [item if isinstance(item, str) else item.picture() for item in batch]
         features = model.preprocess(chosen, prompt=prompt or None, task=side)
         parts.append(model(batch_to_device(features, model.device), task=side)["sentence_embedding"].float().cpu())
     model.train(training)

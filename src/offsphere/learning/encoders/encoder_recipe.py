@@ -12,6 +12,7 @@ from offsphere.learning.objective.contrastive_options import ContrastiveOptions
 from offsphere.learning.objective.losses import loss_of
 
 VIEWS = ("pairs", "same", "augmented", "crops")
+AUGMENTS = ("none", "crops", "augmented")
 SCHEDULES = ("cosine", "linear", "constant")
 PRECISIONS = ("fp32", "bf16")
 POOLINGS = (None, "mean", "cls", "max")
@@ -33,7 +34,10 @@ class EncoderRecipe(ContrastiveOptions):
         patience: Evaluations without a better held-out value before it stops.
         dynamics_every: Steps between two measurements of the probe; 0 for none.
         steps: How many steps there are, instead of epochs.
-        views: What is learned from: pairs of the data, or two views of one text (same, augmented, crops).
+        views: What is learned from: pairs of the data, or two views of one item (same, augmented, crops).
+        augment: What is done with images of pairs while they are learned from: none, crops or augmented.
+        projection: The width of a head that is trained on top and dropped afterwards; 0 for none.
+        frozen: The tower that does not learn, text or image, of a model that has both.
         prompts: What is put before queries and before documents; as the model has them without.
         momentum: How slowly a copy of the model follows it, by which documents are encoded; without it there is none.
         queue: How many former vectors of that copy are negatives.
@@ -66,7 +70,7 @@ class EncoderRecipe(ContrastiveOptions):
 
     AT_LEAST: ClassVar[Mapping[str, int]] = MappingProxyType(
         dict(ContrastiveOptions.AT_LEAST)
-        | {"epochs": 1, "steps": 1, "queue": 1, "max_tokens": 2, "mini_batch": 1, "evaluate_every": 1}
+        | {"epochs": 1, "steps": 1, "queue": 1, "max_tokens": 2, "mini_batch": 1, "evaluate_every": 1, "projection": 0}
     )
 
     batch: int = 32
@@ -76,7 +80,10 @@ class EncoderRecipe(ContrastiveOptions):
     patience: int = 4
     dynamics_every: int = 50
     steps: int | None = None  # instead of epochs
-    views: str = "pairs"  # what is learned from: pairs of the data, or two views of one text (same, augmented, crops)
+    views: str = "pairs"  # what is learned from: pairs of the data, or two views of one item (same, augmented, crops)
+    augment: str = "none"  # what is done with images of pairs: none, crops or augmented
+    projection: int = 0  # width of a head that is dropped afterwards
+    frozen: str | None = None  # the tower that does not learn: text or image
     prompts: tuple[str, ...] = ()  # put before queries and documents; as the model has them
     momentum: float | None = None  # documents by a slow copy of the model
     queue: int = 4_096  # negatives it keeps
@@ -95,9 +102,12 @@ class EncoderRecipe(ContrastiveOptions):
     def __post_init__(self) -> None:
         """Reject what cannot be trained."""
         ContrastiveOptions.__post_init__(self)
-        for name, known in (("views", VIEWS), ("schedule", SCHEDULES), ("precision", PRECISIONS)):
+        named = (("views", VIEWS), ("augment", AUGMENTS), ("schedule", SCHEDULES), ("precision", PRECISIONS))
+        for name, known in named:
             if getattr(self, name) not in known:
                 raise UnknownNameError(name, str(getattr(self, name)), list(known))
+        if self.frozen not in (None, "text", "image"):
+            raise UnknownNameError("frozen", str(self.frozen), ["text", "image"])
         if self.pooling not in POOLINGS:
             raise UnknownNameError("pooling", str(self.pooling), ["mean", "cls", "max"])
         if len(self.prompts) not in (0, 2):

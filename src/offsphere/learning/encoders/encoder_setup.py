@@ -14,10 +14,11 @@ from offsphere.base.arrays import Index
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.plain import plain
+from offsphere.data.items import kinds_of, text_of_item
 from offsphere.data.task import Task
+from offsphere.learning.data.item_views import item_view_pairs
 from offsphere.learning.data.mined_negatives import MinedNegatives
 from offsphere.learning.data.task_sources import TextSource, VectorSource
-from offsphere.learning.data.text_views import view_pairs
 from offsphere.learning.data.training_data import TrainingData
 from offsphere.learning.data.training_pairs import TextPairs, TrainingPairs
 from offsphere.learning.encoders.contrastive import check_widths
@@ -25,7 +26,9 @@ from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.fit import steps_of
 from offsphere.learning.encoders.judging import Judge, encode_task
 from offsphere.learning.encoders.prepare import Preparation, prepare
+from offsphere.learning.encoders.projection import add_projection
 from offsphere.learning.encoders.trainable import forget, load_model, set_pooling, set_prompts, share_cut
+from offsphere.learning.encoders.two_towers import freeze
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import DOT
 
@@ -59,11 +62,11 @@ def text_data(
 
 
 def pairs_for(recipe: EncoderRecipe, data: TrainingData[TextSource], seed: int) -> TextPairs:
-    """What a recipe learns from: the pairs of the data, or two views of every text."""
+    """What a recipe learns from: the pairs of the data, or two views of every item."""
     if recipe.views == "pairs":
         return data.pairs(know_all=True)
-    texts = data.source.task.items_to_view(data.rows)
-    return view_pairs(texts, recipe.views, recipe.epochs or 1, seed)
+    items = data.source.task.items_to_view(data.rows)
+    return item_view_pairs(items, recipe.views, recipe.epochs or 1, seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,10 +100,15 @@ class EncoderSetup:
         model.model_card_data.local_files_only = True  # nobody asked for the network
         model.model_card_data.generate_widget_examples = False
         model.model_card_data.ir_model = True  # the card shows encode_query and encode_document
+        removed = add_projection(model, recipe.projection, seed) if recipe.projection else []
         prepared = prepare(model, recipe.normalize, recipe.normalize_input)
+        prepared = prepared._replace(removed=[*removed, *prepared.removed])
+        if recipe.frozen is not None:
+            freeze(model, recipe.frozen)
         pairs = pairs_for(recipe, data, seed)
+        _check_kinds(model, name, pairs)
         # or the card draws five texts, with a bar of its own
-        model.model_card_data.widget = [{"text": pairs.sources[0].queries[0]}]
+        model.model_card_data.widget = [{"text": text_of_item(pairs.sources[0].queries[0])}]
         notes, counts = _notes_and_counts(model, data, recipe, pairs)
         return cls(
             model=model,
@@ -161,6 +169,15 @@ def _check(model: Any, recipe: EncoderRecipe) -> None:
     check_widths(model, recipe.dimensions)
 
 
+def _check_kinds(model: Any, name: str, pairs: TextPairs) -> None:
+    """Refuse texts for a model of images, and images for one of texts."""
+    (sides,) = pairs.sources
+    for kind in {kind for items in (sides.queries, sides.documents) for kind in kinds_of(items)}:
+        if not model.supports(kind):
+            takes = " and ".join(f"{taken}s" for taken in model.modalities)
+            raise DataError(f"{name} takes {takes}, not {kind}s: give a model that does, TEXT+IMAGE joins two")
+
+
 def set_reading(model: Any, recipe: EncoderRecipe) -> None:
     """Set how a model reads texts: pooling, prompts, how many tokens it looks at."""
     if recipe.pooling is not None:
@@ -178,7 +195,7 @@ def _notes_and_counts(
 ) -> tuple[list[str], dict[str, int]]:
     """What to mind about the data, and how much of it there is."""
     documents = pairs.sources[0].documents
-    share = share_cut(model, list(documents))
+    share = share_cut(model, [item for item in documents if isinstance(item, str)])
     left_out = data.judged_too + data.held_out_too
     counts = {
         "pairs": len(pairs),

@@ -1,4 +1,4 @@
-"""One training of an encoder: a recipe, pairs of texts, a judge, on sentence-transformers' own trainer."""
+"""One training of an encoder: a recipe, pairs of items, a judge, on sentence-transformers' own trainer."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers.sentence_transformer.data_collator import SentenceTransformerDataCollator
 from transformers import PrinterCallback, TrainerCallback
 
 from offsphere.base.errors import DataError
@@ -35,7 +36,9 @@ from offsphere.learning.encoders.callbacks import (
 from offsphere.learning.encoders.contrastive import ContrastiveLoss, NotFiniteError
 from offsphere.learning.encoders.encoder_dynamics import Dynamics, TextProbe
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
+from offsphere.learning.encoders.item_reader import ItemReader
 from offsphere.learning.encoders.judging import HeldOutEvaluator, Judge
+from offsphere.learning.encoders.picture_views import PictureViews
 from offsphere.learning.encoders.training_dataset import training_dataset
 from offsphere.learning.objective.objective import objective_of
 from offsphere.scoring.training_record import DYNAMICS, DynamicsRow, Run
@@ -156,6 +159,7 @@ def fit(
             args=_arguments(recipe, output, total, every, seed, save=folder is not None, model=model),
             train_dataset=training_dataset(pairs),
             loss=loss,
+            data_collator=_collator(model, recipe, pairs, seed),
             evaluator=HeldOutEvaluator(judge),
             callbacks=callbacks,
         )
@@ -195,9 +199,7 @@ def _arguments(
     recipe: EncoderRecipe, output: Path, total: int, every: int, seed: int, *, save: bool, model: Any
 ) -> SentenceTransformerTrainingArguments:
     """What the trainer is told, in its own words."""
-    sides = {"anchor": "query", "positive": "document"}
-    sides |= {f"negative_{number}": "document" for number in range(1, recipe.hard_negatives + 1)}
-    prompts = {column: SentenceEncoder.prompt_of(model, side) for column, side in sides.items()}
+    sides = _sides_of_columns(recipe)
     schedule: Mapping[str, str] = {"constant": "constant_with_warmup"}
     return SentenceTransformerTrainingArguments(
         output_dir=str(output),
@@ -223,11 +225,29 @@ def _arguments(
         dataloader_drop_last=True,
         dataloader_pin_memory=False,
         router_mapping=sides,
-        prompts={column: prompt for column, prompt in prompts.items() if prompt} or None,
         report_to="none",
         disable_tqdm=True,
         seed=seed,
         data_seed=seed,
+    )
+
+
+def _sides_of_columns(recipe: EncoderRecipe) -> dict[str, str]:
+    """Which side each column of the data is of."""
+    negatives = {f"negative_{number}": "document" for number in range(1, recipe.hard_negatives + 1)}
+    return {"anchor": "query", "positive": "document", **negatives}
+
+
+def _collator(model: Any, recipe: EncoderRecipe, pairs: TextPairs, seed: int) -> SentenceTransformerDataCollator:
+    """What makes batches of features: texts with their prompts, images as the views that the recipe asks for."""
+    sides = _sides_of_columns(recipe)
+    (items,) = pairs.sources
+    views = PictureViews(recipe.augment if recipe.views == "pairs" else recipe.views)
+    prompts = {column: SentenceEncoder.prompt_of(model, side) for column, side in sides.items()}
+    return SentenceTransformerDataCollator(
+        preprocess_fn=ItemReader(model, {"query": items.queries, "document": items.documents}, views, seed),
+        router_mapping=sides,
+        prompts={column: prompt for column, prompt in prompts.items() if prompt} or None,
     )
 
 

@@ -1,4 +1,4 @@
-"""The input site of an encoder: its token vectors, each over a power of its length before anything else sees it.
+"""The input site of an encoder: token vectors, or pictures, each over a power of its length before all else.
 
 While it is trained the table of token vectors stays as it is and is divided on the way. ``settle_inputs`` writes the
 divided table into the model, so that what is saved needs nothing of ours.
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from offsphere.base.errors import ParameterError
+from offsphere.encode.picture_power import divide_pictures, divided_pictures, takes_pictures_alone
 from offsphere.learning.objective.exponents import Exponents
 from offsphere.vectors.powered import powered
 
@@ -32,6 +33,8 @@ class InputPowers:
         self.handles = [model.register_forward_pre_hook(self.note_side, with_kwargs=True)]
         if isinstance(stage, StaticEmbedding):
             self.handles.append(stage.register_forward_hook(self.static))
+        elif takes_pictures_alone(stage):
+            self.handles.append(stage.register_forward_pre_hook(self.pictures))
         else:
             self.handles.append(table_of(stage).register_forward_hook(self.tokens))
 
@@ -46,6 +49,10 @@ class InputPowers:
     def tokens(self, _: nn.Module, __: tuple[Any, ...], vectors: Tensor) -> Tensor:
         """Divide the vectors that the table gave."""
         return powered(vectors, self.exponent())
+
+    def pictures(self, _: nn.Module, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Divide the pixels that enter a stage of pictures."""
+        return divided_pictures(arguments[0], self.exponent()), *arguments[1:]
 
     def static(self, stage: nn.Module, _: tuple[Any, ...], features: dict[str, Tensor]) -> dict[str, Tensor]:
         """Put the mean of divided vectors in place of the mean of the vectors as they are."""
@@ -123,7 +130,10 @@ def table_of(stage: Any) -> nn.Module:
 
 @torch.no_grad()
 def _divide(stage: nn.Module, exponent: float) -> None:
-    """Divide the table of a stage for good."""
+    """Divide the table of a stage, or the pictures that enter it, for good."""
+    if takes_pictures_alone(stage):
+        divide_pictures(stage, exponent)
+        return
     table = table_of(stage)
     weight: Any = table.weight
     weight.copy_(powered(weight, exponent))

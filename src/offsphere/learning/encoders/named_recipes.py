@@ -54,7 +54,7 @@ RECIPES: Mapping[str, NamedRecipe] = MappingProxyType(
         ),
         "simclr": _entry(
             "Chen et al. 2020, arXiv:2002.05709",
-            "two augmented views of a text, negatives from both views (NT-Xent)",
+            "two augmented views of a text or an image, negatives from both views (NT-Xent)",
             THROWN,
             views="augmented",
             loss="simclr",
@@ -111,6 +111,14 @@ RECIPES: Mapping[str, NamedRecipe] = MappingProxyType(
             THROWN,
             loss="clip",
             temperature=0.07,
+            scale="learn",
+        ),
+        "siglip": _entry(
+            "Zhai et al. 2023, arXiv:2303.15343",
+            "every pair of a batch is judged alone, by a sigmoid; scale and bias are learned",
+            THROWN,
+            loss="siglip",
+            temperature=0.1,
             scale="learn",
         ),
         "magnitude": _entry(

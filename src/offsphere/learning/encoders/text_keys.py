@@ -1,4 +1,4 @@
-"""Which texts of a batch are the same, and which belong together: keys of queries and documents."""
+"""Which items of a batch are the same, and which belong together: keys of queries and documents."""
 
 from __future__ import annotations
 
@@ -48,7 +48,11 @@ class BatchKeys(NamedTuple):
 
 
 def row_keys(features: dict[str, Any]) -> Tensor:
-    """A key for each text by its tokens: a hash in which the position of every token counts."""
+    """A key for each text by its tokens, each picture by its pixels: a hash in which every position counts."""
+    if "pixel_values" in features:
+        bits = features["pixel_values"].float().contiguous().flatten(1).view(torch.int32).long()
+        pixel_keys: Tensor = _hash_tokens(bits, torch.arange(bits.shape[1], device=bits.device)).sum(dim=1)
+        return pixel_keys
     ids = features["input_ids"].long()
     if "offsets" in features:  # texts in a row, without padding
         ends = torch.cat([features["offsets"][1:], torch.tensor([len(ids)], device=ids.device)])

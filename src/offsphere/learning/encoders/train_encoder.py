@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from offsphere.learning.encoders.judging import Judge
 from offsphere.learning.encoders.named_recipes import recipe_with
 from offsphere.learning.encoders.outcome import Outcome, outcome_of
 from offsphere.learning.encoders.prepare import settle
+from offsphere.learning.encoders.projection import drop_projection
 from offsphere.learning.encoders.training_folder import (
     measure_before,
     open_checkpoints,
@@ -82,14 +83,15 @@ def train(
     before_step: Callable[[int], None] | None = None,
     **options: Any,
 ) -> TrainedEncoder:
-    """Train a model on the texts of a task.
+    """Train a model on the texts or images of a task.
 
     Training stops by the value on held-out data, scored as it is trained; cosine is measured beside it. The test
     queries are looked at once before and once after, and decide nothing.
 
     Args:
-        task: A task with texts, to learn from.
-        model: A SentenceTransformer, which is changed, or the name of a model.
+        task: A task with texts or images, to learn from.
+        model: A SentenceTransformer, which is changed, or the name of a model; ``scratch:resnet:32`` is an untrained
+            image tower, and ``TEXT+IMAGE`` joins a model of texts and one of images.
         out: A folder in which the model is saved with its record and card; a killed training goes on from the last
             checkpoint there.
         test: A task with texts, to judge by; what is in it is not learned from.
@@ -161,11 +163,12 @@ def train(
             before_step=before_step,
         )
         settle(setup.model)
+        headed = [] if not chosen.projection else _without_head(setup, judge)
         outcome = None
         if judge is not None and before is not None:
             evaluator, after = judge.measure(setup.model)
             outcome = outcome_of(judge, evaluator.evaluation, [before, *after], seed)
-        trained = TrainedEncoder(setup.model, setup.plan(), _record(setup, fitted, outcome), outcome)
+        trained = TrainedEncoder(setup.model, setup.plan(), _record(setup, fitted, outcome, headed), outcome)
         if folder is not None and checkpoints is not None and this_process_writes():
             _save_instead_of(checkpoints, trained, fitted, folder)
         if push_to_hub is not None and this_process_writes():
@@ -207,14 +210,27 @@ def _save_instead_of(checkpoints: Path, trained: TrainedEncoder, fitted: Fit, fo
     remove_checkpoints(checkpoints)
 
 
-def _record(setup: EncoderSetup, fitted: Fit, outcome: Outcome | None) -> Training:
-    """The record of a training, with what to mind about it."""
+def _without_head(setup: EncoderSetup, judge: Judge | None) -> list[str]:
+    """Drop the projection head, and say what the model is worth with it and without it."""
+    judges = {"held-out data": setup.judge} | ({judge.task.name: judge} if judge is not None else {})
+    before = [judge.values(setup.model)[0] for judge in judges.values()]
+    drop_projection(setup.model)
+    after = [judge.values(setup.model)[0] for judge in judges.values()]
+    return [
+        f"{name}: {setup.data.metric} {with_head:.4f} with the projection head, {without:.4f} without it, as saved"
+        for name, with_head, without in zip(judges, before, after, strict=True)
+    ]
+
+
+def _record(setup: EncoderSetup, fitted: Fit, outcome: Outcome | None, headed: Sequence[str]) -> Training:
+    """The record of a training, with what to mind about it; ``headed`` says what a head that was dropped was worth."""
     notes = [*setup.notes, *([fitted.run.stopped] if fitted.run.broke else [])]
     if fitted.run.best_step == 0:
         notes.append(
             "no step was better than the start on held-out data, so the saved model is the one you gave: try another "
             f"--rate than {setup.recipe.rate:g} (static models want about 0.003), or more steps"
         )
+    judged = [f"{outcome.task['name']}: {outcome.conclusion}"] if outcome is not None else []
     return Training(
         recipe=setup.recipe.config(),
         objective=fitted.loss.get_config_dict(),
@@ -224,7 +240,7 @@ def _record(setup: EncoderSetup, fitted: Fit, outcome: Outcome | None) -> Traini
         chosen=0,
         dynamics=fitted.dynamics,
         notes=notes,
-        said=[_origin(setup), *([f"{outcome.task['name']}: {outcome.conclusion}"] if outcome is not None else [])],
+        said=[_origin(setup), *headed, *judged],
     )
 
 

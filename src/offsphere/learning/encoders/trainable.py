@@ -16,11 +16,24 @@ from offsphere.encode.sources import model_source
 from offsphere.encode.static import StaticEncoder, is_model2vec, load_model2vec, load_wordllama
 from offsphere.learning.objective.gradient_control import cut_initialize
 
+SCRATCH = "scratch:"  # before the name of an untrained image tower
 AT_ONCE = 1_024  # texts whose tokens are counted at a time
 
 
 def load_model(name: str) -> Any:
-    """Load a model by hub name or folder, the model inside a package, or a static one (wordllama, model2vec)."""
+    """Load a model by hub name or folder, the model inside a package, or a static one (wordllama, model2vec).
+
+    ``scratch:resnet:32`` is an untrained image tower; ``TEXT+IMAGE`` joins a model of texts and one of images.
+    """
+    text, joined, image = name.partition("+")
+    if joined and not Path(name).exists():
+        from offsphere.learning.encoders.two_towers import two_towers
+
+        return two_towers(load_model(text), load_model(image))
+    if name.startswith(SCRATCH):
+        from offsphere.learning.encoders.image_towers import tower_of_name
+
+        return tower_of_name(name)
     if name.startswith("callable:"):
         raise OffsphereError(f"{name} is a function, whose weights nobody knows: give a model to train")
     if name == "wordllama":
@@ -39,6 +52,11 @@ def load_model(name: str) -> Any:
 
 def model_digest(name: str) -> bytes:
     """A digest of the model that a name stands for on this machine; nothing where it is on the hub."""
+    text, joined, image = name.partition("+")
+    if joined and not Path(name).exists():
+        return model_digest(text) + model_digest(image)
+    if name.startswith(SCRATCH):
+        return name.encode()
     if name == "wordllama":
         return load_wordllama().description.revision.encode()
     folder = Path(model_source(name))
@@ -57,6 +75,7 @@ def static_model(encoder: StaticEncoder) -> Any:
 
 def forget(model: Any, seed: int, cut: float = 1.0) -> None:
     """Set weights as before any training: a transformer's own initialisation, a static table at random."""
+    from sentence_transformers.base.modules import Dense
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from transformers import PreTrainedModel
 
@@ -70,6 +89,8 @@ def forget(model: Any, seed: int, cut: float = 1.0) -> None:
                     module._init_weights(part)  # type: ignore[no-untyped-call]  # noqa: SLF001
             elif isinstance(module, StaticEmbedding):
                 nn.init.normal_(module.embedding.weight, std=module.embedding_dim**-0.5)
+            elif isinstance(module, Dense):
+                module.linear.reset_parameters()
     if cut != 1:
         cut_initialize(model, cut)
 

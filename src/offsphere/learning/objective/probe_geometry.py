@@ -31,6 +31,8 @@ def probe_geometry(queries: Tensor, documents: Tensor, others: Tensor, objective
     row = {
         "query_length": float(queries.norm(dim=-1).mean()),
         "document_length": float(documents.norm(dim=-1).mean()),
+        "query_variation": _variation(queries),
+        "document_variation": _variation(documents),
         "query_anisotropy": Directions.of(queries.numpy())[0].mean_cosine,
         "document_anisotropy": Directions.of(documents.numpy())[0].mean_cosine,
         "positive_mean": float(positive.mean()),
@@ -47,6 +49,12 @@ def probe_geometry(queries: Tensor, documents: Tensor, others: Tensor, objective
     if len(others) > 1:
         row["cohen_d"] = cohen_d_value(_lengths(documents), _lengths(others))
     return row
+
+
+def _variation(vectors: Tensor) -> float:
+    """Deviation over mean of the lengths."""
+    lengths = _lengths(vectors)
+    return float(lengths.std() / lengths.mean()) if lengths.any() else 0.0
 
 
 def _lengths(vectors: Tensor) -> Array:

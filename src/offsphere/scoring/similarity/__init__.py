@@ -22,6 +22,8 @@ from offsphere.scoring.similarity.polar import Polar as Polar
 from offsphere.scoring.similarity.euclidean import Euclidean as Euclidean
 from offsphere.scoring.similarity.angular import Angular as Angular
 from offsphere.scoring.similarity.norm_mix import NormMix as NormMix
+from offsphere.scoring.similarity.log_prior import LogPrior as LogPrior
+from offsphere.scoring.similarity.length_prior import LengthPrior as LengthPrior
 from offsphere.scoring.similarity.norm_gap import NormGap as NormGap
 from offsphere.scoring.similarity.overlap import Overlap as Overlap
 from offsphere.scoring.similarity.tanh import Tanh as Tanh

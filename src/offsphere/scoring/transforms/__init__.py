@@ -20,6 +20,9 @@ from offsphere.scoring.transforms.transform import fit_chain as fit_chain
 # in the order in which a user is told of them
 # isort: off
 from offsphere.scoring.transforms.center import Center as Center
+from offsphere.scoring.transforms.project_mean import ProjectMean as ProjectMean
+from offsphere.scoring.transforms.temper import Temper as Temper
+from offsphere.scoring.transforms.layer_norm import LayerNorm as LayerNorm
 from offsphere.scoring.transforms.standardize import Standardize as Standardize
 from offsphere.scoring.transforms.whiten import Whiten as Whiten
 from offsphere.scoring.transforms.drop_top import DropTop as DropTop

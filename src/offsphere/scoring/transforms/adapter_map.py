@@ -118,7 +118,10 @@ class SideAdapter:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AdapterMap(Transform):
-    """A learned map for each side: a transform, and at once the map it is fitted to, since nothing is left to fit."""
+    """A learned map for each side: a transform, and at once the map it is fitted to, since nothing is left to fit.
+
+    The two sides may come in two widths, of two models; they leave in one.
+    """
 
     query: SideAdapter
     document: SideAdapter
@@ -157,22 +160,31 @@ class AdapterMap(Transform):
         )
         if not isinstance(config["label"], str):
             raise DataError(f"the label of an adapter is {config['label']!r}, which is no text")
-        if query.widths and document.widths and query.widths != document.widths:
+        if query.widths and document.widths and query.widths[1] != document.widths[1]:
             raise DataError(f"an adapter maps queries {query.widths} and documents {document.widths}: not one space")
         return cls(query, document, config["label"])
 
     @property
     def widths(self) -> tuple[int, int] | None:
-        """How many numbers a vector has before and after; nothing where any number will do."""
-        return self.query.widths or self.document.widths
+        """How many numbers a document has before and after; nothing where any number will do.
+
+        Documents that stay as they are have the width that queries are brought to.
+        """
+        if self.document.widths is not None or self.query.widths is None:
+            return self.document.widths
+        return self.query.widths[1], self.query.widths[1]
+
+    @property
+    def takes(self) -> tuple[int, ...]:
+        """How many numbers a vector has before the map, on each side that is mapped."""
+        return tuple(side.widths[0] for side in (self.query, self.document) if side.widths is not None)
 
     def fit(self, moments: Moments) -> AdapterMap:
-        """Give the adapter itself: there is nothing to fit, only the dimension must be right."""
-        for side in (self.query, self.document):
-            if side.matrix is not None and len(side.matrix) != len(moments.mean):
-                raise VectorError(
-                    f"the adapter was trained on {len(side.matrix)} dimensions, the vectors have {len(moments.mean)}"
-                )
+        """Give the adapter itself: there is nothing to fit, only the dimension of documents must be right."""
+        if self.widths is not None and self.widths[0] != len(moments.mean):
+            raise VectorError(
+                f"the adapter was trained on {self.widths[0]} dimensions, the vectors have {len(moments.mean)}"
+            )
         return self
 
     def apply(self, vectors: Vectors, side: Side = "document") -> Rows:

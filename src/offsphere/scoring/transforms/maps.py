@@ -75,6 +75,11 @@ class AffineMap:
         """How many numbers a vector has before the map and after it."""
         return len(self.matrix), len(self.shift)
 
+    @property
+    def takes(self) -> tuple[int, ...]:
+        """How many numbers a vector has before the map, on either side."""
+        return (len(self.matrix),)
+
     def apply(self, vectors: Vectors, side: Side = "document") -> Rows:  # noqa: ARG002
         """Map rows in float64 and keep them in float32, the precision in which vectors are stored and searched."""
         if vectors.shape[1] != len(self.matrix):

@@ -14,7 +14,6 @@ from offsphere.vectors.moments import Moments
 class Transform(Part):
     """What all transforms share: a name, a description for files, and ``fit``."""
 
-    by_name: ClassVar[bool] = True  # whether its name alone says what it is, so that a user can type it
     affine: ClassVar[bool] = True  # whether it is fitted to an affine map; else it is a map itself, fitted or not
 
     @property

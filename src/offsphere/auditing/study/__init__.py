@@ -1,0 +1,1 @@
+"""Many tasks and models side by side: what decides whether length helps?"""

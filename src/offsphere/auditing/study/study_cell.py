@@ -1,0 +1,168 @@
+"""A cell of a study: one task under one model, where its vectors are, and how it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from offsphere.base.digests import digest_of
+from offsphere.base.errors import ParameterError
+from offsphere.base.known_names import known_name
+from offsphere.base.reading.toml_files import read_settings
+from offsphere.base.version import code_version
+from offsphere.data.formats.mteb_tasks import SUITE, suite_tasks
+from offsphere.data.store import is_store
+from offsphere.data.task import Task, TaskVectors
+from offsphere.encode.embedded_task import EmbeddedSource
+from offsphere.factors.task_source import task_source
+from offsphere.vectors.blocks import Blocks
+
+OF_THE_STUDY = ("model", "task")  # the tables of a study's file
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCell:
+    """One task under one model.
+
+    Args:
+        data: What ``load_task`` takes.
+        model: What embeds it; nothing where the vectors are there.
+        vectors: The folder of the vectors; the user's cache where a model is named, else the data's own.
+        name: What the task is called in the table; its own name unless said.
+        split: Which judgments.
+        metric: What decides; the task's usual one unless said.
+        symmetric: Whether the two sides could be exchanged; what the task says unless said.
+        adapt: Whether adapters are trained on the train split, too.
+        ignore_missing: Whether to go on without judgments for unknown queries or documents.
+    """
+
+    data: str
+    model: str | None = None
+    vectors: str | None = None
+    name: str | None = None
+    split: str | None = None
+    metric: str | None = None
+    symmetric: bool | None = None
+    adapt: bool = False
+    ignore_missing: bool = False
+
+    @property
+    def source(self) -> EmbeddedSource:
+        """Where the task and its vectors come from."""
+        return task_source(self.data, self.model, self.vectors, ignore_missing=self.ignore_missing)
+
+    @property
+    def label(self) -> str:
+        """The cell in a few words, before anything is read."""
+        return f"{self.name or Path(self.data).name} x {self.model or self.vectors or 'its vectors'}"
+
+    def question(self, task: Task, seed: int, vectors: TaskVectors | None = None) -> str | None:
+        """A digest of everything the answer depends on; nothing where the vectors must be known to tell.
+
+        Vectors in a store are known by its manifest, which holds digests of them, so that nothing is read twice.
+        """
+        folder = self.source.folder_of(task)
+        stores = [folder / side.stored_as for side in task.sides]
+        if all(is_store(store) for store in stores):
+            known = [(store / "manifest.json").read_bytes() for store in stores]
+        elif vectors is not None:
+            known = [digest_of(block.tobytes() for block in Blocks.of(side)).encode() for side in vectors.sides]
+        else:
+            return None
+        asked = {**asdict(self), "data": None, "vectors": None, "seed": seed}
+        return digest_of([code_version(), task.digest().encode(), *known, repr(sorted(asked.items())).encode()])
+
+
+def cells_of(
+    tasks: Sequence[str], models: Sequence[str], *, adapt: bool = False, ignore_missing: bool = False
+) -> list[StudyCell]:
+    """Every task under every model; ``DATA=DIR`` is a task whose vectors are in a folder, whatever made them.
+
+    Args:
+        tasks: What somebody types.
+        models: Names of models.
+        adapt: Whether adapters are trained, too.
+        ignore_missing: Whether to go on without judgments for unknown queries or documents.
+
+    Returns:
+        The cells, task by task.
+
+    Raises:
+        ParameterError: No task, or a task with neither a model nor vectors.
+
+    Example:
+        >>> [cell.label for cell in cells_of(["cisi", "stsb=vectors/stsb"], ["wordllama"])]
+        ['cisi x wordllama', 'stsb x vectors/stsb']
+    """
+    cells = []
+    for typed in [name for task in tasks for name in (suite_tasks(task) if task.startswith(SUITE) else [task])]:
+        data, _, folder = typed.partition("=")
+        if folder:
+            cells.append(StudyCell(data, None, folder, adapt=adapt, ignore_missing=ignore_missing))
+        elif not models:
+            raise ParameterError(f"{typed}: name a model with --model, or its vectors as {typed}=DIR")
+        else:
+            cells += [StudyCell(data, model, adapt=adapt, ignore_missing=ignore_missing) for model in models]
+    return _some(cells)
+
+
+def read_cells(path: Path) -> list[StudyCell]:
+    """Read the cells of a study from a TOML file: ``[[task]]`` tables, and a list ``model`` for those without vectors.
+
+    Paths in it are relative to the file. ``vectors`` of a task may be a folder, or a table of models and folders.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The cells, task by task.
+
+    Raises:
+        ParameterError: A table or a key that a study does not know, or a task without data.
+    """
+    content = read_settings(path)
+    if not isinstance(content, dict) or not isinstance(content.get("task"), list):
+        raise ParameterError(f"{path}: a study lists its tasks as [[task]] tables, each with data = ...")
+    for name in content:
+        known_name(f"{path}: table", name, OF_THE_STUDY)
+    models = content.get("model", [])
+    cells = []
+    for number, table in enumerate(content["task"], start=1):
+        cells += _cells_of_table(table, models, path, f"{path}: task {number}")
+    return _some(cells)
+
+
+def _cells_of_table(table: Any, models: Any, path: Path, where: str) -> list[StudyCell]:
+    names = [field.name for field in fields(StudyCell) if field.name != "model"]
+    if not isinstance(table, dict) or not isinstance(table.get("data"), str):
+        raise ParameterError(f"{where}: it needs data = a folder, a file or a name")
+    for name in table:
+        known_name(f"{where}: key", name, names)
+    for name, kind in (("symmetric", bool), ("adapt", bool), ("ignore_missing", bool)):
+        if not isinstance(table.get(name, False), kind):
+            raise ParameterError(f"{where}: {name} = {table[name]!r} is neither true nor false")
+    here = {**table, "data": _beside(path, table["data"])}
+    folders = here.pop("vectors", None)
+    if isinstance(folders, str):
+        return [StudyCell(vectors=_beside(path, folders), **here)]
+    if folders is not None and not (isinstance(folders, Mapping) and all(isinstance(f, str) for f in folders.values())):
+        raise ParameterError(f"{where}: vectors = {folders!r}: give a folder, or a table of models and folders")
+    asked = list(dict.fromkeys([*(folders or {}), *(models if isinstance(models, list) else [models])]))
+    if not asked:
+        raise ParameterError(f"{where}: name models with model = [...], or give vectors")
+    placed = {model: _beside(path, folder) for model, folder in (folders or {}).items()}
+    return [StudyCell(model=model, vectors=placed.get(model), **here) for model in asked]
+
+
+def _beside(path: Path, name: str) -> str:
+    """A path of the file as seen from here; what is no path beside it stays a name."""
+    beside = path.parent / name
+    return str(beside) if beside.exists() or ("/" in name and beside.parent.is_dir()) else name
+
+
+def _some(cells: list[StudyCell]) -> list[StudyCell]:
+    if not cells:
+        raise ParameterError("a study needs at least one task")
+    return cells

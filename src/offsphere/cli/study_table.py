@@ -1,0 +1,49 @@
+"""A study for people: the table, what it says, and what could not be audited."""
+
+from __future__ import annotations
+
+import typer
+
+from offsphere.auditing.study.run_study import Study
+from offsphere.auditing.study.study_row import Change, StudyRow
+from offsphere.cli.paragraphs import echo_items
+from offsphere.cli.shape_tables import print_rows, table_console
+from offsphere.wording.written_numbers import signed
+
+WORTH = ("task", "model", "metric", "cosine", "dot - cosine", "recommended", "its gain")
+EXPLAINED = ("task", "model", "d", "d, rivals", "spread of\nlengths", "documents\nalone", "curve of\nlength", "at most")
+
+
+def print_study(study: Study) -> None:
+    """Print the tables, the sentences under them, and the failures."""
+    console = table_console()
+    print_rows(console, "what scorers are worth (* surely not chance)", WORTH, [_worth(row) for row in study.rows])
+    print_rows(console, "what might explain it", EXPLAINED, [_explained(row) for row in study.rows])
+    echo_items("Together", study.meta.sentences)
+    echo_items("Could not be audited", (f"{label}: {reason}" for label, reason in study.failed.items()))
+    typer.echo()
+
+
+def _worth(row: StudyRow) -> list[str]:
+    value = f"{row.cosine:.4f}" if row.cosine is not None else "-"
+    gain = _gain(row.scorers.get(row.recommended_row)) if row.recommended != "cosine" else "-"
+    return [*_names(row), row.metric, value, _gain(row.dot), row.recommended, gain]
+
+
+def _explained(row: StudyRow) -> list[str]:
+    numbers = (row.d, row.d_within, row.length_variation)
+    most = signed(row.ceiling_most) if row.ceiling_most is not None else "-"
+    known = [f"{value:.2f}" if value is not None else "-" for value in numbers]
+    return [*_names(row), *known, _gain(row.ceiling), _gain(row.ceiling_length), most]
+
+
+def _names(row: StudyRow) -> list[str]:
+    """The task, and the last part of the model's name."""
+    return [row.task, row.model.rsplit("/", 1)[-1].rsplit(":", 1)[-1]]
+
+
+def _gain(change: Change | None) -> str:
+    """A gain, with a star where it is sure."""
+    if change is None or change["gain"] is None:
+        return "-"
+    return signed(change["gain"]) + ("*" if change["p"] is not None and change["p"] < 0.05 else "")  # noqa: PLR2004

@@ -1,0 +1,82 @@
+"""``offsphere threshold``: above which score a result is shown, what that promises, and what it really gives."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from offsphere.cli import options
+from offsphere.cli.left_out import warn_left_out
+from offsphere.cli.progress_bar import progress_bar
+from offsphere.cli.writable import check_writable
+
+
+def threshold_command(
+    data: options.Data,
+    vectors: options.Vectors = None,
+    model: options.Model = None,
+    scorer: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A scorer by name or folder; z-score is cosine standardised query by query. Repeatable. [cosine, dot, "
+            "z-score]"
+        ),
+    ] = None,
+    precision: options.Precision = None,
+    recall: options.Recall = None,
+    false_alarms: options.FalseAlarms = None,
+    also: Annotated[
+        str | None, typer.Option(help="Other DATA, or DATA=VECTORS, by the same model: does the threshold carry over?")
+    ] = None,
+    split: options.Split = None,
+    save: Annotated[Path | None, typer.Option(help="Folder to save the best scorer in, with its threshold.")] = None,
+    ignore_missing: options.IgnoreMissing = False,
+    no_verify: options.NoVerify = False,
+    folds: options.Folds = 5,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds and intervals.")] = 0,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find the score above which results are shown, so that one promise is kept: precision, recall or false alarms."""
+    from offsphere.comparison.goal import Goal
+    from offsphere.comparison.thresholds import named_scorer, threshold
+    from offsphere.encode.embedded_task import EmbeddedSource
+
+    # what can be wrong in the command itself is said before any file is read
+    Goal.of(precision, recall, false_alarms)
+    scorers = [named_scorer(name) for name in scorer] if scorer else None
+    if save is not None:
+        check_writable(save / "scorer.json")
+    source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify)
+    other = None
+    with progress_bar("embedding") as progress:
+        task, embedded = source.load(split, progress)
+        if also is not None:
+            there = EmbeddedSource.read(also, model, ignore_missing=ignore_missing, verify=not no_verify)
+            other = there.load(None, progress)
+    warn_left_out((task, embedded), *([other] if other is not None else []))
+    with progress_bar("thresholds") as progress:
+        found = threshold(
+            task,
+            embedded,
+            scorers,
+            precision=precision,
+            recall=recall,
+            false_alarms=false_alarms,
+            also=other,
+            folds=folds,
+            seed=seed,
+            progress=progress,
+        )
+    if save is not None:
+        found.save(save)
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
+        return
+    from offsphere.cli.threshold_table import print_thresholds
+
+    print_thresholds(found)
+    if save is not None:
+        typer.echo(f"The scorer and its threshold are in {save}.")

@@ -1,0 +1,62 @@
+"""Where lists from elsewhere come from: a run file, BM25, a fusion, a model that judges. One face for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from offsphere.base.cache import Memo
+from offsphere.base.errors import OffsphereError
+from offsphere.base.progress import Progress
+from offsphere.data.scored_lists import ScoredLists
+from offsphere.data.task import Task, TaskVectors
+from offsphere.statistics.metrics import Metric
+
+
+class NotListedError(OffsphereError):
+    """A row that falls out of a comparison, and why: the others are compared all the same."""
+
+
+class Asked(NamedTuple):
+    """What a source of lists is asked for: lists of this task, as deep as this metric looks."""
+
+    task: Task
+    vectors: TaskVectors
+    metric: Metric
+    progress: Progress | None = None
+    memo: Memo = Memo()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListCandidate:
+    """A row of lists: those of one system, or several that differ in a parameter that is to be tuned.
+
+    Attributes:
+        name: as it stands in the table.
+        phrase: what the system does, as an instruction in plain words.
+        options: lists of all units; of several the best is found by cross-validation, and held-out values are shown.
+        parameters: of each option, as reported.
+        notes: what one must know to read the row.
+        cost: what making the lists took, in plain words: seconds, pairs scored.
+    """
+
+    name: str
+    phrase: str
+    options: Sequence[ScoredLists]
+    parameters: Sequence[Mapping[str, float]] = ({},)
+    notes: Sequence[str] = field(default=())
+    cost: str = ""
+
+
+class ListSource(Protocol):
+    """Whatever gives rows of lists: ``osp.compare(task, vectors, lists=[source])`` compares them."""
+
+    def candidates(self, asked: Asked) -> Sequence[ListCandidate]:
+        """Make the lists of a task.
+
+        Raises:
+            NotListedError: where this task has not what the source needs, such as texts: a note says so.
+            OffsphereError: where the user must mend something first: the comparison stops.
+        """
+        ...

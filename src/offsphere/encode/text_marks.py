@@ -1,0 +1,48 @@
+"""Strings are texts, whatever they look like.
+
+sentence-transformers takes a string for a picture where its model takes pictures and the string looks like the address
+or the path of one, or carries one (``data:image/...``), and then fetches or opens it. A document of a corpus must never
+make a machine connect or read a file. So strings reach such a model marked as texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import MethodType
+from typing import Any
+
+
+def keep_texts(model: Any) -> Any:
+    """Have a sentence-transformers model take every string for a text, for whoever calls it from now on.
+
+    Args:
+        model: The model; one that takes texts alone stays as it is.
+
+    Returns:
+        The same model.
+    """
+    if list(model.modalities) != ["text"]:
+        model.preprocess = MethodType(preprocess, model)  # a method, so that a copy of the model has its own
+    return model
+
+
+def preprocess(model: Any, inputs: Sequence[Any], prompt: str | None = None, **options: Any) -> Any:
+    """Do what the model's own method does, with every string marked; in its place, under its name."""
+    return type(model).preprocess(model, marked(inputs), prompt=prompt, **options)
+
+
+def marked(inputs: Sequence[Any]) -> list[Any]:
+    """The inputs with every string marked as a text.
+
+    Args:
+        inputs: Strings, pictures, or anything else that sentence-transformers takes.
+
+    Returns:
+        The same; a string has become ``{"text": string}``.
+
+    Example:
+        >>> from offsphere.encode.text_marks import marked
+        >>> marked(["http://localhost/cat.png"])
+        [{'text': 'http://localhost/cat.png'}]
+    """
+    return [{"text": given} if isinstance(given, str) else given for given in inputs]

@@ -1,0 +1,1 @@
+"""Similarity one level down: texts as bags of token vectors, and what the lengths of tokens are worth."""

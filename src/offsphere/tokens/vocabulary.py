@@ -1,0 +1,53 @@
+"""The tokens that occur in the texts of a task: how often each does, and its vector by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from offsphere.base.arrays import Array, Index, Rows
+from offsphere.encode.encoder import Tokens
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """The distinct tokens of some texts.
+
+    Attributes:
+        ids: their numbers, rising.
+        counts: how often each occurs.
+        vectors_of: gives the vectors of tokens by their numbers.
+
+    Example:
+        >>> import numpy as np
+        >>> from offsphere.encode.encoder import Tokens
+        >>> words = Vocabulary.of([Tokens.of([[7, 9], [9]])], lambda ids: np.ones((len(ids), 2), np.float32))
+        >>> words.ids.tolist(), words.counts.tolist(), words.frequency(np.array([9, 8])).round(2).tolist()
+        ([7, 9], [1, 2], [0.67, 0.0])
+    """
+
+    ids: Index
+    counts: Index
+    vectors_of: Callable[[Index], Rows]
+
+    @classmethod
+    def of(cls, sides: list[Tokens], vectors_of: Callable[[Index], Rows]) -> Vocabulary:
+        """Count the tokens of all texts of both sides."""
+        counts = np.bincount(np.concatenate([np.zeros(0, np.int64), *(tokens.ids for tokens in sides)]))
+        ids = np.flatnonzero(counts)
+        return cls(ids, counts[ids], vectors_of)
+
+    @cached_property
+    def vectors(self) -> Rows:
+        """The vector of each token."""
+        return self.vectors_of(self.ids)
+
+    def frequency(self, ids: Index) -> Array:
+        """The share that tokens have among all, by their numbers; zero for those that do not occur."""
+        place = np.minimum(np.searchsorted(self.ids, ids), max(len(self.ids) - 1, 0))
+        if not len(self.ids):
+            return np.zeros(len(ids))
+        return np.where(self.ids[place] == ids, self.counts[place] / self.counts.sum(), 0.0)

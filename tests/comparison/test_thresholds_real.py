@@ -1,0 +1,58 @@
+"""The promises on real judgments: chosen on one half of the queries, judged on the other, many times."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from offsphere.comparison.goal import ERROR, Goal
+from offsphere.comparison.shown import ScoredQueries
+from offsphere.comparison.thresholds import DEPTH
+from offsphere.scoring.scorer import Scorer
+from offsphere.statistics.metrics import parse_metric
+
+DIVISIONS = 200
+
+
+@pytest.fixture(scope="module")
+def scifact(embedded):
+    task, vectors = embedded("scifact", "test")
+    evaluator = task.evaluator(vectors, parse_metric(f"recall@{DEPTH}"), np.zeros(task.units, np.int64))
+    return ScoredQueries.of(evaluator, Scorer(), task.judgments.relevant, DEPTH)
+
+
+def halves(scored):
+    rng = np.random.default_rng(0)
+    for division in range(DIVISIONS):
+        order = rng.permutation(len(scored.scores))
+        yield division, scored.only(order[: len(order) // 2]), scored.only(order[len(order) // 2 :])
+
+
+def test_recall_and_false_alarms_are_kept_on_average_over_divisions(scifact):
+    recalls, alarms = [], []
+    for _, chosen, judged in halves(scifact):
+        threshold = Goal("recall", 0.8).threshold(chosen, 0)
+        if threshold is None:  # what was found of this half holds too little
+            continue
+        recalls.append(((judged.scores >= threshold) & judged.relevant).sum(axis=1) / judged.totals)
+        alarms.append(judged.highest_wrong >= Goal("false alarms", 0.1).threshold(chosen, 0))
+    n = len(scifact.scores) // 2
+    assert len(recalls) > 0.95 * DIVISIONS
+    assert 0.8 - 0.01 <= np.mean(recalls) <= 0.8 + 2 / (n + 1) + 0.01
+    assert 0.1 - 1 / (n + 1) - 0.01 <= np.mean(alarms) <= 0.1 + 0.01
+
+
+def test_precision_is_missed_no_more_often_than_the_confidence_allows(scifact):
+    missed, made = 0, 0
+    for division, chosen, judged in halves(scifact):
+        threshold = Goal("precision", 0.3).threshold(chosen, division)
+        if threshold is None:
+            continue
+        passed = judged.scores >= threshold
+        some = passed.any(axis=1)
+        right = (passed & judged.relevant).sum(axis=1)[some] / passed.sum(axis=1)[some]
+        made += 1
+        # the other half is a sample itself: what it misses by its own noise is not held against the promise
+        missed += right.mean() + 2 * right.std() / np.sqrt(some.sum()) < 0.3
+    assert made > DIVISIONS / 20
+    assert missed / made <= ERROR

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import offsphere as osp
+from offsphere.base.errors import OffsphereError
+from offsphere.geometry.ceiling import ceiling_of
+from offsphere.geometry.spread import spread_of
+from offsphere.statistics.cross_validation import assign_folds
+from offsphere.statistics.equivalence import usual_worth
+from tests.geometry.planted_documents import known_items, popular
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """The ceilings of all planted tasks."""
+    tasks = {
+        "popular": popular(),
+        "apart": popular(lengths="apart"),
+        "known": known_items(),
+        "hubs": known_items(hubs=12),
+    }
+    return {name: osp.measure(*task, ["ceiling"]).ceiling for name, task in tasks.items()}
+
+
+def test_popularity_that_lengths_hold_is_found_in_them(measured):
+    ceiling = measured["popular"]
+    assert ceiling.row("length").better
+    assert ceiling.row("prior").better
+    assert ceiling.row("bias").better
+    assert ceiling.row("correction").gain.value < 0.2 * ceiling.row("prior").gain.value
+    assert ceiling.row("length").gain.value > 0.8 * ceiling.row("prior").gain.value
+
+
+def test_popularity_that_lengths_do_not_hold_is_found_and_not_in_them(measured):
+    ceiling = measured["apart"]
+    assert ceiling.row("prior").better
+    assert ceiling.row("bias").better
+    assert not ceiling.row("length").better
+    assert ceiling.row("length").gain.value < 0.1 * ceiling.row("prior").gain.value
+
+
+def test_hubs_are_a_correction_and_no_prior(measured):
+    ceiling = measured["hubs"]
+    assert ceiling.row("correction").better
+    assert ceiling.row("prior").gain == (0.0, 0.0, 0.0)
+    assert ceiling.top.kind in ("correction", "bias", "weight")
+    assert "only a function of length or a correction of hubs can carry over" in ceiling.sentence
+
+
+def test_known_items_with_neither_have_a_ceiling_of_zero(measured):
+    """Not even that what was wanted is not wanted again, which is how the judgments were drawn, may be learned."""
+    ceiling = measured["known"]
+    assert not any(row.better for row in ceiling.rows)
+    assert ceiling.row("prior").gain.value == 0
+    assert ceiling.most < usual_worth(ceiling.cosine)  # which is when the verdict says to stop looking
+
+
+def test_cosine_is_what_compare_says_it_is(measured):
+    task, vectors = popular()
+    table = osp.compare(task, vectors, [osp.parse_scorer("dot")])
+    assert measured["popular"].cosine == pytest.approx(table["cosine"].value, abs=1e-12)
+
+
+def test_what_the_dot_product_gains_a_curve_of_length_gains_too(measured):
+    task, vectors = popular()
+    table = osp.compare(task, vectors, [osp.parse_scorer("dot")])
+    assert measured["popular"].row("length").gain.value > 0.8 * table["dot"].difference > 0
+
+
+def test_everything_is_json(measured):
+    from offsphere.base.plain import plain
+
+    for ceiling in measured.values():
+        again = json.loads(json.dumps(plain(ceiling), allow_nan=False))
+        assert again["spread"]["documents"] in (240, 252)
+        assert [row["kind"] for row in again["rows"]] == ["prior", "correction", "bias", "weight", "length"]
+
+
+def test_a_gain_by_chance_is_seldom_called_sure():
+    """Of forty tasks whose options are noise, hardly any has a row that is better; 5 % of them may."""
+    rng = np.random.default_rng(0)
+    spread, folds = spread_of(np.ones(60, int)), assign_folds(60, 5, 0)
+    alarms = 0
+    for seed in range(40):
+        cosine = rng.uniform(size=60)
+        noise = {kind: cosine + rng.normal(0, 0.1, (2, 60)) for kind in ("prior", "bias", "length")}
+        rows = ceiling_of("ndcg@10", {"cosine": cosine, **noise}, folds, spread, seed).rows
+        alarms += any(row.better for row in rows)
+    assert alarms <= 5
+
+
+def test_what_a_query_must_not_get_is_no_rival():
+    from dataclasses import replace
+
+    from offsphere.data.judgments import Judgments
+    from offsphere.geometry.evidence import Evidence
+    from offsphere.geometry.rival_lists import rival_lists
+    from offsphere.geometry.sides import sides_of
+
+    task, vectors = popular()
+    nearest = osp.search(vectors.queries, vectors.documents, [osp.Scorer()], k=5)[0].documents
+    wanted = task.judgments.gains(nearest) > 0
+    rows = np.repeat(np.arange(task.units), 5)[~wanted.ravel()]
+    excluded = Judgments.of(rows, nearest[~wanted], np.ones(len(rows)), task.units, 240)
+    task = replace(task, excluded=excluded)
+    lists = rival_lists(Evidence(sides=sides_of(vectors, task), embedded=(task, vectors)), np.arange(task.units))
+    assert not (excluded.gains(lists.documents) > 0).any()
+    assert (lists.present.sum(axis=1) > 40).all()
+
+
+def test_a_ceiling_needs_queries_and_judgments():
+    rows = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
+    pairs = osp.PairTask("pairs", np.arange(30.0))
+    with pytest.raises(OffsphereError, match="it needs a ranking task"):
+        osp.measure(pairs, osp.PairVectors.of(pairs, rows, rows[::-1].copy()), ["ceiling"])
+    few = osp.RankingTask.from_judgments({"q": {"d0": 1}, "p": {"d1": 1}}, [f"d{n}" for n in range(30)])
+    with pytest.raises(OffsphereError, match="at least 10 queries"):
+        osp.measure(few, osp.RankingVectors.of(few, rows[:2], rows), ["ceiling"])
