@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from offsphere.answering.reader import load_reader
 from offsphere.base.errors import ParameterError
 from offsphere.cli.progress_bar import progress_bar
 
@@ -41,8 +42,6 @@ class ReaderRequest(NamedTuple):
     @classmethod
     def of(cls, name: str | None, model: str | None, passages: int, workers: int) -> ReaderRequest | None:
         """The request, checked before any file is read; nothing where no reader is named."""
-        from offsphere.answering.reader import load_reader
-
         if name is None:
             if model is not None:
                 raise ParameterError("--reader-model names the model of a reader: say where it is with --reader")
@@ -53,7 +52,6 @@ class ReaderRequest(NamedTuple):
     def run(self, task: Task, vectors: TaskVectors, scorers: Sequence[Scorer] | None, seed: int) -> ReaderComparison:
         """Say what it will cost, ask, and compare; without scorers the dot product is compared with cosine."""
         from offsphere.answering.read_answers import read_answers
-        from offsphere.answering.reader import load_reader
 
         def tell(plan: Plan) -> None:
             typer.echo(f"reader {self.name}: {plan.sentence}", err=True)

@@ -109,9 +109,10 @@ def _spectral(task: LinkedTask, links: sparse.csr_array, rank: int) -> RankingVe
     """Factors of the normalised links. Where both sides are one, directions of negative eigenvalues are left out.
 
     The mean degree is added to every degree (Qin & Rohe 2013, arXiv:1309.4111): else each part of the graph that hangs
-    together has an eigenvalue of one, and which of these directions are the first is anybody's guess. An inner product
-    of vectors with themselves cannot express a negative eigenvalue, so twice as many directions are computed, of which
-    the first positive ones are kept.
+    together has an eigenvalue of one, and which of these directions are the first is anybody's guess.
+
+    An inner product of vectors with themselves cannot express a negative eigenvalue, so twice as many directions are
+    computed, of which the first positive ones are kept.
     """
     normalised = over_degrees(links, added=True)
     if not task.symmetric:
