@@ -20,8 +20,8 @@ from offsphere.data.formats.item_texts import find_texts, read_item_texts
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgments
 from offsphere.data.linked_task import LinkedTask
+from offsphere.data.named_data import one_of, whole_number
 from offsphere.data.numbering import row_numbers
-from offsphere.data.settings import one_of, whole_number
 
 STEM = "edges"
 SETTINGS = ("directed", "percent", "seed")
