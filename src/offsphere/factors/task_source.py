@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from offsphere.base.progress import Progress
-from offsphere.data.settings import named_data
+from offsphere.data.read_settings import named_data
 from offsphere.data.task import EmbeddedTask, Task, TaskVectors
 from offsphere.encode.embedded_task import EmbeddedSource
 from offsphere.factors.link_vectors import is_link_model, link_vectors
@@ -65,6 +65,11 @@ def task_source(
 
     Returns:
         The source; nothing is read yet.
+
+    Example:
+        >>> import offsphere as osp
+        >>> type(osp.task_source("ratings", "factorize(64)")).__name__
+        'LinkSource'
     """
     kind = LinkSource if model is not None and is_link_model(model) else EmbeddedSource
     return kind(data, model, vectors, ignore_missing, verify, query_model, ignore_broken, reverse)

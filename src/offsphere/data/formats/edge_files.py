@@ -21,7 +21,7 @@ from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgments
 from offsphere.data.linked_task import LinkedTask
 from offsphere.data.numbering import row_numbers
-from offsphere.data.settings import one_of, whole_number
+from offsphere.data.read_settings import one_of, whole_number
 
 STEM = "edges"
 SETTINGS = ("directed", "percent", "seed")

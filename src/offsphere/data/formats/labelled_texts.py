@@ -16,7 +16,7 @@ from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.split_files import choose_split
 from offsphere.data.items import ItemList
 from offsphere.data.neighbour_task import NeighbourTask, neighbour_task
-from offsphere.data.settings import whole_number
+from offsphere.data.read_settings import whole_number
 
 SETTINGS = ("ways", "shots", "items", "episodes", "seed", "knn")
 COLUMNS = ("text", "label")
