@@ -89,12 +89,12 @@ def check_served(target, name, documents=DOCUMENTS, queries=QUERIES, **how):
     return done
 
 
-def check_real(embedded, target, kind=None):
+def check_real(embedded, target, kind=None, k=20):
     """Vectors of a model, and queries that people asked."""
     _, vectors = embedded("cranfield")
     documents, queries = np.asarray(vectors.documents), np.asarray(vectors.queries)
     for name in ("dot", "cosine", "whiten(0.5) + polar(1, 0.5)"):
-        done = export(name, documents, target, queries=queries, k=20, index=kind, replace=True)
+        done = export(name, documents, target, queries=queries, k=k, index=kind, replace=True)
         assert done.verification.made_of == "queries"
         assert done.verification.score_error < SCORE
         assert done.verification.recall >= (1.0 if done.strategy.index == "exact" else 0.95)

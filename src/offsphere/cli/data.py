@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from offsphere.base.errors import ParameterError
+from offsphere.base.passwords import hide_password
 from offsphere.base.reading.tables import text_lines
 from offsphere.cli import options
 from offsphere.cli.docstring_task import make_docstring_task
@@ -109,7 +110,6 @@ def export_command(
     target: Annotated[str, typer.Argument(help=VECTORS_HELP)],
 ) -> None:
     """Write a store's vectors and ids to a file or into a local collection, lengths kept."""
-    from offsphere.base.passwords import hide_password
     from offsphere.data.store import open_store
     from offsphere.engines.exchange import export_store
 
@@ -129,7 +129,6 @@ def import_command(
     replace: Annotated[bool, typer.Option("--replace", help="Throw away other vectors that the store holds.")] = False,
 ) -> None:
     """Make a store from vectors that exist already."""
-    from offsphere.base.passwords import hide_password
     from offsphere.engines.exchange import import_vectors
 
     if ids is not None and id_field is not None:

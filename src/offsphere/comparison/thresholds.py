@@ -73,6 +73,16 @@ class Thresholds:
         also: where they were tried as well, in plain values.
         rows: a row a scorer, in the order in which they were asked for.
         notes: what one must know to read them.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> rows = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)
+        >>> judged = {f"q{row}": {f"d{row}": 1} for row in range(60)}
+        >>> task = osp.RankingTask.from_judgments(judged, [f"d{row}" for row in range(60)])
+        >>> found = osp.threshold(task, task.vectors(rows, rows), ["cosine"], recall=0.9)
+        >>> found.best.name, found.goal.kind, found["cosine"].threshold > 0.99
+        ('cosine', 'recall', True)
     """
 
     goal: Goal

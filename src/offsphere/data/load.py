@@ -27,8 +27,8 @@ from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.hub import is_hub_name, load_hub, load_hub_labelled
 from offsphere.data.formats.mteb_tasks import is_mteb_name, load_mteb
 from offsphere.data.labelled import LabelledItems
+from offsphere.data.named_data import named_data, refuse_unknown
 from offsphere.data.ranking_task import RankingTask
-from offsphere.data.read_settings import named_data, refuse_unknown
 from offsphere.data.task import Task
 
 # the first that recognises the data loads it: what needs more files to be recognised stands before what needs fewer

@@ -11,7 +11,7 @@ from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
 from offsphere.data.formats.known_items import known_item_task
 from offsphere.data.load import load_task
-from offsphere.data.read_settings import named_data
+from offsphere.data.named_data import named_data
 from offsphere.data.store import is_store, read_manifest
 from offsphere.data.task import EmbeddedTask, Task, TaskVectors
 from offsphere.data.task_vectors import load_vectors

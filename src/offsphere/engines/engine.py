@@ -52,9 +52,10 @@ class Engine:
         Raises:
             OffsphereError: Only the settings of this engine are known.
         """
-        if self.open is None:
+        opener = self.open
+        if opener is None:
             raise OffsphereError(f"{self.name}: only its settings are known here, no collection of it can be opened")
-        return self.open(where, **{name: value for name, value in fields.items() if value is not None})
+        return opener(where, **{name: value for name, value in fields.items() if value is not None})
 
     @property
     def example(self) -> Target:

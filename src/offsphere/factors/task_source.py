@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from offsphere.base.progress import Progress
-from offsphere.data.read_settings import named_data
+from offsphere.data.named_data import named_data
 from offsphere.data.task import EmbeddedTask, Task, TaskVectors
 from offsphere.encode.embedded_task import EmbeddedSource
 from offsphere.factors.link_vectors import is_link_model, link_vectors
@@ -68,8 +68,8 @@ def task_source(
 
     Example:
         >>> import offsphere as osp
-        >>> type(osp.task_source("ratings", "factorize(64)")).__name__
-        'LinkSource'
+        >>> osp.task_source("ratings", "factorize(64)").model
+        'factorize(64)'
     """
     kind = LinkSource if model is not None and is_link_model(model) else EmbeddedSource
     return kind(data, model, vectors, ignore_missing, verify, query_model, ignore_broken, reverse)

@@ -102,7 +102,8 @@ def test_what_two_models_have_in_common_is_learned_saved_and_served(two_models, 
     (top,) = osp.search(vectors.queries, vectors.documents, [again.scorer], k=10)
     lowered = again.scorer.lower()
     served = lowered.queries(vectors.queries) @ lowered.documents(vectors.documents).T
-    assert np.array_equal(np.argsort(-served, axis=1, kind="stable")[:, :10], top.documents)
+    best = np.take_along_axis(served, top.documents, axis=1)  # two may be as good but for rounding
+    assert np.allclose(best, -np.sort(-served, axis=1)[:, :10], rtol=1e-5, atol=1e-6)
     exported = osp.export(again.scorer, vectors.documents, f"faiss:{tmp_path / 'index.faiss'}", queries=vectors.queries)
     assert exported.verification.recall == 1
 

@@ -10,6 +10,7 @@ from typing import Any
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import ParameterError
 from offsphere.base.known_names import known_name
+from offsphere.base.reading.file_access import read_bounded
 from offsphere.base.reading.toml_files import read_settings
 from offsphere.base.version import code_version
 from offsphere.data.formats.mteb_tasks import SUITE, suite_tasks
@@ -66,7 +67,7 @@ class StudyCell:
         folder = self.source.folder_of(task)
         stores = [folder / side.stored_as for side in task.sides]
         if all(is_store(store) for store in stores):
-            known = [(store / "manifest.json").read_bytes() for store in stores]
+            known = [read_bounded(store / "manifest.json") for store in stores]
         elif vectors is not None:
             known = [digest_of(block.tobytes() for block in Blocks.of(side)).encode() for side in vectors.sides]
         else:

@@ -20,8 +20,8 @@ from offsphere.data.formats.item_texts import find_texts, read_item_texts
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgments
 from offsphere.data.linked_task import LinkedTask
+from offsphere.data.named_data import one_of, whole_number
 from offsphere.data.numbering import row_numbers
-from offsphere.data.read_settings import one_of, whole_number
 
 STEM = "edges"
 SETTINGS = ("directed", "percent", "seed")
@@ -100,8 +100,9 @@ def hold_out_edges(
         >>> import numpy as np
         >>> from offsphere.data.formats.edge_files import hold_out_edges
         >>> triangle_and_tail = np.array([0, 1, 2, 2]), np.array([1, 2, 0, 3])
-        >>> hold_out_edges(*triangle_and_tail, 4, 0.9, 0).sum()  # no second one of the triangle, nor the tail
-        np.int64(1)
+        >>> taken = hold_out_edges(*triangle_and_tail, 4, 0.9, 0)
+        >>> int(taken.sum()), bool(taken[3])  # each node keeps an edge, so the tail stays
+        (2, False)
     """
     ends = targets + nodes if directed else targets
     left = np.bincount(np.concatenate([sources, ends]), minlength=2 * nodes)

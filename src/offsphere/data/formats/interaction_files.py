@@ -16,14 +16,14 @@ from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.reading.tables import number
 from offsphere.data.family import RECOMMENDATION
 from offsphere.data.formats.format import Format, Source
-from offsphere.data.formats.interaction_table import InteractionTable, interaction_file, read_interaction_table
+from offsphere.data.formats.interaction_table import InteractionTable, interaction_file, read_interactions
 from offsphere.data.formats.item_texts import find_texts, read_item_texts
 from offsphere.data.holding_out import HeldOut, take_last, take_share
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgments
 from offsphere.data.linked_task import LinkedTask
+from offsphere.data.named_data import one_of, whole_number
 from offsphere.data.numbering import row_numbers
-from offsphere.data.read_settings import one_of, whole_number
 
 SETTINGS = ("hold_out", "seed", "liked")
 
@@ -37,7 +37,7 @@ def load_interactions(source: Source) -> LinkedTask:
     """Read the interactions and hold some out; the settings say which, and from which rating on one is liked."""
     path = interaction_file(source.path)
     assert path is not None
-    table = read_interaction_table(path)
+    table = read_interactions(path)
     items_path = find_texts(path.parent, "items")
     items = read_item_texts(items_path) if items_path is not None else ItemList(list(table.item_numbers), None)
     table, ignored = _known_items(table, items, ignore_missing=source.ignore_missing)

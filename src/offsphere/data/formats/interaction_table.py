@@ -79,7 +79,7 @@ def interaction_file(path: Path) -> Path | None:
     return path if known else None
 
 
-def read_interaction_table(path: Path) -> InteractionTable:
+def read_interactions(path: Path) -> InteractionTable:
     """Read a table with or without a header; without one its columns are user, item, rating, timestamp.
 
     Raises:

@@ -15,8 +15,8 @@ from offsphere.data.episode_task import EpisodeTask, draw_episodes
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.split_files import choose_split
 from offsphere.data.items import ItemList
+from offsphere.data.named_data import whole_number
 from offsphere.data.neighbour_task import NeighbourTask, neighbour_task
-from offsphere.data.read_settings import whole_number
 
 SETTINGS = ("ways", "shots", "items", "episodes", "seed", "knn")
 COLUMNS = ("text", "label")

@@ -31,7 +31,7 @@ def named_data(data: str | Path) -> NamedData:
         ParameterError: A setting has no value, or stands there twice.
 
     Example:
-        >>> from offsphere.data.read_settings import named_data
+        >>> from offsphere.data.named_data import named_data
         >>> found = named_data("data/banking77?shots=5&ways=20")
         >>> found.path.name, dict(found.settings)
         ('banking77', {'shots': '5', 'ways': '20'})
