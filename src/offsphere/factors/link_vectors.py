@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import eigsh
 
 from offsphere.base.arrays import Array, Vectors
 from offsphere.base.errors import DataError, ParameterError, UnknownNameError
@@ -62,7 +63,7 @@ def link_vectors(task: Task, model: str = "factorize", features: Vectors | None 
         >>> import offsphere as osp
         >>> held = osp.hold_out((np.random.default_rng(0).random((60, 12)) < 0.5).astype(float))
         >>> osp.link_vectors(held.task, "factorize(4)")
-        RankingVectors(queries (60, 4), documents (12, 4))
+        RankingVectors(queries (44, 4), documents (12, 4))
     """
     parsed = parse_link_model(model)
     if not isinstance(task, LinkedTask):
@@ -106,21 +107,26 @@ def known_links(task: LinkedTask) -> sparse.csr_array:
 
 
 def _spectral(task: LinkedTask, links: sparse.csr_array, rank: int) -> RankingVectors:
-    """Factors of the normalised links. Where both sides are one, directions of negative eigenvalues are left out.
+    """Factors of the normalised links; where both sides are one, the leading eigenvectors over positive eigenvalues.
 
     The mean degree is added to every degree (Qin & Rohe 2013, arXiv:1309.4111): else each part of the graph that hangs
-    together has an eigenvalue of one, and which of these directions are the first is anybody's guess.
-
-    An inner product of vectors with themselves cannot express a negative eigenvalue, so twice as many directions are
-    computed, of which the first positive ones are kept.
+    together has an eigenvalue of one, and which of these directions are the first is anybody's guess. An inner product
+    of vectors with themselves cannot express a negative eigenvalue, and factors mix it with a positive one of its size:
+    so nodes have the eigenvectors themselves, each times the root of its eigenvalue.
     """
     normalised = over_degrees(links, added=True)
     if not task.symmetric:
         factors = factorize(normalised, rank, 0.0)
         return _as_vectors(task, factors.users(normalised[task.asked]), factors.items)
-    factors = factorize(normalised, min(2 * rank, min(normalised.shape) - 1), 0.0)
-    signs = (factors.users(normalised) * factors.items).sum(axis=0)
-    nodes = factors.items[:, signs > 0][:, :rank]
+    count = normalised.shape[0]
+    if rank >= count:
+        raise ParameterError(f"spectral({rank}): a graph of {count:,} nodes has fewer than {count:,} directions to use")
+    start = np.random.default_rng(0).random(count)
+    values, directions = eigsh(normalised, rank, which="LA", v0=start, tol=0)
+    order = np.argsort(-values, kind="stable")
+    order = order[values[order] > 0]
+    largest = directions[np.abs(directions).argmax(axis=0), np.arange(len(values))]
+    nodes = (directions * np.sign(largest) * np.sqrt(np.maximum(values, 0)))[:, order]
     return _as_vectors(task, nodes[task.asked], nodes)
 
 

@@ -100,8 +100,9 @@ def hold_out_edges(
         >>> import numpy as np
         >>> from offsphere.data.formats.edge_files import hold_out_edges
         >>> triangle_and_tail = np.array([0, 1, 2, 2]), np.array([1, 2, 0, 3])
-        >>> hold_out_edges(*triangle_and_tail, 4, 0.9, 0).sum()  # no second one of the triangle, nor the tail
-        np.int64(1)
+        >>> taken = hold_out_edges(*triangle_and_tail, 4, 0.9, 0)
+        >>> int(taken.sum()), bool(taken[3])  # each node keeps an edge, so the tail stays
+        (2, False)
     """
     ends = targets + nodes if directed else targets
     left = np.bincount(np.concatenate([sources, ends]), minlength=2 * nodes)
