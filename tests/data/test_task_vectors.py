@@ -76,7 +76,6 @@ def bad(vectors, row, value):
     [
         (DOCUMENTS[:2], bad(DOCUMENTS, 2, np.nan), None, r"document vector of 'd2' \(row 2\) is not finite"),
         (bad(DOCUMENTS[:2], 1, np.inf), DOCUMENTS, None, r"query vector of 'q1' \(row 1\) is not finite"),
-        (DOCUMENTS[:2, :2], DOCUMENTS, None, "query vectors have 2 dimensions, document vectors 3"),
         (DOCUMENTS[:2], DOCUMENTS, ["d0", "d1", "d1", "d2"], "document id 'd1' stands there 2 times"),
         (DOCUMENTS[:2], DOCUMENTS, [*IDS, "d4"], r"has 4 vectors but there are 5 ids"),
         (DOCUMENTS[:2], DOCUMENTS, ["d0", "d1", "d2", "x"], "has no vector for document 'd3' \\(1 are missing\\)"),

@@ -293,10 +293,10 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True, data: s
         file = _read_side(path, side, verify=verify)
         return file if side.ids is None else _in_order(file, side, _cure(file, task, path, data))
 
-    second = read(asked)
     if asking.made_from_other is not None and _find_side(path, asking) is None:
-        return task.vectors(asking.made_from_other(second.vectors), second.vectors, (None, second.tokens))
-    first = read(asking)
+        known = read(asked)
+        return task.vectors(asking.made_from_other(known.vectors), known.vectors, (None, known.tokens))
+    first, second = read(asking), read(asked)
     return task.vectors(first.vectors, second.vectors, (first.tokens, second.tokens))
 
 

@@ -98,12 +98,12 @@ def measure_ceiling(evidence: Evidence) -> Ceiling:
     """The section: what numbers about documents alone gain on held-out queries of a ranking task."""
     spread = measure_spread(evidence)
     assert evidence.embedded is not None
-    task, vectors = evidence.embedded
+    task = evidence.embedded[0]
     if task.units < FEWEST_QUERIES:
         raise OffsphereError(f"it needs at least {FEWEST_QUERIES} queries to learn from and judge by")
     metric = _metric(evidence)
     rows = _drawn(task.units, evidence.seed)
-    if len(vectors.only(rows[:1]).sides[1]) < len(vectors.sides[1]):
+    if len(task.only(rows[:1]).sides[1].ids or ()) < len(task.sides[1].ids or ()):
         raise OffsphereError("each query is asked among documents of its own: no number of a document carries over")
     folds = assign_folds(len(rows), FOLDS, evidence.seed)
     say(evidence.progress, "ceiling")
