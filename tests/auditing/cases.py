@@ -9,10 +9,12 @@ from math import isfinite, nan
 import numpy as np
 
 import offsphere as osp
+from offsphere.comparison.list_row import ListRow
 from offsphere.comparison.procedure import Procedure
 from offsphere.comparison.row import Row, label_apart
 from offsphere.comparison.stored_row import StoredRow
 from offsphere.comparison.table import Comparison
+from offsphere.comparison.verdict import recommend
 from offsphere.engines.deployment import Deployment
 from offsphere.engines.registry import ENGINES
 from offsphere.engines.verification import Verification
@@ -65,6 +67,7 @@ def draw(seed: int) -> PlantedCase:
     pick = lambda options: options[int(rng.integers(len(options)))]  # noqa: E731
     metric = pick((*RANKING, *PAIRS, *POOLED))
     table = _with_stored(np.random.default_rng([seed, 1]), _table(rng, pick, metric))
+    table = _with_lists(np.random.default_rng([seed, 2]), table)
     normalised = "dot" in table[table.baseline].same_ranking_as
     relevance = None
     skipped = {}
@@ -182,6 +185,37 @@ def _with_stored(rng, table):
     sources = dict.fromkeys(row.name for row in (table[table.baseline], table.chosen) if row.scorer.is_plain)
     rows = [_stored(rng, pick, table, table[name], form) for name in sources for form in forms]
     return replace(table, stored=rows)
+
+
+def _with_lists(rng, table):
+    """In a third of the cases there are lists of other systems, held against what is recommended."""
+    pick = lambda options: options[int(rng.integers(len(options)))]  # noqa: E731
+    if rng.random() < 2 / 3:
+        return table
+    rows = [_listed(rng, pick, table, name) for name in ("bm25", "bm25 + cosine", "judge")[: int(rng.integers(1, 4))]]
+    return replace(table, lists=sorted(rows, key=lambda row: -row.value))
+
+
+def _listed(rng, pick, table, name):
+    chosen, baseline = recommend(table).row, table[table.baseline]
+    change, low, high, p = _change(rng, pick, table.worth, pick(CHANGES))
+    value, p = chosen.value + change, p if p is not None and isfinite(p) else 1.0
+    return ListRow(
+        name=name,
+        value=value,
+        low=value - 0.05,
+        high=value + 0.05,
+        difference=value - baseline.value,
+        difference_low=low,
+        difference_high=high,
+        p=p,
+        parameters={},
+        phrase="rank by something else",
+        over_chosen=change,
+        over_chosen_low=low,
+        over_chosen_high=high,
+        over_chosen_p=None if chosen.name == table.baseline else p,
+    )
 
 
 def _stored(rng, pick, table, row, form):

@@ -10,6 +10,7 @@ import re
 from tests.auditing.read_ceiling import CeilingReader
 from tests.auditing.read_deployed import DeployedReader
 from tests.auditing.read_lengths import LengthReader
+from tests.auditing.read_lists import ListReader
 from tests.auditing.read_scorers import ScorerReader
 from tests.auditing.read_storing import StoringReader
 from tests.auditing.read_warnings import WarningReader
@@ -17,6 +18,7 @@ from tests.auditing.read_warnings import WarningReader
 READERS = {
     "scorer": ScorerReader,
     "storing": StoringReader,
+    "lists": ListReader,
     "length": LengthReader,
     "expectation": LengthReader,
     "training": LengthReader,
@@ -60,6 +62,9 @@ def fields(finding):
         (r"keep the document's length", {("up", "sure")}),
         (r"start with both sides normalised", {("none", "unsure")}),
         (r"too few to be sure", {("none", "unsure")}),
+        (r"which is better than|serves, .*, is better than", {("up", "sure")}),
+        (r"which is worse than|serves, .*, is worse than", {("down", "sure")}),
+        (r"not surely better or worse", {("none", "unsure")}),
         (r"^Stop looking", {("none", "equal")}),
         (r"^Today's lengths hold|^There is something to be had", {("up", "sure")}),
         (r"^Whether anything about the documents", {("none", "unsure")}),

@@ -221,6 +221,27 @@ def forget_forms(case):
     return _table(case, stored=[])
 
 
+def move_lists(case):
+    """Other systems differ by something else."""
+    return _lists(case, lambda row: replace(row, over_chosen=row.over_chosen + 0.1))
+
+
+def turn_lists(case):
+    """What was surely different is luck, and the other way round."""
+    other = lambda p: 0.5 if p < 0.05 else 0.001  # noqa: E731
+    return _lists(
+        case,
+        lambda row: replace(
+            row, p=other(row.p), over_chosen_p=None if row.over_chosen_p is None else other(row.over_chosen_p)
+        ),
+    )
+
+
+def forget_lists(case):
+    """There are no other systems."""
+    return _table(case, lists=[])
+
+
 def reset_index(case):
     """The index is set to another metric."""
     deployment = case.deployment
@@ -354,6 +375,7 @@ LIES = {
     "higher row": (raise_rows,),
     "against declared": (raise_rows, undeclare),
     "store smaller": (raise_costs, swell, move_stored, forget_forms, few_units, raise_worth),
+    "other systems": (move_lists, turn_lists, forget_lists, few_units),
     "store whole": (lower_costs, swell, move_stored, forget_forms, few_units, raise_worth),
     "length and relevance": (
         turn_dot, doubt_dot, cover, few_units, *(lie(name) for name in EFFECTS for lie in (turn_effect, cross_effect)),
@@ -401,6 +423,10 @@ def _dot(case):
 
 def _stored(case, change):
     return _table(case, stored=[change(row) for row in case.table.stored])
+
+
+def _lists(case, change):
+    return _table(case, lists=[change(row) for row in case.table.lists])
 
 
 def _units(case, count):

@@ -9,14 +9,26 @@ import numpy as np
 import pytest
 
 import offsphere as osp
+from offsphere.comparison.list_source import ListCandidate
 from offsphere.data import PairTask, PairVectors
 from offsphere.data.ranking_task import ItemList, Judgment
+from offsphere.data.scored_lists import ScoredLists
 from offsphere.wording.claims_in_words import WORDS
 from offsphere.wording.deployed_words import DEPLOYED_WORDS
 from tests.auditing.cases import PlantedCase
 from tests.auditing.checker import complaints_of
 
-RARE = {"row better, choice unsure", "higher row"}  # a matter of luck: planted numbers alone bring them
+# a matter of luck: planted numbers alone bring them
+RARE = {"row better, choice unsure", "higher row", "lengths hold a part"}
+
+
+class Backwards:
+    """Another system: it finds the last documents first."""
+
+    def candidates(self, asked):
+        documents = np.tile(np.arange(100, dtype=np.int64), (asked.task.units, 1))
+        lists = ScoredLists.ranked(documents, documents.astype(float))
+        return [ListCandidate("backwards", "take the last first", [lists])]
 
 
 def ranked(lengths, *, by_length=False, queries=60, documents=300, texts=None, seed=0, blur=0.05, dimension=8):
@@ -138,6 +150,7 @@ def cases(tmp_path_factory):
         "relevance, too small to matter": told(*relevance, worth=0.9),
         "stored, safe": told(*relevance, stored=["int8,float16"], worth=0.2),
         "stored, not safe": told(*noise, stored=["binary"]),
+        "another system": told(*noise, lists=[Backwards()]),
         "noise": told(*noise, declared="cosine"),
         "noise, declared": told(*noise, declared="dot"),
         "noise, collapsed": told(*ranked(np.exp(rng.normal(0, 3, 300))), declared="dot"),

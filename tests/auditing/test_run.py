@@ -93,7 +93,7 @@ def test_an_audit_of_real_data_is_whole_and_is_json(name, embedded):
     assert all(len(example.first) == 5 for example in audit.examples)
     again = json.loads(json.dumps(audit.to_json(), allow_nan=False))
     whole = {"advice", "comparison", "geometry", "sweeps", "examples", "provenance", "learned", "ablation", "training"}
-    whole |= {"deployment"}
+    whole |= {"deployment", "thresholds"}
     assert set(again) == whole
     assert again["learned"] is None
     page = to_html(audit)

@@ -23,7 +23,7 @@ def test_a_study_prints_its_tables_and_writes_a_page_that_links_the_audits(tmp_p
     assert values == json.loads((tmp_path / "study" / "study.json").read_text())
     for row in values["rows"]:
         assert f'href="{row["page"]}"' in page
-        assert (tmp_path / "study" / row["page"]).read_text().startswith("\n<!doctype html>")
+        assert (tmp_path / "study" / row["page"]).read_text().startswith("<!doctype html>")
 
 
 def test_what_cannot_be_meant_is_one_line(tmp_path):

@@ -44,7 +44,7 @@ def test_a_transform_reads_its_own_numbers(text, transform):
             "zzzz",
             "known: cosine, dot, query-normalized, document-normalized, half, polar, euclidean, angular, norm-mix",
         ),
-        ("zzzz + cosine", "known: center, standardize, whiten, drop-top"),
+        ("zzzz + cosine", "known: center, project-mean, temper, layer-norm, standardize, whiten, drop-top"),
         ("linear + cosine", "unknown transform 'linear'"),
         ("center", r"center is a transform: write 'center \+ cosine'"),
         ("cosine(1)", "cosine takes no parameters"),

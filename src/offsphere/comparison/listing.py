@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import isnan
 from typing import NamedTuple
 
 from offsphere.base.arrays import Array
@@ -123,7 +124,9 @@ def with_list_rows(
         )
         for number, (candidate, tuned, *_) in enumerate(measured, 1)
     ]
-    return replace(table, lists=sorted(lists, key=lambda row: -row.value))
+    return replace(
+        table, lists=sorted(lists, key=lambda row: (isnan(row.value), -row.value))
+    )  # what has no value comes last
 
 
 def _measure(candidate: ListCandidate, evaluator: Evaluator) -> MeasuredLists:

@@ -24,7 +24,7 @@ def lists_finding(table: Comparison) -> Finding | None:
     rows = [row for row in table.lists if isfinite(row.value)]
     if not rows or not has_enough(table) or is_unreadable(table):
         return None
-    row, chosen = rows[0], recommend(table)
+    row, chosen = max(rows, key=lambda row: row.value), recommend(table)
     direction: Direction = "up" if row.beats_choice else "down" if row.loses_to_choice else "none"
     certainty: Certainty = "unsure" if direction == "none" else "sure"
     numbers = {

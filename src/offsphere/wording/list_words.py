@@ -18,12 +18,10 @@ def _other_systems(n: Numbers) -> str:
         "down": f"is worse than {n['chosen']}",
         "none": f"is not surely better or worse than {n['chosen']}",
     }
-    best = f", the best of {n['rows']} rows that no vector index serves," if n["rows"] > 1 else ""
-    alone = "" if n["rows"] > 1 else ". No vector index serves it"
-    return (
-        f"{n['name']}{best} {sure[n['state']]}: {n['metric']} {n['value']:.4f}, a difference of {gain} "
-        f"({chance(n['p'])}){alone}."
-    )
+    told = f"{sure[n['state']]}: {n['metric']} {n['value']:.4f}, a difference of {gain} ({chance(n['p'])})."
+    if n["rows"] > 1:
+        return f"The best of {n['rows']} rows that no vector index serves, {n['name']}, {told}"
+    return f"No vector index serves {n['name']}, which {told}"
 
 
 LIST_WORDS: Mapping[str, Callable[[Numbers], str]] = MappingProxyType({"other systems": _other_systems})
