@@ -226,7 +226,7 @@ def search_without(corpus: Corpus, scorers, k: int, excluded: np.ndarray):
     def ranked(queries, depth):
         return search_in_turns(queries, evaluator.vectors.documents, scorers, depth, ids=evaluator.document_ids)
 
-    for chosen, tops in evaluator._rankings(ranked):
+    for chosen, tops in evaluator._rankings(ranked, k):
         order += chosen.tolist()
         width = min(k, excluded.shape[1])
         for part, top in zip(parts, tops, strict=True):
