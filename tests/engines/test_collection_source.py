@@ -106,7 +106,7 @@ def test_an_audit_says_what_the_setting_is_whether_lengths_are_there_and_what_it
     task, vectors, deployment = looked_at(judged, stored(tmp_path, scorer, engine))
     assert list(task.document_ids) == IDS
     audit = osp.audit(task, vectors, deployment=deployment, cache=False)
-    _, _, _, first, second, *_ = audit.advice.verdict
+    first, second, *_ = (finding.sentence for finding in audit.advice.about("deployed"))
     assert lengths in first
     assert advice in second
     costs = [finding for finding in audit.advice.about("deployed") if finding.claim == "setting costs"]
