@@ -114,7 +114,7 @@ def write_ranking(folder: Path, queries: int = 60, documents: int = 240) -> None
         (folder / f"{name}.jsonl").write_text(lines)
 
 
-command("threshold", "threshold {data} --recall 0.5 --save {out}")(write_ranking)
+command("threshold", "threshold {data} --recall 0.1 --save {out}")(write_ranking)
 command("embed", "embed {data}/pairs.csv --model callable:killed_model:rows --out {out}")(write_texts)
 command("import", "data import {data}/v.npy {out}/store")(write_store)
 command("queries", "data queries {data} --out {out}/queries.jsonl --documents {out}/documents.jsonl")(write_ranking)
