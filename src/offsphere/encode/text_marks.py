@@ -23,12 +23,21 @@ def keep_texts(model: Any) -> Any:
     """
     if list(model.modalities) != ["text"]:
         model.preprocess = MethodType(preprocess, model)  # a method, so that a copy of the model has its own
+        for route in getattr(model[0], "sub_modules", {}).values():
+            if list(getattr(route[0], "modalities", ["text"])) == ["text"]:  # it opens nothing, and may know no marks
+                route[0].preprocess = MethodType(preprocess_texts, route[0])
     return model
 
 
 def preprocess(model: Any, inputs: Sequence[Any], prompt: str | None = None, **options: Any) -> Any:
     """Do what the model's own method does, with every string marked; in its place, under its name."""
     return type(model).preprocess(model, marked(inputs), prompt=prompt, **options)
+
+
+def preprocess_texts(stage: Any, inputs: Sequence[Any], prompt: str | None = None, **options: Any) -> Any:
+    """Do what a stage that takes texts alone does itself, with the marks taken off; in its method's place."""
+    texts = [given["text"] if isinstance(given, dict) and list(given) == ["text"] else given for given in inputs]
+    return type(stage).preprocess(stage, texts, prompt=prompt, **options)
 
 
 def marked(inputs: Sequence[Any]) -> list[Any]:
