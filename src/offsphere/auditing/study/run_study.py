@@ -95,8 +95,8 @@ def study(
         ...         for n in range(30):
         ...             print(f"{n % 5},red {n},blue {n % 7}", file=table)
         ...     made = study(cells_of([f"{folder}/pairs.csv"], ["wordllama"]), f"{folder}/study")
-        >>> made.rows[0].task, made.rows[0].symmetric, list(made.failed)
-        ('pairs', True, [])
+        >>> made.rows[0].task.endswith("pairs"), made.rows[0].symmetric, list(made.failed)
+        (True, True, [])
     """
     if jobs < 1:
         raise ParameterError(f"jobs = {jobs}: at least one cell is audited at a time")
