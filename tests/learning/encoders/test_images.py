@@ -196,7 +196,7 @@ def test_a_killed_image_training_goes_on_and_ends_in_the_same_weights(tmp_path):
     assert_same_training(tmp_path / "whole", tmp_path / "killed")
 
 
-def test_the_grid_and_a_sweep_train_on_images():
+def test_the_grid_trains_on_images():
     recipe = osp.recipe_with("simclr", **QUICK | {"steps": 2, "projection": 8})
     variants = osp.encoder_grid(recipe, [(0.2, 3e-3)])[:2]
     ablation = osp.ablate_encoder(class_task(), f"scratch:resnet:{SIDE}:16", variants=variants, seeds=1)
