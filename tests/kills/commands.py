@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 COMMANDS: dict[str, Command] = {}
-TIMED = ("seconds", "digest")  # how long it took, and what is made of that
+TIMED = ("seconds", "milliseconds", "digest")  # how long it took, and what is made of that
 MODEL = """
 import zlib, numpy as np
 def rows(texts):
@@ -131,6 +131,11 @@ command("export, DuckDB", "data export {data}/store duckdb:{out}/v.duckdb:things
     lambda folder: write_store(folder, 300)
 )
 command("export, sqlite-vec", "data export {data}/store sqlite:{out}/v.db:things", collection("sqlite", "v.db"))(
+    lambda folder: write_store(folder, 300)
+)
+SHIPPED = "export 'center + dot' --vectors {{data}}/store --to {kind}:{{out}}/{name} --out {{out}}/record"
+command("ship, FAISS", SHIPPED.format(kind="faiss", name="v.faiss"))(lambda folder: write_store(folder, 300))
+command("ship, sqlite-vec", SHIPPED.format(kind="sqlite", name="v.db:things"), collection("sqlite", "v.db"))(
     lambda folder: write_store(folder, 300)
 )
 command("study", "study {data}={data} --out {out}", lambda folder: {"study": _digest(folder / "study.json")})(

@@ -28,6 +28,7 @@ ROUNDING = 2.0**-23  # twice the unit round-off of float32
 SMALLEST = 2.0**-149  # the least positive float32: what an underflow may lose, per product
 TINY = 1e-30  # squared query lengths below this are not trusted to float32
 LARGE = 1e37  # nothing beyond this, or below its inverse, is trusted to float32
+DEALT = 4  # documents a hand in first_bound; with fewer the bound is too low to save anything
 COSINE_ERROR = 5e-6  # of the series in widest: the first term left out, and some rounding
 
 WAITING = np.dtype([("lower", np.float32), ("upper", np.float32), ("position", np.int32)])
@@ -59,6 +60,11 @@ def scan_tile(
         for s in range(forms.size):
             form, gap, factor = forms[s], gaps[s], factors[i, s]
             slack, nearer = rounding_errors(form, gap, factor, query_lengths[i], documents.shape[1], extents[s])
+            if np.isnan(thresholds[i, s]) and slack < np.inf:
+                thresholds[i, s] = first_bound(
+                    form, gap, factor, slack, nearer, k,
+                    product[i], weights32[s, begin:end], offsets32[s, begin:end], marks, hits, scratch,
+                )  # fmt: skip
             threshold = thresholds[i, s]
             # no number where nothing is trusted: an overflow to minus infinity must pass too
             least = np.float32(threshold - slack - 8 * ROUNDING * abs(threshold) if slack < np.inf else np.nan)
@@ -82,6 +88,82 @@ def scan_tile(
                 line.upper = upper + ROUNDING * abs(upper)
                 line.position = j
                 waiting[i, s] += 1
+
+
+@njit(cache=True, nogil=True)
+def first_bound(
+    form: int, gap: float, factor: float, slack: float, nearer: float, k: int,
+    dots: Any, weights: Any, offsets: Any, marks: Any, hits: Any, scratch: Any,
+) -> Any:  # fmt: skip
+    """Bound the k-th best key of a query's first tile from below; no number where the tile is too small for that.
+
+    The documents are dealt into twice k hands. Each hand's best document has a key, and the k-th best of
+    those is reached by k documents at least. Most of a tile is then skipped, where it would wait in line and be
+    shortened away again.
+    """
+    hands = 2 * k + 8
+    if dots.size < DEALT * hands:
+        return np.nan
+    if form == GAP:
+        mark_cosines(dots, weights, marks)
+        deal_positions(marks, hands, hits)
+        for h in range(hands):
+            j = hits[h]
+            scratch[0, h], _ = bounds(form, gap, factor, dots[j], weights[j], offsets[j], slack, nearer)
+        bound = select(scratch, hands, k)
+    else:
+        if form == AFFINE:
+            mark_affine(dots, weights, offsets, np.float32(factor), marks)
+        else:
+            mark_ratio(dots, offsets, np.float32(factor), marks)
+        deal(marks, hands)
+        for h in range(hands):
+            scratch[0, h] = marks[h]
+        bound = select(scratch, hands, k) - slack
+    return bound - 8 * ROUNDING * abs(bound) if bound > -np.inf else np.nan
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def mark_affine(dots: Any, weights: Any, offsets: Any, factor: Any, marks: Any) -> None:
+    """Write the float32 keys of the affine form."""
+    for j in range(dots.size):
+        marks[j] = dots[j] * weights[j] + factor * offsets[j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def mark_ratio(dots: Any, offsets: Any, factor: Any, marks: Any) -> None:
+    """Write the float32 keys of the ratio form."""
+    for j in range(dots.size):
+        marks[j] = dots[j] / (factor + offsets[j])
+
+
+@njit(cache=True, nogil=True)
+def mark_cosines(dots: Any, weights: Any, marks: Any) -> None:
+    """Write what is in proportion to the cosine, by which the gap form chooses candidates."""
+    for j in range(dots.size):
+        marks[j] = dots[j] * weights[j]
+
+
+@njit(cache=True, nogil=True)
+def deal(marks: Any, hands: int) -> None:
+    """Let the first marks be the best of every hand, dealt in turn; what is no number is nobody's best."""
+    for h in range(hands):
+        marks[h] = marks[h] if marks[h] > -np.inf else np.float32(-np.inf)
+    for start in range(hands, marks.size - hands + 1, hands):
+        for h in range(hands):
+            mark = marks[start + h]
+            marks[h] = mark if mark > marks[h] else marks[h]  # noqa: FURB136  # a condition drops what is no number
+
+
+@njit(cache=True, nogil=True)
+def deal_positions(marks: Any, hands: int, positions: Any) -> None:
+    """Write the position of every hand's best mark."""
+    for h in range(hands):
+        best = h
+        for j in range(h + hands, marks.size, hands):
+            if marks[j] > marks[best]:
+                best = j
+        positions[h] = best
 
 
 @njit(cache=True, nogil=True)
