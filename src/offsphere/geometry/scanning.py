@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from offsphere.base.arrays import Array, Vectors
-from offsphere.base.cores import available_cores, in_order
+from offsphere.base.cores import available_cores, in_order, one_blas_thread
 from offsphere.base.errors import VectorError
 from offsphere.base.progress import Progress
 from offsphere.geometry.directions import Directions
@@ -97,7 +96,7 @@ def scan(
         return Moments.of(tile, product), *Directions.of(tile), Sample.of(tile, first, sample, seed, limit)
 
     # one BLAS thread in each of ours: a tile stays in its core's cache, and rounds the same way every time
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         tiles = in_order(measure_tile, _tiles(blocks), threads or available_cores())
         for moments, directions, tile_lengths, tile_sample in tiles:
             total = (moments, directions) if total is None else _merge_sums(total, (moments, directions))

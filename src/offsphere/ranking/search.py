@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.base.arrays import Array, Index, Rows, Vectors
-from offsphere.base.cores import available_cores
+from offsphere.base.cores import available_cores, one_blas_thread
 from offsphere.base.errors import ParameterError, VectorError
 from offsphere.base.progress import Progress
 from offsphere.scoring.corpus_biases import CorpusBiases
@@ -99,8 +99,6 @@ def search(
         >>> cosine.documents.tolist(), dot.documents.tolist()
         ([[0, 1]], [[1, 0]])
     """
-    from threadpoolctl import threadpool_limits
-
     if k < 1:
         raise ParameterError(f"k = {k}: ask for at least one document")
     if not scorers:
@@ -114,7 +112,7 @@ def search(
     biases = [_biases_of(scorer, ids, blocks.count) for scorer in scorers]
     groups = _make_groups(queries, scorers, biases, min(k, blocks.count), blocks.count, workers)
     # one BLAS thread in each of ours: tiles stay in their core's cache, and a transform rounds the same way every time
-    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         _scan(blocks, groups, pool, progress)
         results: dict[int, TopK] = {}
         for group in groups:
