@@ -132,6 +132,8 @@ def test_what_a_query_must_not_get_is_no_rival():
     lists = rival_lists(Evidence(sides=sides_of(vectors, task), embedded=(task, vectors)), np.arange(task.units))
     assert not (excluded.gains(lists.documents) > 0).any()
     assert (lists.present.sum(axis=1) > 40).all()
+    counted = np.where(lists.present, np.exp(lists.stands_for), 0).sum(axis=1)
+    assert counted == pytest.approx(240 - excluded.relevant, abs=1e-6)  # a list stands for all that the query may get
 
 
 def test_a_ceiling_needs_queries_and_judgments():

@@ -86,7 +86,9 @@ class Ceiling:
             if self.spread.known_item
             else ""
         )
-        held = f", of which a curve of today's lengths gets {signed(length.gain.value)}" if length is not None else ""
+        held = ""
+        if length is not None and top is not length:
+            held = f", of which a curve of today's lengths gets {signed(length.gain.value)}"
         return (
             f"ceiling: the best about documents alone ({KINDS[top.kind]}) gains "
             f"{with_interval(*top.gain)} {self.metric} over cosine ({chance(top.p)}){held}; "

@@ -17,8 +17,8 @@ from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress, in_phase
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
-from offsphere.learning.adapters.learn import learn
 from offsphere.learning.adapters.adapter_recipe import Recipe
+from offsphere.learning.adapters.learn import learn
 from offsphere.learning.loading import load_parts
 
 CELLS = "audits"  # the folder of rows and of the pages of audits
