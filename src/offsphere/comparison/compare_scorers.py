@@ -10,7 +10,7 @@ import numpy as np
 from offsphere.base.cache import Memo
 from offsphere.base.errors import ParameterError
 from offsphere.base.progress import Progress, in_phase, say
-from offsphere.comparison.breakdown import break_down
+from offsphere.comparison.breakdown import Grouped, break_down
 from offsphere.comparison.candidates import (
     Candidate,
     default_candidates,
@@ -206,7 +206,7 @@ def compare(
 def _broken_down(table: Comparison, grouping: Grouping, seed: int, *, every_row: bool) -> Comparison:
     """The table with its rows in each group: of scorers those that were asked for, and of what is no scorer all."""
     scorers = [row for row in table.rows if every_row or row.planned or row is table.chosen]
-    rows = [*scorers, *table.lists, *table.stored]
+    rows: list[Grouped] = [*scorers, *table.lists, *table.stored]
     return replace(table, breakdown=break_down(rows, table[table.baseline], grouping, seed))
 
 
