@@ -82,7 +82,6 @@ class RankingEvaluator:
     def judged_lists(self, scorer: Scorer, depth: int) -> tuple[TopK, Array]:
         """Search for all queries, without what they must not get; the grades of what is found."""
         depth = min(depth, self.judgments.document_count)
-
         found = [tops[0] for _, tops in self._search([scorer], depth)]
         top = TopK(*(np.concatenate(part) for part in zip(*found, strict=True)))
         return top, self.judgments.gains(top.documents)
