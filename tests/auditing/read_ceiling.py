@@ -85,6 +85,10 @@ class CeilingReader(Reader):
         row = self.rows[kind]
         self.change(match, row.gain.value, row.gain.low, row.gain.high, row.p)
         self.say(match["metric"] == self.table.metric, "another metric")
+        if match["low"] is not None:
+            low, high, p = float(match["low"]), float(match["high"]), float(match["p"][2:])
+            agree = (low >= 0 or high <= 0) if p < 0.05 else low <= 0 <= high
+            self.say(agree, f"p {match['p']} stands beside [{low}, {high}]")
 
     def _after(self, sentence):
         """Prior or correction, and whether anything is wanted twice."""

@@ -122,6 +122,7 @@ def audit(
     vectors: TaskVectors,
     *,
     metric: str | None = None,
+    by: str | None = None,
     symmetric: bool | None = None,
     declared: str | None = None,
     model: Mapping[str, Any] | None = None,
@@ -145,6 +146,8 @@ def audit(
         task: The task, as ``load_task`` or ``load_embedded`` gives it.
         vectors: Its vectors.
         metric: What decides; ndcg@10 for rankings and spearman for pairs unless said.
+        by: The name of a field that groups the queries, such as type or hops: the rows that matter stand in the report
+            group by group.
         symmetric: Whether the two sides could be exchanged; unless said, as the family of the task has it.
         declared: The similarity that the model says it is to be scored with.
         model: What is known of what made the vectors.
@@ -201,6 +204,7 @@ def audit(
                 declared=declared,
                 asked=[deployment.scorer.name] if deployment is not None and deployment.scorer is not None else [],
                 worth=worth,
+                by=by,
                 stored=stored,
                 lists=lists,
                 more=more,

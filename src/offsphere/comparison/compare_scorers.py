@@ -10,7 +10,7 @@ import numpy as np
 from offsphere.base.cache import Memo
 from offsphere.base.errors import ParameterError
 from offsphere.base.progress import Progress, in_phase, say
-from offsphere.comparison.breakdown import break_down
+from offsphere.comparison.breakdown import Grouped, break_down
 from offsphere.comparison.candidates import (
     Candidate,
     default_candidates,
@@ -28,7 +28,7 @@ from offsphere.comparison.storing import with_stored_rows
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.tuning import MeasuredCandidate, tune_candidates
 from offsphere.data.call_order import check_order
-from offsphere.data.grouping import grouping_named
+from offsphere.data.grouping import Grouping, grouping_named
 from offsphere.data.task import Task, TaskVectors
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
@@ -188,22 +188,26 @@ def compare(
     )
     if made:
         table = with_list_rows(table, made, evaluator, results, permutations=permutations)
-    if grouping is not None:
-        shown = [row for row in table.rows if given is not None or row.planned or row is table.chosen]
-        table = replace(table, breakdown=break_down(shown, table[table.baseline], grouping, seed))
-    if not forms:
-        return table
-    return with_stored_rows(
-        table,
-        forms,
-        evaluator,
-        vectors,
-        results,
-        moments,
-        named=given is not None,
-        permutations=permutations,
-        progress=progress,
-    )
+    if forms:
+        table = with_stored_rows(
+            table,
+            forms,
+            evaluator,
+            vectors,
+            results,
+            moments,
+            named=given is not None,
+            permutations=permutations,
+            progress=progress,
+        )
+    return table if grouping is None else _broken_down(table, grouping, seed, every_row=given is not None)
+
+
+def _broken_down(table: Comparison, grouping: Grouping, seed: int, *, every_row: bool) -> Comparison:
+    """The table with its rows in each group: of scorers those that were asked for, and of what is no scorer all."""
+    scorers = [row for row in table.rows if every_row or row.planned or row is table.chosen]
+    rows: list[Grouped] = [*scorers, *table.lists, *table.stored]
+    return replace(table, breakdown=break_down(rows, table[table.baseline], grouping, seed))
 
 
 def _check_numbers(folds: int, seed: int, worth: float | None) -> None:

@@ -13,6 +13,7 @@ from offsphere.data.image import Image
 from offsphere.data.items import Item, text_of_item
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors
+from offsphere.ranking.pairs_by_query import pairs_of
 from offsphere.ranking.search import search
 from offsphere.vectors.lengths import lengths
 
@@ -64,7 +65,14 @@ def changed_queries(task: RankingTask, vectors: RankingVectors, first: Row, seco
     if not len(chosen):
         return []
     queries = np.asarray(vectors.queries[chosen])
-    tops = search(queries, vectors.documents, [first.scorer, second.scorer], SHOWN, ids=task.document_ids)
+    tops = search(
+        queries,
+        vectors.documents,
+        [first.scorer, second.scorer],
+        SHOWN,
+        ids=task.document_ids,
+        excluded=pairs_of(task.excluded_pairs(), chosen),
+    )
     query_lengths = lengths(queries)
     judgments = task.judgments.only(chosen)
     first_lists, second_lists = (
@@ -91,7 +99,8 @@ def changed_queries(task: RankingTask, vectors: RankingVectors, first: Row, seco
 
 
 def _results(task: RankingTask, vectors: RankingVectors, documents: Index, grades: Array) -> list[RankedDocument]:
-    """Look up the documents of one list of results."""
+    """Look up the documents of one list of results; it is shorter where a query may get fewer."""
+    grades, documents = grades[documents >= 0], documents[documents >= 0]
     document_lengths = lengths(np.asarray(vectors.documents[documents]))
     texts = task.document_texts
     return [

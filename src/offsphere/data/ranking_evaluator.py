@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
@@ -82,13 +82,8 @@ class RankingEvaluator:
     def judged_lists(self, scorer: Scorer, depth: int) -> tuple[TopK, Array]:
         """Search for all queries, without what they must not get; the grades of what is found."""
         depth = min(depth, self.judgments.document_count)
-
-        def ranked(queries: Vectors, deep: int) -> Ranked:
-            return search_in_turns(queries, self.vectors.documents, [scorer], deep, ids=self.document_ids)
-
-        found = [(chosen, tops[0]) for chosen, tops in self._rankings(ranked, depth)]
-        back = np.argsort(np.concatenate([chosen for chosen, _ in found]), kind="stable")
-        top = TopK(*(np.concatenate(part)[back] for part in zip(*(top for _, top in found), strict=True)))
+        found = [tops[0] for _, tops in self._search([scorer], depth)]
+        top = TopK(*(np.concatenate(part) for part in zip(*found, strict=True)))
         return top, self.judgments.gains(top.documents)
 
     def two_step_values(self, searches: Sequence[TwoSteps]) -> list[Array]:
@@ -106,21 +101,32 @@ class RankingEvaluator:
 
     def _measure(self, scorers: Sequence[Scorer]) -> Array:
         """Search with scorers that all rank differently, and measure them: (scorers, queries, ...)."""
-        documents, ids, progress = self.vectors.documents, self.document_ids, self.progress
+        return self._measure_ranked(self._search(scorers, self.metric.depth, self.progress))
 
-        def ranked(queries: Vectors, depth: int) -> Ranked:
-            return search_in_turns(queries, documents, scorers, depth, ids=ids, progress=progress)
-
-        return self._measure_ranked(ranked)
+    def _search(self, scorers: Sequence[Scorer], depth: int, progress: Progress | None = None) -> Ranked:
+        """Rank for some queries at a time, in their order, without what they must not get."""
+        return search_in_turns(
+            self.vectors.queries,
+            self.vectors.documents,
+            scorers,
+            depth,
+            ids=self.document_ids,
+            excluded=self.excluded.pairs if self.excluded is not None else None,
+            progress=progress,
+        )
 
     def _measure_steps(self, steps: TwoSteps) -> Array:
         """Search in two steps and measure what is found, from the memo where it is there: (queries, ...)."""
+        excluded = self.excluded.pairs if self.excluded is not None else None
 
-        def ranked(queries: Vectors, depth: int) -> Ranked:
-            for chosen, top in search_again(queries, self.vectors.documents, steps, depth, progress=self.progress):
+        def ranked() -> Ranked:
+            queries, documents = self.vectors.queries, self.vectors.documents
+            for chosen, top in search_again(
+                queries, documents, steps, self.metric.depth, excluded=excluded, progress=self.progress
+            ):
                 yield chosen, [top]
 
-        kept = self.memo.arrays(f"again-{steps.key}", lambda: {"measured": self._measure_ranked(ranked)})
+        kept = self.memo.arrays(f"again-{steps.key}", lambda: {"measured": self._measure_ranked(ranked())})
         return np.asarray(cast("Array", kept["measured"])[0])
 
     def _measure_lists(self, lists: ScoredLists) -> Array:
@@ -136,31 +142,14 @@ class RankingEvaluator:
         documents, scores = without.documents[:, :depth], without.scores[:, :depth]
         return self._value(self.judgments.gains(documents), self.judgments.ideal(), scores)
 
-    def _measure_ranked(self, ranked: Callable[[Vectors, int], Ranked]) -> Array:
-        """Measure what a search finds for queries to a depth: (scorers, queries, ...)."""
+    def _measure_ranked(self, turns: Ranked) -> Array:
+        """Measure what a search finds, turn by turn: (scorers, queries, ...)."""
         parts: list[list[Array]] = []
-        order = []
-        for chosen, tops in self._rankings(ranked, self.metric.depth):
+        for chosen, tops in turns:
             judgments = self.judgments.only(chosen)
             ideal = judgments.ideal()
-            order.append(chosen)
             parts.append([self._value(judgments.gains(top.documents), ideal, top.scores) for top in tops])
-        back = np.argsort(np.concatenate(order), kind="stable")
-        return np.stack([np.concatenate(part)[back] for part in zip(*parts, strict=True)])
-
-    def _rankings(self, ranked: Callable[[Vectors, int], Ranked], depth: int) -> Ranked:
-        """Rank for some queries at a time, without what they must not get; who must not get much is searched deeper."""
-        queries, excluded = self.vectors.queries, self.excluded
-        if excluded is None:
-            yield from ranked(queries, depth)
-            return
-        counts = excluded.relevant
-        bands = np.ceil(np.log2(counts + 1)).astype(np.int64)
-        for band in np.unique(bands).tolist():
-            rows = np.flatnonzero(bands == band)
-            for some, tops in ranked(queries[rows], depth + int(counts[rows].max())):
-                chosen = rows[some]
-                yield chosen, [_without(top, excluded.only(chosen), depth) for top in tops]
+        return np.stack([np.concatenate(part) for part in zip(*parts, strict=True)])
 
     def _value(self, gains: Array, ideal: Array, scores: Array) -> Array:
         """Compute the metric's value a query, or keep what a pool of queries is later measured by."""

@@ -39,12 +39,14 @@ AFFINE, RATIO, GAP = 0, 1, 2  # offsphere.scoring.similarity.Form, as numba want
 
 @njit(cache=True, nogil=True)
 def scan_tile(
-    product: Any, begin: int, sides: Any, first: int, k: int, plan: Any, terms: Any, tops: Any, work: Any
+    product: Any, begin: int, sides: Any, first: int, k: int, plan: Any, terms: Any, tops: Any, work: Any, withheld: Any
 ) -> None:
     """Let every document of a tile that may be among a query's k best wait in line, for all scorers of one transform.
 
     ``product`` (queries, documents) is the float32 matrix product of the queries and the documents ``begin`` ... of the
     block; for the other arguments see ``rank_block``. The documents in line have intervals that hold their keys.
+    ``withheld`` = where each query's begin, and the numbers of the documents that it must not get, rising: they never
+    stand in line, so that a list needs to be no deeper for them.
     """
     _, documents, query_lengths, document_lengths, factors = sides
     forms, gaps = plan
@@ -57,12 +59,14 @@ def scan_tile(
     marks = np.empty(count, np.float32)
     hits = np.empty(count + 1, np.int64)
     for i in range(product.shape[0]):
+        gone_from, gone_to = held_inside(withheld, i, first + begin, first + end)
         for s in range(forms.size):
             form, gap, factor = forms[s], gaps[s], factors[i, s]
             slack, nearer = rounding_errors(form, gap, factor, query_lengths[i], documents.shape[1], extents[s])
             if np.isnan(thresholds[i, s]) and slack < np.inf:
+                # as many more as the query must not get of this tile: k of them it may
                 thresholds[i, s] = first_bound(
-                    form, gap, factor, slack, nearer, k,
+                    form, gap, factor, slack, nearer, k + gone_to - gone_from,
                     product[i], weights32[s, begin:end], offsets32[s, begin:end], marks, hits, scratch,
                 )  # fmt: skip
             threshold = thresholds[i, s]
@@ -72,8 +76,13 @@ def scan_tile(
                 form, np.float32(gap), np.float32(factor), np.float32(nearer), least,
                 product[i], weights32[s, begin:end], offsets32[s, begin:end], marks, hits,
             )  # fmt: skip
+            gone = gone_from
             for h in range(hit_count):
                 j = begin + hits[h]
+                while gone < gone_to and withheld.documents[gone] < first + j:
+                    gone += 1
+                if gone < gone_to and withheld.documents[gone] == first + j:
+                    continue
                 lower, upper = bounds(
                     form, gap, factor, product[i, hits[h]], weights32[s, j], offsets32[s, j], slack, nearer
                 )
@@ -102,7 +111,7 @@ def first_bound(
     shortened away again.
     """
     hands = 2 * k + 8
-    if dots.size < DEALT * hands:
+    if dots.size < DEALT * hands or hands > scratch.shape[1]:
         return np.nan
     if form == GAP:
         mark_cosines(dots, weights, marks)
@@ -164,6 +173,16 @@ def deal_positions(marks: Any, hands: int, positions: Any) -> None:
             if marks[j] > marks[best]:
                 best = j
         positions[h] = best
+
+
+@njit(cache=True, nogil=True)
+def held_inside(withheld: Any, i: int, low: int, high: int) -> Any:
+    """Where the documents that a query must not get begin and end, of those with numbers from low to below high."""
+    begin, end = withheld.starts[i], withheld.starts[i + 1]
+    if begin == end:
+        return begin, begin
+    own = withheld.documents[begin:end]
+    return begin + np.searchsorted(own, low), begin + np.searchsorted(own, high)
 
 
 @njit(cache=True, nogil=True)
@@ -436,13 +455,17 @@ def prune(entries: Any, size: int, k: int, scratch: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def best_entries(entries: Any, sizes: Any, s: int, k: int) -> Any:
-    """Give keys, documents and inner products of each query's k best under one scorer, in document order."""
+    """Give keys, documents and inner products of each query's k best under one scorer, in document order.
+
+    Where a query may get fewer than k, number -1 fills its list up, with the last of all keys.
+    """
     shape = (entries.shape[0], k)
-    keys, documents, dots = np.empty(shape), np.empty(shape, np.int64), np.empty(shape)
+    keys, documents, dots = np.full(shape, -np.inf), np.full(shape, -1, np.int64), np.zeros(shape)
     scratch = np.empty((2, entries.shape[2]))
     for i in range(entries.shape[0]):
-        prune(entries[i, s], sizes[i, s], k, scratch)
-        for e in range(k):
+        if sizes[i, s] > k:
+            prune(entries[i, s], sizes[i, s], k, scratch)
+        for e in range(min(k, sizes[i, s])):
             keys[i, e] = entries[i, s, e].key
             documents[i, e] = entries[i, s, e].document
             dots[i, e] = entries[i, s, e].dot

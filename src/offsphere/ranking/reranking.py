@@ -10,6 +10,7 @@ import numpy as np
 from offsphere.base.arrays import Index, Vectors
 from offsphere.base.errors import ParameterError
 from offsphere.base.progress import Progress
+from offsphere.ranking.pairs_by_query import Pairs
 from offsphere.ranking.search import TopK, query_divisors, search_in_turns
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.value_key import value_key
@@ -45,7 +46,13 @@ class TwoSteps:
 
 
 def search_again(
-    queries: Vectors, documents: Vectors, steps: TwoSteps, k: int = 10, *, progress: Progress | None = None
+    queries: Vectors,
+    documents: Vectors,
+    steps: TwoSteps,
+    k: int = 10,
+    *,
+    excluded: Pairs | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[tuple[Index, TopK]]:
     """Find ``oversampling * k`` documents by the first scorer, exactly, and keep the ``k`` best of them by the second.
 
@@ -54,6 +61,7 @@ def search_again(
         documents: document vectors, a row each; may be a memory map.
         steps: the two scorers.
         k: how many documents a query gets.
+        excluded: rows of queries, each with that of a document which it must not get: the first step does not find it.
         progress: is told how far the first step is.
 
     Yields:
@@ -69,9 +77,10 @@ def search_again(
         [[[1]]]
     """
     for numbers, (listed,) in search_in_turns(
-        queries, documents, [steps.first], k * steps.oversampling, progress=progress
+        queries, documents, [steps.first], k * steps.oversampling, excluded=excluded, progress=progress
     ):
-        short = np.sort(listed.documents, axis=1)  # so that a stable sort leaves ties in document order
+        # so that a stable sort leaves ties in document order; -1, which is no document, is the largest without its sign
+        short = np.sort(listed.documents.view(np.uint64), axis=1).view(np.int64)
         tile = max(1, ROWS_AT_ONCE // short.shape[1])
         starts = range(0, len(numbers), tile)
         tops = [
@@ -90,5 +99,6 @@ def _rank_again(queries: Vectors, documents: Vectors, short: Index, scorer: Scor
     query_lengths = query_divisors(lengths(asked), scorer.similarity)[:, None]
     with np.errstate(over="ignore", invalid="ignore"):
         scores = scorer.similarity(products_of_own(asked, listed), query_lengths, lengths(listed).reshape(short.shape))
+    scores = np.where(short >= 0, scores, -np.inf)
     order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     return TopK(np.take_along_axis(short, order, axis=1), np.take_along_axis(scores, order, axis=1))

@@ -18,6 +18,7 @@ from offsphere.base.arrays import Array, Index, Rows, Vectors
 from offsphere.base.cores import available_cores, one_blas_thread
 from offsphere.base.errors import ParameterError, VectorError
 from offsphere.base.progress import Progress
+from offsphere.ranking.pairs_by_query import Pairs, PairsByQuery, pairs_of
 from offsphere.scoring.corpus_biases import CorpusBiases
 from offsphere.scoring.one_space import check_one_space
 from offsphere.scoring.scorer import Scorer
@@ -61,6 +62,7 @@ def search(
     k: int = 10,
     *,
     ids: Sequence[str] | None = None,
+    excluded: Pairs | None = None,
     block_rows: int = 16 * TILE,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -77,6 +79,8 @@ def search(
         k: how many documents a query gets; more than the corpus has gives the whole corpus.
         ids: of the documents, by which a scorer with a bias knows them, whatever their order; a document that is new
             to it gets its bias from the query bank that was kept with it.
+        excluded: rows of queries, each with that of a document which it must not get, such as what a user has already.
+            A query that may get fewer than ``k`` has -1 behind them, with a score of minus infinity.
         block_rows: how many documents are read at a time.
         threads: how many threads work; all cores unless told otherwise.
         progress: is told how many documents are done.
@@ -86,8 +90,8 @@ def search(
 
     Raises:
         ParameterError: where ``k`` is below one.
-        VectorError: where vectors are not finite, dimensions do not fit, or a bias cannot be matched with the
-            documents.
+        VectorError: where vectors are not finite, dimensions do not fit, a bias cannot be matched with the documents,
+            or what is excluded does not exist.
         OffsphereError: where a scorer has transforms that were never fitted.
 
     Example:
@@ -110,7 +114,8 @@ def search(
         check_one_space(scorer, queries, blocks)
     workers = threads or available_cores()
     biases = [_biases_of(scorer, ids, blocks.count) for scorer in scorers]
-    groups = _make_groups(queries, scorers, biases, min(k, blocks.count), blocks.count, workers)
+    withheld = PairsByQuery.of(excluded, len(queries), blocks.count)
+    groups = _make_groups(queries, scorers, biases, withheld, min(k, blocks.count), blocks.count, workers)
     # one BLAS thread in each of ours: tiles stay in their core's cache, and a transform rounds the same way every time
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         _scan(blocks, groups, pool, progress)
@@ -127,6 +132,7 @@ def search_in_turns(
     k: int = 10,
     *,
     ids: Sequence[str] | None = None,
+    excluded: Pairs | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Index, list[TopK]]]:
     """Search as ``search`` does, as many queries at a time as their top lists have room in memory.
@@ -137,7 +143,8 @@ def search_in_turns(
     turn = max(1, TOP_LISTS // (max(len(scorers), 1) * (2 * k + 64) * BYTES_AN_ENTRY))
     for start in range(0, len(queries), turn):
         chosen = np.arange(start, min(start + turn, len(queries)))
-        yield chosen, search(queries[chosen], documents, scorers, k, ids=ids, progress=progress)
+        some = pairs_of(excluded, chosen)
+        yield chosen, search(queries[chosen], documents, scorers, k, ids=ids, excluded=some, progress=progress)
 
 
 @dataclass(slots=True)
@@ -146,6 +153,7 @@ class _Group:
 
     members: list[tuple[int, Scorer]]
     biases: list[CorpusBiases | None]  # of each member
+    withheld: PairsByQuery
     given: Vectors  # the queries as they came
     queries: Rows  # transformed
     query_lengths: Array
@@ -200,6 +208,7 @@ class _Group:
         if biases is not None:
             scores = scores + biases.values[documents]
         scores = standardize_scores(scorer, self.given[chosen], scores)
+        scores = np.where(documents >= 0, scores, -np.inf)
         # key and value round differently: let the last bit not contradict the order
         return TopK(documents, np.minimum.accumulate(scores, axis=1))
 
@@ -250,6 +259,7 @@ def _make_groups(
     queries: Vectors,
     scorers: Sequence[Scorer],
     biases: Sequence[CorpusBiases | None],
+    withheld: PairsByQuery,
     k: int,
     count: int,
     workers: int,
@@ -273,6 +283,7 @@ def _make_groups(
             _Group(
                 members=members,
                 biases=[biases[number] for number, _ in members],
+                withheld=withheld,
                 given=queries,
                 queries=mapped,
                 query_lengths=query_lengths,
@@ -337,12 +348,13 @@ def _scan_queries(group: _Group, block: _GroupBlock, first: int, start: int) -> 
     tops = tuple(part[chosen] for part in group.tops)
     sides = (_read_only(queries), _read_only(block.documents), group.query_lengths[chosen], block.lengths, factors)
     work = desk.work(len(queries), len(block.documents))
+    withheld = group.withheld.of_queries(start, len(queries))
     for tile in range(0, len(block.documents), DOCUMENT_TILE):
         documents = block.documents[tile : tile + DOCUMENT_TILE]
         product = desk.product[: len(queries) * len(documents)].reshape(len(queries), -1)
         with np.errstate(over="ignore", invalid="ignore"):  # such products are not trusted but computed in float64
             np.matmul(queries, documents.T, out=product)
-        scan_tile(product, tile, sides, first, group.k, group.plan, block.terms, tops, work)
+        scan_tile(product, tile, sides, first, group.k, group.plan, block.terms, tops, work, withheld)
     rank_block(sides, first, group.k, group.plan, block.terms, tops, work)
     group.desks.append(desk)
 

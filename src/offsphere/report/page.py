@@ -14,6 +14,7 @@ from offsphere.engines.settings import setting_for
 from offsphere.report import learn_figures, scorer_figures, shape_figures, threshold_figures
 from offsphere.report.ceiling_figure import ceiling_forest
 from offsphere.report.figure import Figure
+from offsphere.report.group_figure import gains_by_group
 from offsphere.report.how_measured import how_measured
 from offsphere.report.scorer_figures import choice_cells
 from offsphere.report.terms import Terms
@@ -85,6 +86,7 @@ def figures_of(audit: Audit) -> list[Figure]:
     """All figures of an audit that its evidence allows."""
     figures = [
         scorer_figures.forest(audit),
+        gains_by_group(audit),
         scorer_figures.exponent_curves(audit),
         shape_figures.length_histogram(audit),
         shape_figures.text_length(audit),
