@@ -222,6 +222,16 @@ def test_what_is_excluded_is_not_found_and_all_else_is():
             assert full[query, row] == pytest.approx(-np.sort(-full[query])[:count], rel=1e-6, abs=1e-7), name
 
 
+@pytest.mark.parametrize(("best", "k"), [(3, 1), (40, 10), (90, 100)])
+def test_when_the_best_are_excluded_those_after_them_are_found(best, k):
+    rng = np.random.default_rng(2)
+    queries, documents = random_vectors(rng, 6, 8, 0.5), random_vectors(rng, 2_500, 8, 0.5)
+    for scorer, whole in zip(SCORERS, search(queries, documents, SCORERS, best + k), strict=True):
+        pairs = (np.repeat(np.arange(6), best), whole.documents[:, :best].ravel())
+        (left,) = search(queries, documents, [scorer], k, excluded=pairs)
+        assert (left.documents == whole.documents[:, best:]).all(), scorer.name
+
+
 def test_turns_and_two_steps_leave_out_what_one_search_leaves_out():
     from offsphere.ranking.reranking import TwoSteps, search_again
     from offsphere.ranking.search import search_in_turns
