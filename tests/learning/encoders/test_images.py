@@ -203,6 +203,24 @@ def test_the_grid_trains_on_images():
     assert [row.name for row in ablation.rows] == ["cosine", "dot"]
 
 
+def test_the_residual_tower_is_a_resnet_after_a_stem_that_halves_once():
+    """With the same weights, blocks of transformers' own ResNet give what the tower gives, and small pictures survive."""
+    from transformers.models.resnet.modeling_resnet import ResNetBottleNeckLayer
+
+    network = osp.image_tower("resnet", 28, 32, seed=3)[0].model.eval()
+    pixels = torch.randn(4, 3, 28, 28, generator=torch.Generator().manual_seed(0))
+    with torch.inference_mode():
+        hidden = network.embedder(pixels)
+        assert hidden.shape[-2:] == (14, 14)
+        for stage, (given, width, stride) in zip(
+            network.encoder.stages, ((8, 8, 1), (8, 16, 2), (16, 32, 2)), strict=True
+        ):
+            block = ResNetBottleNeckLayer(given, width, stride, reduction=1).eval()
+            block.load_state_dict(stage.layers[0].state_dict())
+            hidden = block(hidden)
+        assert torch.allclose(hidden.mean(dim=(2, 3)), network(pixels).pooler_output.flatten(1), atol=1e-6)
+
+
 def test_towers_are_made_by_name(transformer_folder):
     joined = load_model(f"{transformer_folder}+scratch:vit:{SIDE}:16")
     assert sorted(joined.modalities) == ["image", "text"]
