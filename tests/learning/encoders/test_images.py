@@ -204,7 +204,7 @@ def test_the_grid_trains_on_images():
 
 
 def test_the_residual_tower_is_a_resnet_after_a_stem_that_halves_once():
-    """With the same weights, blocks of transformers' own ResNet give what the tower gives, and small pictures survive."""
+    """With the same weights, blocks of transformers' own ResNet give what the tower gives."""
     from transformers.models.resnet.modeling_resnet import ResNetBottleNeckLayer
 
     network = osp.image_tower("resnet", 28, 32, seed=3)[0].model.eval()
