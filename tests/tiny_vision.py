@@ -46,7 +46,9 @@ def save_siglip(folder):
 
     words = Tokenizer(models.WordLevel({"[PAD]": 0, "[UNK]": 1, "a": 2, "cat": 3}, unk_token="[UNK]"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, pad_token="[PAD]", model_max_length=16)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=words, pad_token="[PAD]", model_max_length=16, model_input_names=["input_ids"]
+    )
     tower = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     torch.manual_seed(0)
     config = SiglipConfig(
