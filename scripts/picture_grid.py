@@ -1,6 +1,6 @@
 """The grid of normalisations for SimCLR on pictures: does length hurt where both sides play one role?
 
-    python scripts/picture_grid.py DATA RESULTS.jsonl [--pictures 2048] [--epochs 4] [--seeds 3]
+    python scripts/picture_grid.py DATA RESULTS.jsonl [--pictures 2048] [--epochs 6] [--seeds 3]
     python scripts/picture_grid.py DATA RESULTS.jsonl --table
 
 DATA is a folder of pictures with classes. The output grid says which side's length counts in training; the input grid
@@ -24,7 +24,7 @@ BATCH = 64
 OUTPUTS = {"cosine": "both", "dot": "none", "query": "query", "document": "document", "learn": "learn"}
 INPUTS = ("query", "document", "both")
 BASELINE = "cosine"
-TESTED = 2_000
+TESTED = 1_000
 
 
 def variants() -> dict[str, dict[str, Any]]:
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("results", type=Path)
     parser.add_argument("--pictures", type=int, default=2_048)
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()

@@ -28,8 +28,9 @@ from offsphere.learning.encoders.picture_views import PictureViews
 from offsphere.learning.encoders.prepare import settle
 from offsphere.learning.encoders.projection import drop_projection
 
-SIDE, WIDTH, HEAD = 28, 64, 64  # pixels a side; numbers of a vector; numbers that the head makes of it
+SIDE, WIDTH, HEAD = 28, 32, 32  # pixels a side; numbers of a vector; numbers that the head makes of it
 TEMPERATURE = 0.2
+VIEWS = "crops"  # a random part, perhaps flipped: these pictures have no colours to change
 RATES = {32: 1e-3, 64: 1.5e-3, 256: 3e-3}  # about by the square root of the batch
 JUDGED = 100  # pictures that the trainer wants to stop by, and is not let
 AT_ONCE = 512  # pictures that are encoded at a time
@@ -64,7 +65,7 @@ def train_pictures(pictures: Pictures, options: dict[str, Any], epochs: int, see
     batch = options["batch"]
     steps = epochs * (len(pictures.learned.items) // batch)
     fixed = {"projection": HEAD, "rate": RATES[batch], "steps": steps, "evaluate_every": steps, "dynamics_every": 0}
-    recipe = osp.recipe_with("simclr", **{"temperature": TEMPERATURE, **fixed, **options})
+    recipe = osp.recipe_with("simclr", **{"temperature": TEMPERATURE, "views": VIEWS, **fixed, **options})
     data = text_data(pictures.learned.ranking_task(), held_out=pictures.aside.ranking_task(), seed=seed)
     setup = EncoderSetup.of(osp.image_tower("resnet", SIDE, WIDTH, seed), data, recipe, seed)
     fitted = fit(setup.model, recipe, setup.pairs, LastState(data.held_out.task, data.metric), seed)
@@ -88,7 +89,7 @@ def train_pictures(pictures: Pictures, options: dict[str, Any], epochs: int, see
 def similarities(setup: EncoderSetup, seed: int) -> dict[str, float]:
     """Cosines of what the head gives for two views of every picture: of one picture, and of different ones."""
     (items,) = setup.pairs.sources
-    views = PictureViews("augmented")
+    views = PictureViews(VIEWS)
     reader = ItemReader(setup.model, {"query": items.queries, "document": items.documents}, views, seed)
     setup.model.eval()
     sides = []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+import offsphere as osp
 from offsphere import load_encoder, load_task
 from offsphere.base.errors import OffsphereError
 from offsphere.base.reading.parquet_files import read_rows
@@ -107,6 +108,21 @@ def test_models_of_two_widths_are_one_line(command, photos, clips, tmp_path):
     with pytest.raises(OffsphereError, match=r"32 dimensions.* 16.*offsphere adapt") as raised:
         run_here(command, photos, *options)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("reverse", [False, True], ids=["texts ask", "images ask"])
+def test_a_map_between_models_of_two_widths_is_learned_by_adapt(reverse, photos, clips, tmp_path):
+    """Texts by one model, images by another: what is saved has the value that was printed."""
+    texts, images = clips[0], str(save_siglip(tmp_path / "wide"))
+    asking, answering = (images, texts) if reverse else (texts, images)
+    options = ["--model", answering, "--query-model", asking, "--vectors", tmp_path / "vectors", "--json"]
+    options += ["--out", tmp_path / "adapter", "--batch", "8", "--epochs", "2", *(["--reverse"] if reverse else [])]
+    said = json.loads(printed("adapt", photos, *options))
+    name, value = next((row["name"], row["value"]) for row in said["comparison"]["scorers"] if "untied" in row["name"])
+    again = ["--vectors", tmp_path / "vectors", "--scorer", tmp_path / "adapter", "--json"]
+    rows = json.loads(printed("compare", photos, *again, *(["--reverse"] if reverse else [])))["scorers"]
+    assert next(row["value"] for row in rows if row["name"] == name) == pytest.approx(value)
+    assert osp.Adapter.load(tmp_path / "adapter").query.widths == ((32 if reverse else 16), 16)
 
 
 def test_a_sweep_over_pictures_of_classes(tmp_path):

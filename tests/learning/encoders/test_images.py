@@ -17,6 +17,7 @@ from tests.cli.running import printed
 from tests.learning.encoders.painted import SIDE, caption_task, class_task, painted
 from tests.learning.encoders.test_resuming import assert_same_training
 from tests.learning.encoders.trainings import load, run_script
+from tests.tiny_vision import save_clip, save_siglip, save_vit
 
 QUICK = {"batch": 8, "steps": 6, "rate": 3e-3, "dynamics_every": 3, "evaluate_every": 3, "hard_negatives": 0}
 
@@ -140,6 +141,20 @@ def test_two_towers_rank_in_plain_sentence_transformers_as_they_were_trained(
     learned = trained.record.run.best_step > 0  # else the start was best, and is what was kept
     assert any("sub_modules.image" in name for name in changed) == learned
     assert any("sub_modules.text" in name for name in changed) == (learned and frozen is None)
+
+
+@pytest.mark.parametrize(
+    ("save", "task", "recipe"),
+    [(save_clip, caption_task, "clip"), (save_siglip, caption_task, "siglip"), (save_vit, class_task, "simclr")],
+)
+def test_a_pretrained_model_is_trained_by_its_folder(save, task, recipe, tmp_path):
+    """As the hub lays it out; what is saved gives the same in plain sentence-transformers."""
+    trained = osp.train(task(), str(save(tmp_path / "hub")), tmp_path / "out", recipe=recipe, **QUICK)
+    assert trained.record.run.steps == QUICK["steps"]
+    plain = SentenceTransformer(str(tmp_path / "out"), device="cpu")
+    for side in task().sides:
+        given = [{"text": item} if isinstance(item, str) else item.picture() for item in side.items[:5]]
+        assert np.allclose(plain.encode(given), trained.model.encode(given), atol=1e-6)
 
 
 def test_captions_and_images_are_learned_the_other_way_round(transformer_folder):
