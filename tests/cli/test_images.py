@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import struct
+import zlib
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image as Pillow
 
 import offsphere as osp
 from offsphere import load_encoder, load_task
 from offsphere.base.errors import OffsphereError
 from offsphere.base.reading.parquet_files import read_rows
-from tests.cli.running import printed, run_here
+from tests.cli.running import printed, run, run_here
 from tests.learning.encoders.conftest import save_transformer
 from tests.learning.encoders.painted import SIDE, painted
 from tests.tiny_vision import save_clip, save_siglip
@@ -44,7 +47,6 @@ def clips(tmp_path_factory):
 
 def bare_sides(photos, text_model, image_model):
     """Directions of the test captions and pictures by transformers' own classes, and the picture of each caption."""
-    from PIL import Image
     from transformers import AutoModel, AutoProcessor
 
     lines = [json.loads(line) for line in (photos / "captions.jsonl").read_text().splitlines()]
@@ -53,7 +55,7 @@ def bare_sides(photos, text_model, image_model):
     sides = []
     for folder, given, method in (
         (text_model, {"text": [line["caption"] for line in lines], "padding": True}, "get_text_features"),
-        (image_model, {"images": [Image.open(photos / name) for name in names]}, "get_image_features"),
+        (image_model, {"images": [Pillow.open(photos / name) for name in names]}, "get_image_features"),
     ):
         inputs = AutoProcessor.from_pretrained(folder)(**given, return_tensors="pt")
         with torch.inference_mode():
@@ -159,3 +161,48 @@ def test_towers_learn_from_pictures_that_ask_for_captions(command, photos, tmp_p
         assert said["plan"]["data"]["name"].endswith("reversed")
     else:
         assert len(said["rows"]) == 2
+
+
+def damaged(photo):
+    """Files by name that no picture can be read from: cut off, no picture, and one that would fill the memory."""
+    whole = photo.read_bytes()
+    header = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
+    chunk = struct.pack(">I", 13) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
+    return {"cut.png": whole[: len(whole) // 2], "words.png": b"no picture at all", "bomb.png": whole[:8] + chunk}
+
+
+def unusual(photo):
+    """Pictures by name that are converted: animated, printed colours, 16 bits, clear, and one of a single pixel."""
+    return {
+        "moving.gif": [photo, {"save_all": True, "append_images": [photo.rotate(90)]}],
+        "printed.jpg": [photo.convert("CMYK"), {}],
+        "deep.png": [Pillow.fromarray(np.arange(144, dtype=np.uint16).reshape(12, 12) * 450), {}],
+        "clear.png": [photo.convert("RGBA"), {}],
+        "one.png": [photo.resize((1, 1)), {}],
+    }
+
+
+def test_a_folder_of_odd_pictures(tmp_path):
+    """Broken ones stop the command in one line that names them, or are counted; unusual ones are encoded, and told."""
+    folder, photo = tmp_path / "photos", painted(1)[0][0].picture()
+    folder.mkdir()
+    photo.save(folder / "plain.png")
+    for name, (picture, options) in unusual(photo).items():
+        picture.save(folder / name, **options)
+    for name, content in damaged(folder / "plain.png").items():
+        (folder / name).write_bytes(content)
+    names = ["plain.png", *unusual(photo), *damaged(folder / "plain.png")]
+    lines = [json.dumps({"image": name, "caption": f"the caption of {name}"}) for name in names]
+    (folder / "captions.jsonl").write_text("\n".join(lines) + "\n")
+    options = ["--model", str(save_clip(tmp_path / "clip")), "--out", str(tmp_path / "vectors")]
+    stopped = run("embed", str(folder), *options)
+    assert stopped.returncode == 2
+    assert "Traceback" not in stopped.stderr
+    assert any(name in stopped.stderr for name in damaged(folder / "plain.png"))
+    went = run("embed", str(folder), *options, "--ignore-broken")
+    assert went.returncode == 0, went.stderr
+    assert "3 pictures" in went.stdout + went.stderr
+    assert all(word in went.stdout + went.stderr for word in ("animated", "CMYK", "16", "transparent"))
+    rows = osp.open_store(tmp_path / "vectors" / "documents")
+    assert len(rows.ids) == 6
+    assert np.isfinite(rows.vectors).all()

@@ -14,6 +14,7 @@ from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
 from offsphere.cli.learning_parts import load_with_warnings, vectors_option
+from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -218,6 +219,7 @@ def _ablate_encoders(
         ignore_broken=source.ignore_broken,
         reverse=source.reverse,
     )
+    warn_of_tasks(train, test)
     with told_when_interrupted(request.what_is_kept), progress_bar("training") as progress:
         ablation = ablate_encoder(
             train,

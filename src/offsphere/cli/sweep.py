@@ -13,6 +13,7 @@ from offsphere.base.files import write_whole
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
+from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -58,6 +59,7 @@ def sweep_command(
     learned, judged = load_text_parts(
         data, split=split, train_split=train_split, ignore_broken=ignore_broken, reverse=reverse
     )
+    warn_of_tasks(learned, judged)
     kept = f"the values trained so far are in {out}: run the same command again, it goes on from there"
     with told_when_interrupted(lambda: kept), progress_bar("training") as progress:
         ablation = ablate_encoder(

@@ -11,6 +11,7 @@ import typer
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
+from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.live import live_table
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
@@ -99,6 +100,7 @@ def train_command(
         ignore_broken=ignore_broken,
         reverse=reverse,
     )
+    warn_of_tasks(learned, judged)
     if judged is None:
         division = divide(TextSource(learned), seed, by_document=new_documents)
         learned, judged = division.train.task, division.test.task
