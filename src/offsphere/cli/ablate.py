@@ -14,6 +14,7 @@ from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
 from offsphere.cli.learning_parts import load_with_warnings, vectors_option
+from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -78,6 +79,8 @@ def ablate_command(
     more: learning.AdapterFields = None,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
@@ -95,7 +98,14 @@ def ablate_command(
         raise ParameterError("--query-model is for adapters on frozen vectors: leave it out with --encoder")
     request = _Request(
         source=task_source(
-            data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify, query_model=query_model
+            data,
+            model,
+            vectors,
+            ignore_missing=ignore_missing,
+            verify=not no_verify,
+            query_model=query_model,
+            ignore_broken=ignore_broken,
+            reverse=reverse,
         ),
         out=out,
         split=split,
@@ -202,8 +212,14 @@ def _ablate_encoders(
     assert source.model is not None  # or the command would have been refused
     check_writable(request.out / "ablation.json")
     train, test = load_text_parts(
-        source.data, split=request.split, train_split=request.train_split, ignore_missing=source.ignore_missing
+        source.data,
+        split=request.split,
+        train_split=request.train_split,
+        ignore_missing=source.ignore_missing,
+        ignore_broken=source.ignore_broken,
+        reverse=source.reverse,
     )
+    warn_of_tasks(train, test)
     with told_when_interrupted(request.what_is_kept), progress_bar("training") as progress:
         ablation = ablate_encoder(
             train,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from offsphere.cli import options
+from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.progress_bar import progress_bar
 
 
@@ -40,6 +41,7 @@ def embed_command(
     from offsphere.encode.split_embedding import embed_other_splits
 
     task = load_task(data, split, ignore_missing=ignore_missing, ignore_broken=ignore_broken, reverse=reverse)
+    warn_of_tasks(task)
     encoder = load_encoder(model, keep_normalize=keep_normalize)
     asking = load_encoder(query_model, keep_normalize=keep_normalize) if query_model is not None else None
     folder = out if out is not None else default_folder(task.name, *([query_model] if query_model else []), model)

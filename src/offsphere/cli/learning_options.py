@@ -29,7 +29,11 @@ Metric = Annotated[str | None, typer.Option(help="ndcg@10, mrr@10, ..., spearman
 
 # the recipe
 TrainedModel = Annotated[
-    str, typer.Option(help="The model to train: a hub name, a folder, package:NAME, wordllama, or a model2vec folder.")
+    str,
+    typer.Option(
+        help="The model to train: a hub name, a folder, package:NAME, wordllama, a model2vec folder, an image tower "
+        "such as scratch:resnet:32, or TEXT+IMAGE, which joins two."
+    ),
 ]
 RecipeName = Annotated[str | None, typer.Option(help="A recipe to start from: see offsphere recipes.")]
 RecipeFile = Annotated[

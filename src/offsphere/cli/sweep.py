@@ -13,6 +13,7 @@ from offsphere.base.files import write_whole
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
+from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -38,6 +39,8 @@ def sweep_command(
     metric: learning.Metric = None,
     seeds: Annotated[int, typer.Option(max=learning.MOST_SEEDS, help="Trainings of each value.")] = 1,
     seed: learning.FirstSeed = 0,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Train once for each value of a parameter, measure a probe while it learns, and draw what becomes of it."""
@@ -53,7 +56,10 @@ def sweep_command(
         base = replace(base, steps=STEPS)
     variants = encoder_sweep(base, over, values.split(",") if values is not None else ())
     check_writable(out / "ablation.json")
-    learned, judged = load_text_parts(data, split=split, train_split=train_split)
+    learned, judged = load_text_parts(
+        data, split=split, train_split=train_split, ignore_broken=ignore_broken, reverse=reverse
+    )
+    warn_of_tasks(learned, judged)
     kept = f"the values trained so far are in {out}: run the same command again, it goes on from there"
     with told_when_interrupted(lambda: kept), progress_bar("training") as progress:
         ablation = ablate_encoder(

@@ -19,6 +19,7 @@ from offsphere.data.items import Item, kinds_of, size_of, texts_alone
 from offsphere.data.task import Task
 from offsphere.encode.sentence import SentenceEncoder
 from offsphere.encode.stages import output_stages
+from offsphere.encode.text_marks import texts_kept
 from offsphere.geometry.layers import layer_summaries
 from offsphere.learning.data.probe_rows import probe_rows
 from offsphere.learning.data.task_sources import TextSource
@@ -86,6 +87,11 @@ class TextProbe:
         Returns:
             A row of sentences and of the last layer's tokens; with ``layers``, then a row for every layer.
         """
+        with texts_kept(model):
+            return self._measure(model, loss, layers=layers)
+
+    def _measure(self, model: Any, loss: ContrastiveLoss, *, layers: bool) -> list[DynamicsRow]:
+        """Do what ``measure`` says, with a model that takes strings for texts."""
         queries, documents = raw_vectors(model, self.queries, "query"), raw_vectors(model, self.documents, "document")
         others = raw_vectors(model, self.others, "document") if self.others else documents[:0]
         row: DynamicsRow = {**probe_geometry(queries, documents, others, loss.current), "layer": None}

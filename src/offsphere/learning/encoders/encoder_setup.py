@@ -16,6 +16,7 @@ from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.plain import plain
 from offsphere.data.items import kinds_of, text_of_item
 from offsphere.data.task import Task
+from offsphere.encode.text_marks import keep_texts
 from offsphere.learning.data.item_views import item_view_pairs
 from offsphere.learning.data.mined_negatives import MinedNegatives
 from offsphere.learning.data.task_sources import TextSource, VectorSource
@@ -90,6 +91,7 @@ class EncoderSetup:
         """Load the model where a name is given, prepare it, and gather the pairs; hard negatives are not mined yet."""
         if isinstance(model, str):
             name, model = model, load_model(model)
+        keep_texts(model)  # whoever loaded it: no text that is learned from may have anything fetched or opened
         if recipe.from_scratch:
             forget(model, seed, recipe.cut)
         if recipe.hard_negatives and (recipe.views != "pairs" or data.source.task.symmetric):
