@@ -17,7 +17,7 @@ from offsphere.data.evaluator import lists_measured
 from offsphere.data.pair_task import PairTask
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.scored_lists import ScoredLists
-from offsphere.encode.encoder import Encoder, Tokens
+from offsphere.encode.encoder import Encoder
 from offsphere.encode.sources import load_encoder
 from offsphere.encode.word_vectors import word_vectors
 from offsphere.scoring.scorer import Scorer
@@ -27,6 +27,7 @@ from offsphere.tokens.late_interaction import MaxSim
 from offsphere.tokens.length_worth import Contrast, Variant, length_contrasts
 from offsphere.tokens.listed_pairs import SideTexts, score_listed
 from offsphere.tokens.measure_names import parse_measures
+from offsphere.tokens.token_counts import TokenCounts, count_tokens
 from offsphere.tokens.token_measure import TextPairs, TokenMeasure
 from offsphere.tokens.token_model import TokenModel, chosen_layers, token_model
 from offsphere.tokens.vocabulary import Vocabulary
@@ -100,8 +101,10 @@ class TokenRows:
         encoder = load_encoder(self.model) if isinstance(self.model, str) else self.model
         model = token_model(encoder, texts[1].side)
         layers = chosen_layers(model, self.layer)
-        tokens = [model.tokens(side.texts) for side in texts]
-        words = Vocabulary.of(tokens, lambda ids: word_vectors(encoder, ids, texts[1].side))
+        counted = [count_tokens(model, side.texts) for side in texts]
+        words = Vocabulary.counted(
+            [side.counts for side in counted], lambda ids: word_vectors(encoder, ids, texts[1].side)
+        )
         if not len(words.ids):
             raise NotListedError(f"what compares tokens is left out: no text has a token that {_name(model)} knows")
         ranks = isinstance(asked.task, RankingTask)
@@ -127,7 +130,7 @@ class TokenRows:
         again = f"take the {self.top} nearest by cosine and " if ranks else ""
         notes = [
             f"rows over tokens: {len(pairs.lefts):,} pairs of texts were compared, by token vectors of {_name(model)}",
-            *_notes_on_empty(tokens, texts, model),
+            *_notes_on_empty(counted, texts, model),
             *(contrast.sentence for contrast in contrasts(asked, rows)),
         ]
         return [
@@ -192,15 +195,14 @@ def _without_twins(measures: Sequence[TokenMeasure]) -> list[TokenMeasure]:
     return list({measure.ranking_twin(): measure for measure in reversed(measures)}.values())[::-1]
 
 
-def _notes_on_empty(tokens: Sequence[Tokens], texts: Sequence[SideTexts], model: TokenModel) -> list[str]:
+def _notes_on_empty(counted: Sequence[TokenCounts], texts: Sequence[SideTexts], model: TokenModel) -> list[str]:
     """Tell of texts that have no token."""
     notes = []
-    for counted, side in zip(tokens, texts, strict=True):
-        empty = np.flatnonzero(np.diff(counted.ends, prepend=0) == 0)
-        if len(empty):
+    for tokens, side in zip(counted, texts, strict=True):
+        if len(tokens.empty):
             notes.append(
-                f"{len(empty):,} {side.side} texts, such as number {empty[0] + 1}, have no token that {_name(model)} "
-                "knows: whatever they are compared with comes last"
+                f"{len(tokens.empty):,} {side.side} texts, such as number {tokens.empty[0] + 1}, have no token that "
+                f"{_name(model)} knows: whatever they are compared with comes last"
             )
     return notes
 
