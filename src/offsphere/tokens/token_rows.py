@@ -12,6 +12,7 @@ from offsphere.base.arrays import Array
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import ParameterError
 from offsphere.comparison.dense_lists import dense_lists, depth_for, first_pairs, ranked_again, texts_of
+from offsphere.comparison.length_contrast import LengthContrast
 from offsphere.comparison.list_source import Asked, ListCandidate, NotListedError
 from offsphere.data.evaluator import lists_measured
 from offsphere.data.pair_task import PairTask
@@ -24,7 +25,7 @@ from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
 from offsphere.statistics.cross_validation import assign_folds
 from offsphere.tokens.late_interaction import MaxSim
-from offsphere.tokens.length_worth import Contrast, Variant, length_contrasts
+from offsphere.tokens.length_worth import Variant, length_contrasts
 from offsphere.tokens.listed_pairs import SideTexts, score_listed
 from offsphere.tokens.measure_names import parse_measures
 from offsphere.tokens.token_counts import TokenCounts, count_tokens
@@ -127,14 +128,21 @@ class TokenRows:
             for measure, found in zip(measures, by_measure, strict=True)
             if found is not None
         ]
+        worth = contrasts(asked, rows)
         again = f"take the {self.top} nearest by cosine and " if ranks else ""
         notes = [
             f"rows over tokens: {len(pairs.lefts):,} pairs of texts were compared, by token vectors of {_name(model)}",
             *_notes_on_empty(counted, texts, model),
-            *(contrast.sentence for contrast in contrasts(asked, rows)),
+            *(contrast.sentence for contrast in worth.values()),
         ]
         return [
-            ListCandidate(row.name, again + row.measure.phrase, [row.lists], notes=() if number else notes)
+            ListCandidate(
+                row.name,
+                again + row.measure.phrase,
+                [row.lists],
+                notes=() if number else notes,
+                contrast=worth.get(row.name),
+            )
             for number, row in enumerate(rows)
         ]
 
@@ -163,7 +171,7 @@ class TokenRows:
         return [[next(kept) if one else None for one in row] for row in wanted]
 
 
-def contrasts(asked: Asked, rows: Sequence[TokenRow]) -> list[Contrast]:
+def contrasts(asked: Asked, rows: Sequence[TokenRow]) -> dict[str, LengthContrast]:
     """What token length is worth in every row that uses it, where the row without it is there too.
 
     Args:
@@ -171,7 +179,7 @@ def contrasts(asked: Asked, rows: Sequence[TokenRow]) -> list[Contrast]:
         rows: what was scored.
 
     Returns:
-        A contrast each, corrected for all of them.
+        A contrast each by the name of its row, corrected for all of them.
     """
     evaluator = asked.task.evaluator(asked.vectors, asked.metric, assign_folds(asked.task.units, 2, 0))
     values = lists_measured(evaluator, [row.lists for row in rows])
@@ -182,7 +190,7 @@ def contrasts(asked: Asked, rows: Sequence[TokenRow]) -> list[Contrast]:
         name = name_at(bare, row.layer) if bare is not None else ""
         if name in measured:
             variants.append(Variant(row.name, name, measured[row.name], measured[name]))
-    return length_contrasts(evaluator, variants)
+    return {contrast.name: contrast for contrast in length_contrasts(evaluator, variants)}
 
 
 def name_at(measure: TokenMeasure, layer: int | None) -> str:
