@@ -29,6 +29,7 @@ SCORERS = (
     "log-prior (tuned)",
     "length-prior (tuned)",
 )
+KINDS = ("bm25", "judge", "wrd", "softcos", "mean", "maxsim")  # other systems, in this order
 SURE = 0.05
 
 
@@ -78,18 +79,23 @@ def compare(asked: argparse.Namespace, model: str, name: str, judge: str | None)
 
 
 def show(kept: Path) -> None:
-    """Print a column for each set and model, and a row for each name."""
-    tables: dict[str, dict[str, dict[str, Any]]] = {}
+    """Print a table for each model, with a column for each set and a row for each name."""
     for model in MODELS:
+        tables: dict[str, dict[str, dict[str, Any]]] = {}
         for name in SETS:
             for path in (kept / f"{name}-{model}.json", kept / f"{name}-{model}-judge.json"):
                 if path.is_file():
-                    tables.setdefault(f"{name}, {model}", {}).update(rows_of(json.loads(path.read_text())))
-    names = list(dict.fromkeys([*SCORERS, *(row for rows in tables.values() for row in rows)]))
-    print("| row | " + " | ".join(tables) + " |")
-    print("| --- " * (len(tables) + 1) + "|")
-    for name in names:
-        print(f"| {name} | " + " | ".join(cell(name, rows.get(name)) for rows in tables.values()) + " |")
+                    tables.setdefault(name, {}).update(rows_of(json.loads(path.read_text())))
+        others = sorted({row for rows in tables.values() for row in rows} - set(SCORERS), key=place)
+        print(f"\n| {model} | " + " | ".join(tables) + " |")
+        print("| --- " * (len(tables) + 1) + "|")
+        for name in (*SCORERS, *others):
+            print(f"| {name} | " + " | ".join(cell(name, rows.get(name)) for rows in tables.values()) + " |")
+
+
+def place(name: str) -> tuple[int, str]:
+    """Where a row of another system stands: by kind, then by name."""
+    return next((number for number, kind in enumerate(KINDS) if name.startswith(kind)), len(KINDS)), name
 
 
 def rows_of(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
