@@ -19,6 +19,7 @@ from offsphere.report.how_measured import how_measured
 from offsphere.report.scorer_figures import choice_cells
 from offsphere.report.terms import Terms
 from offsphere.report.thumbnails import thumbnail
+from offsphere.report.token_figure import token_length_forest
 from offsphere.wording.glossary import Term
 from offsphere.wording.headline import split_headline
 
@@ -91,6 +92,7 @@ def figures_of(audit: Audit) -> list[Figure]:
         shape_figures.length_histogram(audit),
         shape_figures.text_length(audit),
         ceiling_forest(audit),
+        token_length_forest(audit),
         shape_figures.spectrum(audit),
         shape_figures.contributions(audit),
         shape_figures.hubs(audit),
