@@ -179,9 +179,9 @@ def test_ablate_trains_the_grid_tells_what_holds_and_goes_on_where_it_stopped(fo
     output = run("ablate", folder, "--out", out, "--also", also, *SMALL, "--hard-negatives", 0)
     assert "35 variants" in output
     for name in ("cosine", "dot", "query", "document", "half", "learn"):
-        for more in ("", ", tied", ", vrns", ", head"):
+        for more in ("", " + tied", " + vrns", " + head"):
             assert f"\n{name}{more} " in output, (name, more)
-    assert "cosine trains as: cosine, input query; cosine, input document; cosine, input both" in output
+    assert "cosine trains as: cosine + input query; cosine + input document; cosine + input both" in output
     assert "learn learned the exponents" in output
     ablation = Ablation.load(out)
     assert len(ablation.rows) == 35

@@ -19,6 +19,7 @@ TrainSplit = Annotated[str | None, typer.Option(help="Learn from this split. [tr
 HeldOut = Annotated[
     str | None, typer.Option(help="Stop by this data (DATA or DATA:SPLIT), instead of queries put aside.")
 ]
+Judge = Annotated[str | None, typer.Option(help="Judge by this data, instead of another split of DATA.")]
 KnownItems = Annotated[
     bool, typer.Option("--known-items", help="Learn from the corpus too: each title asks for its text.")
 ]

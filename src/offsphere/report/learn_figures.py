@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from offsphere.learning.ablation.ablation import Ablation, VariantRow
+from offsphere.learning.ablation.variants import JOIN
 from offsphere.learning.adapters.learn import Learned
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, far_note, interval_marks, spec_of
 from offsphere.report.scorer_figures import comparison_cells, interval_chart, interval_data
@@ -66,6 +67,13 @@ TRACKS = (
         "Tokens of the last layer, less their mean cosine",
         {"self-similarity": "token_self_adjusted", "within a sentence": "token_intra_adjusted"},
         "What is left when the cone is taken away.",
+    ),
+    Track(
+        "token-classes",
+        "Self-similarity of tokens, less their mean cosine, last layer",
+        {"functional": "token_self_functional", "meaningful": "token_self_semantic"},
+        "Contrastive learning lets meaningful words keep their meaning across texts, and functional ones lose it "
+        "(Xiao et al. 2023).",
     ),
     Track(
         "token-lengths",
@@ -176,9 +184,11 @@ def learned_tracks(learned: Learned) -> list[Figure]:
 
 
 def grid_tracks(ablation: Ablation) -> list[Figure]:
-    """What the first variants did to the held-out probe: of a sweep all of them, of a grid the plain outputs."""
-    shown = [row.name for row in ablation.rows if "," not in row.name][:TRACKED]
-    return _tracks([row for row in ablation.dynamics if row["variant"] in shown], "grid-")
+    """What the first variants did to the held-out probe: of a sweep or a cross all of them, of a grid plain outputs."""
+    names = [row.name for row in ablation.rows]
+    shown = ([name for name in names if JOIN not in name] or names)[:TRACKED]
+    whole = [row for row in ablation.dynamics if row.get("layer") is None]
+    return _tracks([row for row in whole if row["variant"] in shown], "grid-")
 
 
 def training_tracks(training: Training) -> list[Figure]:

@@ -91,6 +91,38 @@ def test_dynamics_are_what_anybody_would_measure(words, transformer):
     assert first["token_length"] == pytest.approx(layers[-1].mean_length)
 
 
+def test_classes_of_words_are_means_over_their_tokens(transformer):
+    """Against the self-similarity of single tokens, sorted into classes by hand."""
+    from offsphere.encode.sentence import SentenceEncoder
+    from offsphere.geometry.layers import measure_layers
+
+    texts = ["the cat sleeps in a house", "a dog runs near the river", "the cat and the dog", "the river near a city"]
+    probe = TextProbe(texts, texts[::-1], [])
+    prepare(transformer, "both")
+    row = probe.measure(transformer, osp.ContrastiveLoss(transformer, "both"))[0]
+    layers = measure_layers(SentenceEncoder("m", "m", keep_normalize=True, model=transformer), texts)
+    values = dict(zip(layers.tokens, layers.layers[-1].self_adjusted_by_token.tolist(), strict=True))
+    assert set(values) == {"the", "a", "near", "cat", "dog", "river"}  # those that stand in two texts
+    functional = np.mean([values[word] for word in ("the", "a", "near")])
+    semantic = np.mean([values[word] for word in ("cat", "dog", "river")])
+    assert row["token_self_functional"] == pytest.approx(functional, abs=1e-5)
+    assert row["token_self_semantic"] == pytest.approx(semantic, abs=1e-5)
+    assert row["token_self_gap"] == pytest.approx(semantic - functional, abs=1e-5)
+
+
+def test_others_of_a_probe_are_wanted_by_nobody(words):
+    """Of documents that no held-out query wants, those that a query learned from wants are left out."""
+    from offsphere.learning.encoders.encoder_setup import text_data
+
+    data = text_data(words)
+    probe = TextProbe.of_data(data)
+    documents = words.sides[1].items
+    wanted = {documents[row] for row in words.positives()[1].tolist()}
+    assert probe.others
+    assert not wanted & set(probe.others)
+    assert wanted & set(TextProbe.of(data.held_out.task).others)
+
+
 def test_pace_trains_cosine_first(words, transformer):
     """In its first half the loss cannot see length, in the second it can."""
     recipe = osp.recipe_with("pace", steps=8, batch=16, dynamics_every=0)

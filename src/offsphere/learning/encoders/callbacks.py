@@ -43,8 +43,8 @@ class WatchState(NamedTuple):
 class Watch(TrainerCallback):
     """Keeps held-out values as they come, the best state in memory or in a folder, and the loss's state in checkpoints.
 
-    Stops after ``patience`` evaluations without a better value. At ``first_cosine`` of the steps the loss goes over
-    from cosine to what it is for.
+    Stops after ``patience`` evaluations without a better value, never where there is none. At ``first_cosine`` of the
+    steps the loss goes over from cosine to what it is for.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Watch(TrainerCallback):
         loss: ContrastiveLoss,
         metric: str,
         start: tuple[float, float],
-        patience: int,
+        patience: int | None,
         *,
         first_cosine: float = 0.0,
         folder: Path | None = None,
@@ -100,7 +100,7 @@ class Watch(TrainerCallback):
             self._keep(given["model"])
         begun = self.first_cosine * state.max_steps  # before it, values are of what is not trained yet
         since = max(number for number, row in enumerate(self.history) if row[0] == self.best_step or row[0] <= begun)
-        if len(self.history) - 1 - since >= self.patience:
+        if self.patience is not None and len(self.history) - 1 - since >= self.patience:
             self.out_of_patience = control.should_training_stop = True
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002

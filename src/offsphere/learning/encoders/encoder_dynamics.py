@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from sentence_transformers.util import batch_to_device
 from torch import Tensor
@@ -22,6 +23,7 @@ from offsphere.encode.stages import output_stages
 from offsphere.geometry.layers import layer_summaries
 from offsphere.learning.data.probe_rows import probe_rows
 from offsphere.learning.data.task_sources import TextSource
+from offsphere.learning.data.training_data import TrainingData
 from offsphere.learning.encoders.contrastive import ContrastiveLoss
 from offsphere.learning.objective.probe_geometry import probe_geometry
 from offsphere.scoring.training_record import DynamicsRow, parquet_of
@@ -56,24 +58,42 @@ class TextProbe:
     __repr__ = short_repr
 
     @classmethod
-    def of(cls, task: Task, seed: int = 0, pairs: int = PAIRS) -> TextProbe:
+    def of(cls, task: Task, seed: int = 0, pairs: int = PAIRS, wanted: Collection[Item] = ()) -> TextProbe:
         """Choose a random probe of a task, the same for the same seed.
 
         Args:
             task: A task with texts, best one that is not learned from.
             seed: Of the choice.
             pairs: How many pairs, and how many other documents, there are at most.
+            wanted: Documents that are relevant to queries of other tasks, and so none of the others.
 
         Returns:
             The probe.
         """
         left, right = TextSource(task).sides
-        rows = probe_rows(task, task.positives(), pairs, seed)
+        known = np.array([item in wanted for item in right], np.bool_) if wanted else None
+        rows = probe_rows(task, task.positives(), pairs, seed, known)
         return cls(
             [left[row] for row in rows.queries.tolist()],
             [right[row] for row in rows.documents.tolist()],
             [right[row] for row in rows.others.tolist()],
         )
+
+    @classmethod
+    def of_data(cls, data: TrainingData[TextSource], seed: int = 0) -> TextProbe:
+        """Choose a probe of held-out data; its others are documents that nobody wants, in no part of the data.
+
+        Args:
+            data: Training data, put apart.
+            seed: Of the choice.
+
+        Returns:
+            The probe.
+        """
+        wanted: set[Item] = set()
+        for source in (data.source, *data.judged):
+            wanted.update(source.document_contents(np.unique(source.positives()[1])))
+        return cls.of(data.held_out.task, seed, wanted=wanted)
 
     def measure(self, model: Any, loss: ContrastiveLoss, *, layers: bool = False) -> list[DynamicsRow]:
         """Measure the probe's vectors as they are now, before the last stages take length away.
@@ -213,4 +233,5 @@ def raw_vectors(model: Any, items: Sequence[Item], side: str) -> Tensor:
 
 def _tokens(summary: Any) -> DynamicsRow:
     """The measurements of a layer's tokens, by names that say so."""
-    return {f"token_{name}": value for name, value in summary._asdict().items()}
+    row = {f"token_{name}": value for name, value in summary._asdict().items()}
+    return row | {"token_self_gap": row["token_self_semantic"] - row["token_self_functional"]}

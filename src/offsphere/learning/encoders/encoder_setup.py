@@ -27,8 +27,16 @@ from offsphere.learning.encoders.fit import steps_of
 from offsphere.learning.encoders.judging import Judge, encode_task
 from offsphere.learning.encoders.prepare import Preparation, prepare
 from offsphere.learning.encoders.projection import add_projection
-from offsphere.learning.encoders.trainable import forget, load_model, set_pooling, set_prompts, share_cut
+from offsphere.learning.encoders.trainable import (
+    SCRATCH,
+    forget,
+    load_model,
+    set_pooling,
+    set_prompts,
+    share_cut,
+)
 from offsphere.learning.encoders.two_towers import freeze
+from offsphere.learning.encoders.usual_rates import usual_rates
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import DOT
 
@@ -95,6 +103,9 @@ class EncoderSetup:
         if recipe.hard_negatives and (recipe.views != "pairs" or data.source.task.symmetric):
             raise ParameterError("hard negatives are for queries and documents: set --hard-negatives to 0")
         _check(model, recipe)
+        if recipe.rate is None:
+            named = name if name.startswith(SCRATCH) else model
+            recipe = replace(recipe, rate=usual_rates(named, from_scratch=recipe.from_scratch).one)
         model.float()  # a model may be saved in less
         set_reading(model, recipe)
         model.model_card_data.local_files_only = True  # nobody asked for the network

@@ -40,6 +40,7 @@ from offsphere.learning.encoders.item_reader import ItemReader
 from offsphere.learning.encoders.judging import HeldOutEvaluator, Judge
 from offsphere.learning.encoders.picture_views import PictureViews
 from offsphere.learning.encoders.training_dataset import training_dataset
+from offsphere.learning.encoders.usual_rates import usual_rates
 from offsphere.learning.objective.objective import objective_of
 from offsphere.scoring.training_record import DYNAMICS, DynamicsRow, Run
 
@@ -205,7 +206,7 @@ def _arguments(
         output_dir=str(output),
         max_steps=total,
         per_device_train_batch_size=recipe.batch,
-        learning_rate=recipe.rate,
+        learning_rate=recipe.rate if recipe.rate is not None else usual_rates(model).one,
         weight_decay=recipe.weight_decay,
         adam_beta1=BETAS[0],
         adam_beta2=BETAS[1],

@@ -151,11 +151,11 @@ def train(
         setup = setup.with_negatives()
         fitted = fit(
             setup.model,
-            chosen,
+            setup.recipe,
             setup.pairs,
             setup.judge,
             seed,
-            probe=TextProbe.of(data.held_out.task, seed),
+            probe=TextProbe.of_data(data, seed),
             layers=layers,
             folder=checkpoints,
             progress=progress,
@@ -228,7 +228,7 @@ def _record(setup: EncoderSetup, fitted: Fit, outcome: Outcome | None, headed: S
     if fitted.run.best_step == 0:
         notes.append(
             "no step was better than the start on held-out data, so the saved model is the one you gave: try another "
-            f"--rate than {setup.recipe.rate:g} (static models want about 0.003), or more steps"
+            f"--rate than {setup.recipe.rate:g}, or more steps"
         )
     judged = [f"{outcome.task['name']}: {outcome.conclusion}"] if outcome is not None else []
     return Training(

@@ -58,11 +58,11 @@ class ContrastiveOptions:
     cut: float = 1.0  # what the start is divided by
     batch: int = 256
     epochs: int | None = None  # without: 10, and at least 500 steps
-    rate: float = 1e-3
+    rate: float | None = None  # as fits what is trained
     own_rate: float = 1e-2  # of exponents, scale and bias
     weight_decay: float = 0.01
     hard_negatives: int = 2  # mined for each query of a batch
-    patience: int = 8  # evaluations without a better held-out value before it stops
+    patience: int | None = 8  # evaluations without a better held-out value before it stops; none: never
     dynamics_every: int = 25  # steps between two looks at the probe; 0 for none
 
     def __post_init__(self) -> None:
