@@ -13,7 +13,7 @@ from offsphere.base.errors import ParameterError
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
-from offsphere.cli.learning_parts import load_with_warnings, vectors_option
+from offsphere.cli.learning_parts import draw, formats_of, load_with_warnings, vectors_option
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -93,6 +93,7 @@ def ablate_command(
     more: learning.AdapterFields = None,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
+    figures: learning.Figures = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
@@ -100,6 +101,7 @@ def ablate_command(
 
     if seeds is not None and seeds < 1:
         raise ParameterError(f"seeds = {seeds}: give at least one")
+    formats_of(figures)  # refused before anything is trained
     if fields and not cross:
         raise ParameterError(f"{fields[0]!r} is no option: fields with values belong behind --cross")
     adapters_only = {"--vectors": vectors, "--known-items": known_items}
@@ -135,6 +137,7 @@ def ablate_command(
         choice = _choose_adapters(typed, more, crossed, asked)
         ablation, again = _ablate_adapters(request, choice, full=full, known_items=known_items)
     ablation.save(out)
+    draw(ablation, out, figures)
     if as_json:
         typer.echo(json.dumps(ablation.to_json(), indent=2, allow_nan=False))
         return

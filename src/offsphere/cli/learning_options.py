@@ -28,6 +28,10 @@ NewDocuments = Annotated[
 ]
 Metric = Annotated[str | None, typer.Option(help="ndcg@10, mrr@10, ..., spearman. [ndcg@10 or spearman]")]
 
+Figures = Annotated[
+    str | None, typer.Option(help="Draw one figure a quantity into OUT/figures: svg, png, pdf, joined by commas.")
+]
+
 # the recipe
 TrainedModel = Annotated[
     str, typer.Option(help="The model to train: a hub name, a folder, package:NAME, wordllama, or a model2vec folder.")

@@ -13,6 +13,7 @@ from offsphere.base.files import write_whole
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
+from offsphere.cli.learning_parts import draw, formats_of
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -40,6 +41,7 @@ def sweep_command(
     metric: learning.Metric = None,
     seeds: Annotated[int, typer.Option(max=learning.MOST_SEEDS, help="Trainings of each value.")] = 1,
     seed: learning.FirstSeed = 0,
+    figures: learning.Figures = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Train once for each value of a parameter, measure a probe while it learns, and draw what becomes of it."""
@@ -49,6 +51,7 @@ def sweep_command(
     from offsphere.learning.loading import load_named_task, load_text_parts
     from offsphere.report.sweep_page import sweep_to_html
 
+    formats_of(figures)  # refused before anything is trained
     typed = {"steps": steps, "rate": rate, "max_tokens": max_tokens, "from_scratch": from_scratch or None}
     base = recipe_from(recipe, config, typed, more, {"patience": None})  # each is measured after equally many steps
     if base.steps is None:
@@ -74,6 +77,7 @@ def sweep_command(
         )
     ablation.save(out)
     write_whole(out / "sweep.html", sweep_to_html(ablation, f"Sweep over {over}").encode())
+    draw(ablation, out, figures)
     if as_json:
         typer.echo(json.dumps(ablation.to_json(), indent=2))
         return

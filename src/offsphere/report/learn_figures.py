@@ -183,17 +183,22 @@ def learned_tracks(learned: Learned) -> list[Figure]:
     return _tracks(rows, "")
 
 
-def grid_tracks(ablation: Ablation) -> list[Figure]:
+def grid_tracks(ablation: Ablation, prefix: str = "grid-") -> list[Figure]:
     """What the first variants did to the held-out probe: of a sweep or a cross all of them, of a grid plain outputs."""
     names = [row.name for row in ablation.rows]
     shown = ([name for name in names if JOIN not in name] or names)[:TRACKED]
     whole = [row for row in ablation.dynamics if row.get("layer") is None]
-    return _tracks([row for row in whole if row["variant"] in shown], "grid-")
+    return _tracks([row for row in whole if row["variant"] in shown], prefix)
 
 
-def training_tracks(training: Training) -> list[Figure]:
+def training_tracks(training: Training, prefix: str = "train-") -> list[Figure]:
     """What an encoder's training did to the held-out probe."""
-    return _tracks([{"variant": "training", **row} for row in training.dynamics if row.get("layer") is None], "train-")
+    return tracks_of(training.dynamics, prefix)
+
+
+def tracks_of(rows: Sequence[Mapping[str, Any]], prefix: str = "") -> list[Figure]:
+    """What one training did to a probe, by the rows of its dynamics; those of single layers are left out."""
+    return _tracks([{"variant": "training", **row} for row in rows if row.get("layer") is None], prefix)
 
 
 def _tracks(rows: Sequence[Mapping[str, Any]], prefix: str) -> list[Figure]:
