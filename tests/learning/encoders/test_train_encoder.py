@@ -198,6 +198,51 @@ def test_the_card_says_how_to_score_and_what_lengths_are_like(words, transformer
     assert "ContrastiveLoss" in card  # and what sentence-transformers writes
 
 
+def test_the_card_says_where_the_model_is_from_and_whom_to_cite(words, transformer_folder, tmp_path):
+    """Read by the hub's own reader of cards; the loss is ours, not the other one of that name."""
+    from huggingface_hub import ModelCard
+
+    osp.train(words, str(transformer_folder), tmp_path / "m", recipe="simclr", steps=2, batch=16, max_tokens=16)
+    card = ModelCard.load(tmp_path / "m" / "README.md")
+    assert {"loss:offsphere.ContrastiveLoss", "offsphere", "sentence-transformers"} <= set(card.data.tags)
+    assert "loss:ContrastiveLoss" not in card.data.tags
+    assert f"**Base model**: {transformer_folder}" in card.text
+    assert "68 pairs of words (train)" not in card.text  # views of every text, which are more
+    assert "of words (train)" in card.text
+    assert "**Normalisation**: output both, input none" in card.text
+    assert "**Recipe**: simclr, after Chen et al. 2020, arXiv:2002.05709; loss simclr, temperature 0.1" in card.text
+    for number in ("2002.05709", "2602.09229"):  # recipe and loss are of one paper; normalisation by side
+        assert f"eprint = {{{number}}}" in card.text
+    assert "@software{offsphere," in card.text
+
+
+def test_a_name_on_the_hub_is_the_base_model_of_the_card(words, transformer_folder, tmp_path, monkeypatch):
+    from huggingface_hub import ModelCard
+
+    from offsphere.learning.encoders import encoder_setup
+
+    monkeypatch.setattr(encoder_setup, "load_model", lambda _: load(transformer_folder))  # there is no hub here
+    osp.train(words, "somebody/some-model", tmp_path / "m", steps=1, batch=16)
+    assert ModelCard.load(tmp_path / "m" / "README.md").data.base_model == "somebody/some-model"
+
+
+def test_files_of_a_saved_model_may_be_read_by_whom_its_neighbours_may(words, transformer_folder, tmp_path):
+    osp.train(words, load(transformer_folder), tmp_path / "m", steps=1, batch=16)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "m").iterdir() if path.is_file()}
+    assert modes["model.safetensors"] == modes["modules.json"] == modes["config.json"]
+    assert modes["model.safetensors"] & 0o044
+
+
+@pytest.mark.parametrize(("keep", "saved"), [(False, 32), (True, 8)])
+def test_a_saved_model_looks_as_far_as_before_unless_asked(words, transformer_folder, tmp_path, keep, saved):
+    trained = osp.train(
+        words, load(transformer_folder), tmp_path / "m", steps=1, batch=16, max_tokens=8, keep_max_tokens=keep
+    )
+    assert load(tmp_path / "m").max_seq_length == trained.model.max_seq_length == saved
+    told = any("looks at 32, as before" in sentence for sentence in trained.record.said)
+    assert told == (not keep)
+
+
 def test_a_judge_measures_as_compare_does(words, transformer):
     prepare(transformer, "query")
     as_trained, by_cosine = Judge(words, "ndcg@10").values(transformer)

@@ -44,6 +44,7 @@ class EncoderRecipe(ContrastiveOptions):
         first_cosine: The share of the steps in which cosine is trained first.
         pooling: How tokens are pooled: mean, cls or max; as the model has it without.
         max_tokens: How many tokens of a text the model looks at; as the model has it without.
+        keep_max_tokens: Whether the saved model looks at no more tokens either; else it looks as far as before.
         mini_batch: How many texts the model sees at a time, for batches larger than memory (GradCache).
         dimensions: Widths to which vectors are cut as well (Matryoshka).
         warmup: The share of the steps in which the rate rises.
@@ -89,6 +90,7 @@ class EncoderRecipe(ContrastiveOptions):
     first_cosine: float = 0.0  # share of the steps that cosine is trained first
     pooling: str | None = None  # mean, cls or max; as the model has it
     max_tokens: int | None = None  # that the model looks at; as it has it
+    keep_max_tokens: bool = False  # in the saved model too
     mini_batch: int | None = None  # texts that the model sees at a time (GradCache)
     dimensions: tuple[int, ...] = ()  # widths to which vectors are cut as well (Matryoshka)
     warmup: float = 0.1  # share of the steps

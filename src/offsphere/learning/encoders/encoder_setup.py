@@ -90,6 +90,7 @@ class EncoderSetup:
     seed: int
     notes: Sequence[str] = field(default=())
     counts: Mapping[str, int] = field(default_factory=dict)
+    looked_at: int | None = None  # tokens of a text, before training
 
     @classmethod
     def of(
@@ -107,6 +108,7 @@ class EncoderSetup:
             named = name if name.startswith(SCRATCH) else model
             recipe = replace(recipe, rate=usual_rates(named, from_scratch=recipe.from_scratch).one)
         model.float()  # a model may be saved in less
+        looked_at = model.max_seq_length
         set_reading(model, recipe)
         model.model_card_data.local_files_only = True  # nobody asked for the network
         model.model_card_data.generate_widget_examples = False
@@ -131,6 +133,18 @@ class EncoderSetup:
             seed=seed,
             notes=notes,
             counts=counts,
+            looked_at=looked_at,
+        )
+
+    def read_as_before(self) -> str:
+        """Let the model look as far into a text as before its training, unless it is to stay; say so where it does."""
+        trained = self.recipe.max_tokens
+        if trained is None or self.recipe.keep_max_tokens or self.looked_at in (None, trained):
+            return ""
+        self.model.max_seq_length = self.looked_at
+        return (
+            f"trained and measured on the first {trained} tokens of a text; as saved it looks at {self.looked_at}, as "
+            "before (keep_max_tokens leaves that out)"
         )
 
     def with_negatives(self) -> EncoderSetup:

@@ -152,7 +152,7 @@ def fit(
     callbacks: list[Any] = [*([dynamics] if dynamics is not None else []), watch]
     if before_step is not None:
         callbacks.append(_BeforeStep(before_step))
-    stopped, broke = "the last step", False
+    stopped, broke = "all steps done", False
     done = step_of(checkpoint) if checkpoint is not None else 0
     with _trainer_folder(folder) as output, _quiet_logs():
         trainer = EncoderTrainer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -40,6 +41,7 @@ def _entry(paper: str, says: str, length: str, **options: Any) -> NamedRecipe:
     return NamedRecipe(EncoderRecipe(**options), paper, says, length)
 
 
+SIZE = ("batch", "epochs", "steps", "rate", "queue", "max_tokens", "mini_batch", "hard_negatives")
 THROWN = "thrown away on both sides"
 
 RECIPES: Mapping[str, NamedRecipe] = MappingProxyType(
@@ -142,6 +144,29 @@ RECIPES: Mapping[str, NamedRecipe] = MappingProxyType(
         ),
     }
 )
+
+
+def name_of(recipe: EncoderRecipe) -> str | None:
+    """The named recipe all of whose fields a recipe has: the one with the most of them; nothing where there is none.
+
+    Args:
+        recipe: Any recipe; its size and speed (batch, steps, rate, ...) may be others.
+
+    Returns:
+        The name.
+
+    Example:
+        >>> import offsphere as osp
+        >>> name_of(osp.recipe_with("magnitude", batch=64, steps=300)), name_of(osp.EncoderRecipe())
+        ('magnitude', None)
+    """
+    usual, most, name = EncoderRecipe(), 0, None
+    for known, named in RECIPES.items():
+        own = [field.name for field in fields(usual) if field.name not in SIZE]
+        own = [field for field in own if getattr(named.recipe, field) != getattr(usual, field)]
+        if len(own) > most and all(getattr(recipe, field) == getattr(named.recipe, field) for field in own):
+            most, name = len(own), known
+    return name
 
 
 def recipe_with(
