@@ -34,6 +34,7 @@ class Recipe(ContrastiveOptions):
         scale: What becomes of the scale: fixed, learn or calibrated; as the loss has it without.
         margin: Negatives that score above their positive by more than this do not count.
         vrns: The weight of VRNS, for small batches.
+        focal: The power of focal weights: anchors whose positive wins already by cosine count less.
         length_target: A length that vectors are drawn to, and the weight of it.
         length_variance: The weight of the penalty on how much lengths vary.
         uniformity: The weight of the penalty on directions that crowd together.

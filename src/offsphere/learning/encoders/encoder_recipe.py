@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
+from offsphere.learning.objective.exponents import (
+    Exponents,
+    Normalize,
+    known_normalize,
+    read_normalize,
+    write_normalize,
+)
 from offsphere.learning.objective.losses import loss_of
+from offsphere.learning.objective.option_fields import READ
 
 VIEWS = ("pairs", "same", "augmented", "crops")
 AUGMENTS = ("none", "crops", "augmented")
 SCHEDULES = ("cosine", "linear", "constant")
 PRECISIONS = ("fp32", "bf16")
+ARROW = "->"  # between what is trained first and what then
 POOLINGS = (None, "mean", "cls", "max")
 
 
@@ -41,7 +50,10 @@ class EncoderRecipe(ContrastiveOptions):
         prompts: What is put before queries and before documents; as the model has them without.
         momentum: How slowly a copy of the model follows it, by which documents are encoded; without it there is none.
         queue: How many former vectors of that copy are negatives.
-        first_cosine: The share of the steps in which cosine is trained first.
+        first: Another output that is trained first, with the same names as ``normalize``; ``normalize="both->none"``
+            says both at once.
+        first_share: The share of the steps for which it is.
+        lora: The rank of thin matrices that learn alone while ``first`` is trained; without, all weights do.
         pooling: How tokens are pooled: mean, cls or max; as the model has it without.
         max_tokens: How many tokens of a text the model looks at; as the model has it without.
         keep_max_tokens: Whether the saved model looks at no more tokens either; else it looks as far as before.
@@ -71,7 +83,16 @@ class EncoderRecipe(ContrastiveOptions):
 
     AT_LEAST: ClassVar[Mapping[str, int]] = MappingProxyType(
         dict(ContrastiveOptions.AT_LEAST)
-        | {"epochs": 1, "steps": 1, "queue": 1, "max_tokens": 2, "mini_batch": 1, "evaluate_every": 1, "projection": 0}
+        | {
+            "epochs": 1,
+            "steps": 1,
+            "queue": 1,
+            "max_tokens": 2,
+            "mini_batch": 1,
+            "evaluate_every": 1,
+            "projection": 0,
+            "lora": 1,
+        }
     )
 
     batch: int = 32
@@ -87,7 +108,10 @@ class EncoderRecipe(ContrastiveOptions):
     prompts: tuple[str, ...] = ()  # put before queries and documents; as the model has them
     momentum: float | None = None  # documents by a slow copy of the model
     queue: int = 4_096  # negatives it keeps
-    first_cosine: float = 0.0  # share of the steps that cosine is trained first
+    # another output that is trained first; none where there is one output only
+    first: Normalize | None = field(default=None, metadata={READ: read_normalize})
+    first_share: float = 0.5  # of the steps
+    lora: int | None = None  # rank of thin matrices that learn alone in the first part
     pooling: str | None = None  # mean, cls or max; as the model has it
     max_tokens: int | None = None  # that the model looks at; as it has it
     keep_max_tokens: bool = False  # in the saved model too
@@ -102,7 +126,9 @@ class EncoderRecipe(ContrastiveOptions):
 
     def __post_init__(self) -> None:
         """Reject what cannot be trained."""
+        self._take_switch()
         ContrastiveOptions.__post_init__(self)
+        self._check_first()
         named = (("views", VIEWS), ("augment", AUGMENTS), ("schedule", SCHEDULES), ("precision", PRECISIONS))
         for name, known in named:
             if getattr(self, name) not in known:
@@ -119,15 +145,36 @@ class EncoderRecipe(ContrastiveOptions):
         if self.momentum is not None and self.both_directions:
             raise ParameterError("documents of a momentum encoder have no gradient: leave out both_directions")
 
+    def _take_switch(self) -> None:
+        """Read ``both->none`` as what is trained first and what then."""
+        if isinstance(self.normalize, str) and ARROW in self.normalize:
+            before, _, after = self.normalize.partition(ARROW)
+            object.__setattr__(self, "first", read_normalize(before.strip()))
+            object.__setattr__(self, "normalize", read_normalize(after.strip()))
+
+    def _check_first(self) -> None:
+        """Reject what cannot be trained first."""
+        if self.first is not None:
+            object.__setattr__(self, "first", known_normalize(self.first))
+            if Exponents.of(self.first).learned:
+                raise ParameterError("first = learn: exponents are learned for what is scored in the end")
+        if self.lora is not None and self.first is None:
+            raise ParameterError("lora is for what is trained first: add first=both, or --normalize both->none")
+
     def _check_shares(self) -> None:
         """Reject shares and lengths outside their range."""
-        for name in ("first_cosine", "warmup"):
+        for name in ("first_share", "warmup"):
             if not 0 <= getattr(self, name) < 1:
                 raise ParameterError(f"{name} = {getattr(self, name)}: a share of the steps, from 0 to below 1")
         if not self.clip > 0:
             raise ParameterError(f"clip = {self.clip}: give a number above 0")
         if self.momentum is not None and not 0 <= self.momentum <= 1:
             raise ParameterError(f"momentum = {self.momentum}: give a number from 0 to 1")
+
+    def config(self) -> dict[str, Any]:
+        """All fields as plain values, for a record or a plan."""
+        config = ContrastiveOptions.config(self)
+        return config | {"first": write_normalize(self.first) if self.first is not None else None}
 
     @property
     def similarity(self) -> str:

@@ -25,6 +25,7 @@ from offsphere.learning.encoders.contrastive import check_widths
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.fit import steps_of
 from offsphere.learning.encoders.judging import Judge, encode_task
+from offsphere.learning.encoders.lora import add_lora
 from offsphere.learning.encoders.prepare import Preparation, prepare
 from offsphere.learning.encoders.projection import add_projection
 from offsphere.learning.encoders.trainable import (
@@ -116,8 +117,12 @@ class EncoderSetup:
         removed = add_projection(model, recipe.projection, seed) if recipe.projection else []
         prepared = prepare(model, recipe.normalize, recipe.normalize_input)
         prepared = prepared._replace(removed=[*removed, *prepared.removed])
+        if recipe.frozen is not None and recipe.lora is not None:
+            raise ParameterError("lora lets all other weights wait, and frozen a tower: give one of them")
         if recipe.frozen is not None:
             freeze(model, recipe.frozen)
+        if recipe.lora is not None:
+            add_lora(model, recipe.lora, seed)
         pairs = pairs_for(recipe, data, seed)
         _check_kinds(model, name, pairs)
         # or the card draws five texts, with a bar of its own

@@ -65,12 +65,14 @@ RECIPES: Mapping[str, NamedRecipe] = MappingProxyType(
         ),
         "moco": _entry(
             "He et al. 2020, arXiv:1911.05722",
-            "two augmented views, one by a slow copy of the model, whose former vectors are negatives",
+            "two augmented views, one by a slow copy of the model, whose former vectors are negatives; temperature, "
+            "momentum, queue and batch as in the paper, which trains on images. Left open: how a text is augmented",
             THROWN,
             views="augmented",
             temperature=0.07,
             momentum=0.999,
-            queue=4_096,
+            queue=65_536,
+            batch=256,
         ),
         "dpr": _entry(
             "Karpukhin et al. 2020, arXiv:2004.04906",
@@ -83,13 +85,15 @@ RECIPES: Mapping[str, NamedRecipe] = MappingProxyType(
         ),
         "contriever": _entry(
             "Izacard et al. 2021, arXiv:2112.09118",
-            "two random crops of a text, a slow copy with a long queue; the scale is calibrated here, fixed there",
+            "two random crops of a text, a slow copy with a long queue; temperature, momentum, queue, rate as in the "
+            "paper, whose batch is 2,048 and whose crops also lose words; the scale is calibrated here, fixed there",
             "kept on both sides; documents may use it",
             views="crops",
             normalize="none",
             temperature=0.05,
             momentum=0.9995,
-            queue=32_768,
+            queue=131_072,
+            rate=5e-5,
         ),
         "e5": _entry(
             "Wang et al. 2022, arXiv:2212.03533",
@@ -135,12 +139,16 @@ RECIPES: Mapping[str, NamedRecipe] = MappingProxyType(
         ),
         "pace": _entry(
             "PACE 2026",
-            "cosine for the first half, then the dot product",
+            "cosine with LoRA first, then the dot product with all weights, where pairs that cosine has right already "
+            "count less (focal weights). Left open, so ours: half of the steps each, rank 16, weights (1 - p)^2 with p "
+            "the positive's share by cosine, the calibrated scale",
             "thrown away first, then kept on both sides",
             normalize="none",
             temperature=0.05,
             scale="calibrated",
-            first_cosine=0.5,
+            first="both",
+            lora=16,
+            focal=2.0,
         ),
     }
 )

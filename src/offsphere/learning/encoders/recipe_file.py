@@ -9,7 +9,7 @@ from typing import Any
 
 from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.base.reading.toml_files import read_settings
-from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
+from offsphere.learning.encoders.encoder_recipe import ARROW, EncoderRecipe
 from offsphere.learning.encoders.named_recipes import recipe_with
 from offsphere.learning.objective.contrastive_options import read_field, read_options
 from offsphere.learning.objective.exponents import read_normalize
@@ -46,7 +46,7 @@ def recipe_from(
     values |= {field: value for field, value in (typed or {}).items() if value is not None}
     values |= read_options(options, EncoderRecipe)
     for field in ("normalize", "normalize_input"):
-        if isinstance(values.get(field), str):
+        if isinstance(values.get(field), str) and ARROW not in values[field]:
             values[field] = read_normalize(values[field])
     return recipe_with(name or named_in_file, **values)
 
