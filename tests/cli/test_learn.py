@@ -214,7 +214,8 @@ def test_sweeps_change_one_parameter(folder, tmp_path, parameter, rows):
     options = ["--sweep", parameter, "--epochs", 2, "--seeds", 1, "--hard-negatives", 0]
     values = json.loads(run("ablate", folder, "--out", tmp_path / "s", *options, "--json"))
     assert [row["name"].split()[0] for row in values["rows"]] == [parameter] * rows
-    assert not values["findings"]
+    for finding in values["findings"]:  # value by value, and the smallest batch against the largest
+        assert f", at {parameter} " in finding["claim"] or "batches" in finding["claim"]
 
 
 def test_ablate_says_what_is_wrong(folder, tmp_path):
