@@ -1,6 +1,6 @@
 """When does length pay? Corpora with a growing share of look-alikes that nobody wants, under the grid. Resumable.
 
-    python scripts/length_study.py DATA OUT [--shares 0 0.25 0.5 0.75] [--pairs 8000] [--seeds 3]
+    python scripts/length_study.py DATA OUT [--shares 0 0.25 0.5 0.75] [--pairs 4000] [--seeds 3]
     python scripts/length_study.py --table OUT
 
 DATA is a folder with train.jsonl and test.jsonl of pairs (debian-descriptions). A look-alike is the description of a
@@ -49,8 +49,8 @@ def main() -> None:
     """Make the corpora, train what is not trained yet, and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("paths", nargs="+", type=Path)
-    parser.add_argument("--shares", nargs="+", type=float, default=[0.0, 0.25, 0.5, 0.75])
-    parser.add_argument("--pairs", type=int, default=8_000)
+    parser.add_argument("--shares", nargs="+", type=float, default=[0.0, 0.75, 0.5, 0.25])
+    parser.add_argument("--pairs", type=int, default=4_000)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--model", default="wordllama")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
@@ -75,9 +75,9 @@ def command(kind: str, folder: Path, model: str, seeds: int) -> list[str]:
     """What is typed to train the variants of a kind on a corpus."""
     trained = ["ablate", str(folder), "--model", model, "--only", ",".join(KINDS[kind])]
     fixed = ["--temperature", "0.05", "--seeds", str(seeds), "--out", str(folder / kind)]
-    own = ["--train-split", "train", "--split", "test", "--batch", "256", "--epochs", "4", "--rate", "0.001"]
+    own = ["--train-split", "train", "--split", "test", "--batch", "128", "--epochs", "4", "--rate", "0.001"]
     if kind == "encoder":
-        own = ["--encoder", "--hard-negatives", "1", "--batch", "128", "--epochs", "2", "--rate", "0.003"]
+        own = ["--encoder", "--hard-negatives", "1", "--batch", "64", "--epochs", "2", "--rate", "0.003"]
         own += ["--held-out", f"{folder}:dev"]
     return [sys.executable, "-m", "offsphere", *trained, *fixed, *own]
 
