@@ -220,13 +220,14 @@ def test_fields_are_crossed_as_they_are_typed_and_drawn(data, model, tmp_path):
     assert "batch 16" not in output
     assert "The probe at the end" in output
     assert "VRNS lowers the variance of negatives, at batch 8" in output
-    rows = list(csv.DictReader((out / "ablation.csv").open()))
+    rows = list(csv.DictReader((out / "ablation.csv").read_text().splitlines()))
     assert {row["variant"] for row in rows} == {"vrns 0 + batch 8", "vrns 30 + batch 8"}
     saved = json.loads((out / "ablation.json").read_text())
     values = {row["name"]: row["results"][0]["value"] for row in saved["rows"]}
     assert {row["variant"]: float(row["value"]) for row in rows if row["task"] == saved["tasks"][0]["name"]} == values
     assert (out / "ablation.tex").read_text().startswith(r"\begin{tabular}")
-    assert len({row["step"] for row in csv.DictReader((out / "dynamics.csv").open())}) == 2
+    dynamics = csv.DictReader((out / "dynamics.csv").read_text().splitlines())
+    assert {row["step"] for row in dynamics} == {"0", "2"}
     drawn = {path.name for path in (out / "figures").iterdir()}
     assert {"grid.svg", "grid.png", "scatter.svg", "track-lengths.png"} <= drawn
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from offsphere.base.known_names import known_name
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.progress_bar import progress_bar
 
@@ -33,7 +34,6 @@ def load_with_warnings(
 
 def formats_of(figures: str | None) -> list[str]:
     """The formats of figures that were asked for; an error where one is not known."""
-    from offsphere.base.known_names import known_name
     from offsphere.report.figure_files import FORMATS
 
     asked = [name.strip() for name in figures.split(",")] if figures is not None else []
