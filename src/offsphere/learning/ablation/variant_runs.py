@@ -49,6 +49,7 @@ class VariantFit(NamedTuple):
     notes: Sequence[str]
 
 
+COUNTED = ("step", "seed", "layer")  # whole numbers of the dynamics
 FitOne = Callable[[ContrastiveOptions, int], VariantFit]  # a recipe and a seed
 
 
@@ -148,9 +149,10 @@ def _arrays_of_run(run: VariantRun) -> dict[str, NDArray[Any]]:
 
 def _row_of_numbers(row: DynamicsRow) -> DynamicsRow:
     """A row of the dynamics again: that of a layer has its number and no others, that of all has no number."""
-    if isnan(row.get("layer", nan)):
-        return {**row, **({"layer": None} if "layer" in row else {})}
-    return {name: int(value) if name == "layer" else value for name, value in row.items() if not isnan(value)}
+    of_layer = not isnan(row.get("layer", nan))
+    kept = {name: value for name, value in row.items() if not (of_layer and isnan(value))}
+    whole = {name: int(kept[name]) for name in COUNTED if name in kept and not isnan(kept[name])}
+    return kept | whole | ({} if of_layer or "layer" not in row else {"layer": None})
 
 
 def _run_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> VariantRun:

@@ -72,7 +72,7 @@ class EncoderTrainer(SentenceTransformerTrainer):
 
     own_rate = 1e-2
 
-    def _load_from_checkpoint(self, checkpoint_path: str) -> None:
+    def _load_from_checkpoint(self, checkpoint_path: str) -> None:  # type: ignore[override]  # as its parent has it
         """Take the weights of a checkpoint, those beside others (LoRA) by their names among them."""
         weights = Path(checkpoint_path) / WEIGHTS
         if not weights.is_file():

@@ -71,10 +71,10 @@ def merge_lora(model: nn.Module) -> bool:
     """Add the thin matrices to the weights beside them and take them out; say whether there were any."""
     layers = [(name, part) for name, part in model.named_modules() if hasattr(part, "base_layer")]
     for name, layer in layers:
-        layer.merge(safe_merge=True)  # type: ignore[operator]
+        layer.merge(safe_merge=True)
         parent, _, child = name.rpartition(".")
         setattr(model.get_submodule(parent), child, layer.base_layer)
     if layers:
         for weight in model.parameters():
-            weight.requires_grad_(requires_grad=True)
+            weight.requires_grad = True
     return bool(layers)
