@@ -15,6 +15,8 @@ PACKAGES = {
     "accelerate": ("accelerate", "models"),
     "yaml": ("pyyaml", "models"),
     "huggingface_hub": ("huggingface_hub", "models"),
+    "pandas": ("pandas", "models"),
+    "peft": ("peft", "lora"),
     "datasets": ("datasets", "hub"),
     "mteb": ("mteb", "mteb"),
     "PIL": ("pillow", "images"),

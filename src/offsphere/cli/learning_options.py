@@ -19,6 +19,7 @@ TrainSplit = Annotated[str | None, typer.Option(help="Learn from this split. [tr
 HeldOut = Annotated[
     str | None, typer.Option(help="Stop by this data (DATA or DATA:SPLIT), instead of queries put aside.")
 ]
+Judge = Annotated[str | None, typer.Option(help="Judge by this data, instead of another split of DATA.")]
 KnownItems = Annotated[
     bool, typer.Option("--known-items", help="Learn from the corpus too: each title asks for its text.")
 ]
@@ -26,6 +27,10 @@ NewDocuments = Annotated[
     bool, typer.Option("--new-documents", help="Stop by queries whose relevant documents were not learned from.")
 ]
 Metric = Annotated[str | None, typer.Option(help="ndcg@10, mrr@10, ..., spearman. [ndcg@10 or spearman]")]
+
+Figures = Annotated[
+    str | None, typer.Option(help="Draw one figure a quantity into OUT/figures: svg, png, pdf, joined by commas.")
+]
 
 # the recipe
 TrainedModel = Annotated[

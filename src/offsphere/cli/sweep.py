@@ -13,6 +13,7 @@ from offsphere.base.files import write_whole
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
+from offsphere.cli.learning_parts import draw, formats_of
 from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
@@ -26,11 +27,13 @@ def sweep_command(
     over: Annotated[str, typer.Option(help="temperature (powers of two), batch, or pooling (mean, cls, max).")],
     values: Annotated[str | None, typer.Option(help="Instead of the usual ones, joined by commas.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the table, the dynamics and the page.")] = Path("sweep"),
-    judge: Annotated[str | None, typer.Option(help="Judge by this data, instead of another split of DATA.")] = None,
+    judge: learning.Judge = None,
+    layers: Annotated[bool, typer.Option("--layers", help="Learning dynamics of every layer.")] = False,
     held_out: learning.HeldOut = None,
     recipe: learning.RecipeName = None,
     config: learning.RecipeFile = None,
     steps: Annotated[int | None, typer.Option(help="Steps of each training. [200]")] = None,
+    rate: Annotated[float | None, typer.Option(help="Learning rate. [2e-05; of a static model 0.003]")] = None,
     max_tokens: learning.MaxTokens = None,
     from_scratch: learning.FromScratch = False,
     more: Annotated[list[str] | None, typer.Option("--set", help="Any field of a recipe, as NAME=VALUE.")] = None,
@@ -41,6 +44,7 @@ def sweep_command(
     seed: learning.FirstSeed = 0,
     ignore_broken: options.IgnoreBroken = False,
     reverse: options.Reverse = False,
+    figures: learning.Figures = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Train once for each value of a parameter, measure a probe while it learns, and draw what becomes of it."""
@@ -50,8 +54,9 @@ def sweep_command(
     from offsphere.learning.loading import load_named_task, load_text_parts
     from offsphere.report.sweep_page import sweep_to_html
 
-    typed = {"steps": steps, "max_tokens": max_tokens, "from_scratch": from_scratch or None}
-    base = recipe_from(recipe, config, typed, more)
+    formats_of(figures)  # refused before anything is trained
+    typed = {"steps": steps, "rate": rate, "max_tokens": max_tokens, "from_scratch": from_scratch or None}
+    base = recipe_from(recipe, config, typed, more, {"patience": None})  # each is measured after equally many steps
     if base.steps is None:
         base = replace(base, steps=STEPS)
     variants = encoder_sweep(base, over, values.split(",") if values is not None else ())
@@ -68,6 +73,7 @@ def sweep_command(
             load_named_task(judge) if judge is not None else judged,
             held_out=load_named_task(held_out) if held_out is not None else None,
             recipe=base,
+            layers=layers,
             variants=variants,
             metric=metric,
             seeds=seeds,
@@ -77,6 +83,7 @@ def sweep_command(
         )
     ablation.save(out)
     write_whole(out / "sweep.html", sweep_to_html(ablation, f"Sweep over {over}").encode())
+    draw(ablation, out, figures)
     if as_json:
         typer.echo(json.dumps(ablation.to_json(), indent=2))
         return

@@ -36,7 +36,7 @@ def train_command(
     batch: Annotated[int | None, typer.Option(help="Pairs in a batch. [32]")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the data. [1]")] = None,
     steps: learning.Steps = None,
-    rate: Annotated[float | None, typer.Option(help="Learning rate. [2e-5]")] = None,
+    rate: Annotated[float | None, typer.Option(help="Learning rate. [2e-05; of a static model 0.003]")] = None,
     hard_negatives: Annotated[
         int | None, typer.Option(help="For each pair: judged ones first, then mined by the model's own score. [0]")
     ] = None,

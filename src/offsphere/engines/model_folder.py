@@ -19,7 +19,7 @@ import numpy as np
 
 from offsphere.base.arrays import Rows
 from offsphere.base.errors import DataError, OffsphereError
-from offsphere.base.files import write_whole
+from offsphere.base.files import level_modes, write_whole
 from offsphere.base.reading.file_access import open_file
 from offsphere.data.store_writer import locked
 from offsphere.encode.sentence import load_sentence_transformer
@@ -189,6 +189,7 @@ def _save(model: Any, folder: Path) -> None:
     """Save a model, every file safe on the disk."""
     try:
         model.save_pretrained(str(folder), create_model_card=False)
+        level_modes(folder, "modules.json")
         for path in folder.rglob("*"):
             if path.is_file():
                 with open_file(path) as stream:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from offsphere.learning.ablation.ablation import Ablation, VariantRow
+from offsphere.learning.ablation.variants import JOIN
 from offsphere.learning.adapters.learn import Learned
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, far_note, interval_marks, spec_of
 from offsphere.report.scorer_figures import comparison_cells, interval_chart, interval_data
@@ -66,6 +67,13 @@ TRACKS = (
         "Tokens of the last layer, less their mean cosine",
         {"self-similarity": "token_self_adjusted", "within a sentence": "token_intra_adjusted"},
         "What is left when the cone is taken away.",
+    ),
+    Track(
+        "token-classes",
+        "Self-similarity of tokens, less their mean cosine, last layer",
+        {"functional": "token_self_functional", "meaningful": "token_self_semantic"},
+        "Contrastive learning lets meaningful words keep their meaning across texts, and functional ones lose it "
+        "(Xiao et al. 2023).",
     ),
     Track(
         "token-lengths",
@@ -175,15 +183,22 @@ def learned_tracks(learned: Learned) -> list[Figure]:
     return _tracks(rows, "")
 
 
-def grid_tracks(ablation: Ablation) -> list[Figure]:
-    """What the first variants did to the held-out probe: of a sweep all of them, of a grid the plain outputs."""
-    shown = [row.name for row in ablation.rows if "," not in row.name][:TRACKED]
-    return _tracks([row for row in ablation.dynamics if row["variant"] in shown], "grid-")
+def grid_tracks(ablation: Ablation, prefix: str = "grid-") -> list[Figure]:
+    """What the first variants did to the held-out probe: of a sweep or a cross all of them, of a grid plain outputs."""
+    names = [row.name for row in ablation.rows]
+    shown = ([name for name in names if JOIN not in name] or names)[:TRACKED]
+    whole = [row for row in ablation.dynamics if row.get("layer") is None]
+    return _tracks([row for row in whole if row["variant"] in shown], prefix)
 
 
-def training_tracks(training: Training) -> list[Figure]:
+def training_tracks(training: Training, prefix: str = "train-") -> list[Figure]:
     """What an encoder's training did to the held-out probe."""
-    return _tracks([{"variant": "training", **row} for row in training.dynamics if row.get("layer") is None], "train-")
+    return tracks_of(training.dynamics, prefix)
+
+
+def tracks_of(rows: Sequence[Mapping[str, Any]], prefix: str = "") -> list[Figure]:
+    """What one training did to a probe, by the rows of its dynamics; those of single layers are left out."""
+    return _tracks([{"variant": "training", **row} for row in rows if row.get("layer") is None], prefix)
 
 
 def _tracks(rows: Sequence[Mapping[str, Any]], prefix: str) -> list[Figure]:
