@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from offsphere.auditing.advice import Advice, advise
+from offsphere.auditing.notable_documents import NotableDocuments, notable_documents
 from offsphere.base.arrays import Array
 from offsphere.base.cache import Memo
 from offsphere.base.digests import digest_of
@@ -25,6 +26,7 @@ from offsphere.comparison.examples import Example, changed_queries
 from offsphere.comparison.exponent_curve import ExponentCurve, exponent_curve
 from offsphere.comparison.goal import Goal
 from offsphere.comparison.list_source import ListSource
+from offsphere.comparison.rerankable import RerankableLists, rerankable_lists
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.thresholds import DEFAULT_SCORERS, Thresholds, thresholds_for
@@ -69,6 +71,8 @@ class Audit:
         training: How the model that made the vectors was trained, where offsphere did.
         deployment: What is known of the index in use, where the vectors are its own.
         thresholds: Where to cut, where a promise was asked for.
+        documents: Documents worth a look: hubs, those never found, the longest and the shortest.
+        rerankable: Lists that the page ranks again as one turns its knobs; none for pairs.
 
     Example:
         >>> import numpy as np
@@ -95,6 +99,8 @@ class Audit:
     training: Training | None = None
     deployment: Deployment | None = None
     thresholds: Thresholds | None = None
+    documents: NotableDocuments | None = None
+    rerankable: RerankableLists | None = None
 
     def __repr__(self) -> str:
         """The verdict, a sentence a line."""
@@ -215,6 +221,10 @@ def audit(
         say(progress, "exponents of the length")
         with clock.step("sweep"):
             curves = _exponent_curves(task, vectors, table, advice.scorer, seed, memo)
+        first, second = _two_best(table, advice)
+        say(progress, "lists to turn")
+        with clock.step("list"):
+            rerankable = _rerankable(task, vectors, table, (first, second), seed, memo)
     thresholds = None
     if goal is not None:
         say(progress, "thresholds")
@@ -223,7 +233,6 @@ def audit(
                 goal, task, vectors, (*DEFAULT_SCORERS, *_more_scorers(advice)), folds=folds, seed=seed
             )
     say(progress, "examples")
-    first, second = _two_best(table, advice)
     searched = _lengths_of_searched_side(vectors)
     return Audit(
         table=table,
@@ -249,6 +258,8 @@ def audit(
         training=training,
         deployment=deployment,
         thresholds=thresholds,
+        documents=notable_documents(task, shape, searched, advice.scorer.name),
+        rerankable=rerankable,
     )
 
 
@@ -292,6 +303,15 @@ def _examples(task: Task, vectors: TaskVectors, first: Row, second: Row) -> Sequ
     if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
         return changed_queries(task, vectors, first, second)
     return []
+
+
+def _rerankable(
+    task: Task, vectors: TaskVectors, table: Comparison, compared: tuple[Row, Row], seed: int, memo: Memo
+) -> RerankableLists | None:
+    """Lists that can be ranked again; pairs have none."""
+    if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
+        return rerankable_lists(task, vectors, table, compared, seed=seed, memo=memo)
+    return None
 
 
 def _lengths_of_searched_side(vectors: TaskVectors) -> Array:

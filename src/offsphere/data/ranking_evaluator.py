@@ -79,16 +79,21 @@ class RankingEvaluator:
         """The vectors of the documents."""
         return self.vectors.documents
 
-    def judged_lists(self, scorer: Scorer, depth: int) -> tuple[TopK, Array]:
-        """Search for all queries, without what they must not get; the grades of what is found."""
+    def lists(self, scorers: Sequence[Scorer], depth: int) -> list[TopK]:
+        """Search for all queries under several scorers in one pass, without what a query must not get."""
         depth = min(depth, self.judgments.document_count)
 
         def ranked(queries: Vectors, deep: int) -> Ranked:
-            return search_in_turns(queries, self.vectors.documents, [scorer], deep, ids=self.document_ids)
+            return search_in_turns(queries, self.vectors.documents, scorers, deep, ids=self.document_ids)
 
-        found = [(chosen, tops[0]) for chosen, tops in self._rankings(ranked, depth)]
-        back = np.argsort(np.concatenate([chosen for chosen, _ in found]), kind="stable")
-        top = TopK(*(np.concatenate(part)[back] for part in zip(*(top for _, top in found), strict=True)))
+        turns = list(self._rankings(ranked, depth))
+        back = np.argsort(np.concatenate([chosen for chosen, _ in turns]), kind="stable")
+        by_scorer = zip(*(tops for _, tops in turns), strict=True)
+        return [TopK(*(np.concatenate(part)[back] for part in zip(*tops, strict=True))) for tops in by_scorer]
+
+    def judged_lists(self, scorer: Scorer, depth: int) -> tuple[TopK, Array]:
+        """Search for all queries, without what they must not get; the grades of what is found."""
+        (top,) = self.lists([scorer], depth)
         return top, self.judgments.gains(top.documents)
 
     def two_step_values(self, searches: Sequence[TwoSteps]) -> list[Array]:

@@ -13,13 +13,18 @@ from offsphere.comparison.units import unit_of
 from offsphere.engines.settings import setting_for
 from offsphere.report import learn_figures, scorer_figures, shape_figures, threshold_figures
 from offsphere.report.ceiling_figure import ceiling_forest
+from offsphere.report.document_groups import document_groups
 from offsphere.report.figure import Figure
 from offsphere.report.how_measured import how_measured
+from offsphere.report.live_data import live_data, live_heads
 from offsphere.report.scorer_figures import choice_cells
 from offsphere.report.terms import Terms
 from offsphere.report.thumbnails import thumbnail
 from offsphere.wording.glossary import Term
 from offsphere.wording.headline import split_headline
+
+LARGEST = 2_950_000  # bytes of a page, which are filled with queries to look at
+LIVE_TAG = '<script type="application/json" id="live-data">'  # text from the data is escaped and cannot hold it
 
 
 def to_html(audit: Audit, engine: str | None = None) -> str:
@@ -37,7 +42,7 @@ def to_html(audit: Audit, engine: str | None = None) -> str:
     """
     advice, procedure = audit.advice, audit.table.procedure
     shown = setting_for(advice.settings, engine) if engine is not None else advice.settings[0]
-    return render(
+    page = render(
         "page.html",
         figures_of(audit),
         audit=audit,
@@ -52,7 +57,11 @@ def to_html(audit: Audit, engine: str | None = None) -> str:
         training=audit.advice.about("training"),
         more=[*audit.advice.about("scorer")[1:], *audit.advice.about("lists")],
         provenance=audit.provenance,
+        documents=document_groups(audit.documents),
+        live=live_heads(audit.rerankable, audit.compared) if audit.rerankable is not None else None,
+        live_script=_unescaped(_read("live.js") + _read("knobs.js")),
     )
+    return _with_live_data(page, audit)
 
 
 def render(name: str, figures: Sequence[Figure], **values: Any) -> str:
@@ -79,6 +88,15 @@ def render(name: str, figures: Sequence[Figure], **values: Any) -> str:
         tracks=[track.name for track in learn_figures.TRACKS],
         **values,
     )
+
+
+def _with_live_data(page: str, audit: Audit) -> str:
+    """Put what is ranked again into the room that the rest of the page leaves."""
+    if audit.rerankable is None:
+        return page
+    before, tag, after = page.partition(LIVE_TAG)
+    data = live_data(audit.rerankable, audit.compared, audit.table.metric, LARGEST - len(page.encode()))
+    return f"{before}{tag}{_json_for_script(data)}{after}"
 
 
 def figures_of(audit: Audit) -> list[Figure]:
