@@ -34,7 +34,7 @@ EXPONENTS = tuple(np.arange(-1.0, 2.01, 0.25).tolist())  # of the document's len
 WEIGHTS = (0.0, 0.5, 0.9, 0.99, 0.999)  # of cosine in a norm-mix, whose lists are looked at
 CHAINS: tuple[tuple[Transform, ...], ...] = ((), (Center(),), (Whiten(1.0),))
 CANDIDATES = 200  # documents that a query keeps
-LISTED = 50  # places of each list from which they are taken
+LISTED = 20  # places of each list from which they are taken
 MOST_CHANGED, MOST_QUERIES = 30, 400
 SHOWN = 5  # documents of a list that one sees
 

@@ -14,6 +14,7 @@ from offsphere.engines.settings import setting_for
 from offsphere.report import learn_figures, scorer_figures, shape_figures, threshold_figures
 from offsphere.report.ceiling_figure import ceiling_forest
 from offsphere.report.document_groups import document_groups
+from offsphere.report.evidence_links import evidence_link
 from offsphere.report.figure import Figure
 from offsphere.report.how_measured import how_measured
 from offsphere.report.live_data import live_data, live_heads
@@ -42,11 +43,15 @@ def to_html(audit: Audit, engine: str | None = None) -> str:
     """
     advice, procedure = audit.advice, audit.table.procedure
     shown = setting_for(advice.settings, engine) if engine is not None else advice.settings[0]
+    figures = figures_of(audit)
+    by_name = {figure.name: figure for figure in figures}
+    told = {finding.sentence: finding for finding in advice.findings}
     page = render(
         "page.html",
-        figures_of(audit),
+        figures,
         audit=audit,
-        headlines=[split_headline(sentence) for sentence in advice.verdict],
+        headlines=[(split_headline(sentence), told[sentence]) for sentence in advice.verdict],
+        evidence=lambda finding: evidence_link(finding, by_name),
         engine=shown.engine,
         lowered="scorer.lower()" in shown.store,
         choices=choice_cells(procedure) if procedure is not None else [],
@@ -82,7 +87,7 @@ def render(name: str, figures: Sequence[Figure], **values: Any) -> str:
         figures={figure.name: figure for figure in figures},
         specs={figure.name: _json_for_script(figure.spec) for figure in figures},
         style=_unescaped(_read("page.css")),
-        script=_unescaped(_read("page.js")),
+        script=_unescaped(_read("page.js") + _read("copy.js")),
         bundle=_unescaped(_bundle()),
         thumbnail=thumbnail,
         tracks=[track.name for track in learn_figures.TRACKS],

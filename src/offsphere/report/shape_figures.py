@@ -24,12 +24,13 @@ def length_histogram(audit: Audit) -> Figure | None:
         relevant, others = audit.relevant_lengths
         groups = {"relevant": relevant, "other": others}
         caption = (
-            "Lengths of documents that are relevant to some query, and of all others, each group as shares of itself. "
-            f"If length carried relevance, the two would stand apart.{_effect_note(relevance)}"
+            "See whether the two groups stand apart: if length carried relevance, they would. Lengths of documents "
+            "that are relevant to some query, and of all others, each group as shares of "
+            f"itself.{_effect_note(relevance)}"
         )
         if relevance is None or relevance.made_and_covering or not len(others) or not len(relevant):
             groups = {"documents": np.concatenate(audit.relevant_lengths)}
-            caption = "Lengths of the vectors of all documents, as shares of them."
+            caption = "See how widely lengths are spread: of the vectors of all documents, as shares of them."
             if not len(others):
                 caption += " Every one is relevant to some query, so there is nothing to compare them with."
             if relevance is not None and relevance.made_and_covering:
@@ -38,11 +39,13 @@ def length_histogram(audit: Audit) -> Figure | None:
         counted = {name: (np.histogram(values, edges)[0], edges) for name, values in groups.items()}
     elif sides:
         counted = {side.side: (side.histogram_counts, side.histogram_edges) for side in sides}
-        caption = "Lengths of the vectors of both sides, as shares of each."
+        caption = "See whether both sides have lengths of one kind: of the vectors of each side, as shares of it."
     else:
         return None
     if sides and sides[-1].normalised:
-        caption = "All lengths are one and the same: the vectors were normalised before they came here."
+        caption = (
+            "See one bar: all lengths are one and the same, since the vectors were normalised before they came here."
+        )
     cells = [
         (name, float(low), float(high), int(count), int(count) / max(int(counts.sum()), 1))
         for name, (counts, edges) in counted.items()
@@ -100,8 +103,8 @@ def text_length(audit: Audit) -> Figure | None:
         )
     )
     caption = (
-        f"Each cell is a number of {side.side} texts; darker is more. Spearman's correlation "
-        f"{side.with_characters.spearman}. A slope means that length is in part text length in disguise."
+        "See whether the cells slope: a slope means that length is in part text length in disguise. Each cell is a "
+        f"number of {side.side} texts; darker is more. Spearman's correlation {side.with_characters.spearman}."
     )
     bands = np.quantile(characters, np.linspace(0, 1, 11))
     heads, rows = ["characters from", "to", "median length of the vector"], []
@@ -129,9 +132,10 @@ def spectrum(audit: Audit) -> Figure | None:
         )
     )
     caption = (
-        f"{side.side.capitalize()} vectors: {side.effective_rank:.0f} of {side.dimension} dimensions are in use "
-        f"(effective rank); IsoScore {side.isoscore:.3f}, mean cosine of two {side.side}s {side.mean_cosine:.3f}. A "
-        "steep start means that a few directions carry most of the variance, which whitening evens out."
+        "See how steeply it starts: a steep start means that a few directions carry most of the variance, which "
+        f"whitening evens out. {side.side.capitalize()} vectors: {side.effective_rank:.0f} of {side.dimension} "
+        f"dimensions are in use (effective rank); IsoScore {side.isoscore:.3f}, mean cosine of two {side.side}s "
+        f"{side.mean_cosine:.3f}."
     )
     rows = [[str(component), f"{share:.3%}"] for component, share in kept[:20]]
     return Figure("spectrum", "Spectrum", caption, spec_of(chart, 220), ["component", "share of the variance"], rows)
@@ -157,9 +161,8 @@ def contributions(audit: Audit) -> Figure | None:
     share = side.cumulative_shares["1"]
     first = f"The first makes {share:.0%}. " if np.isfinite(share) else ""
     caption = (
-        f"The mean cosine of two {side.side}s is {side.mean_cosine:.3f}; a bar is what one dimension adds to it. "
-        f"{first}"
-        "One bar far above all others is a rogue dimension."
+        "See whether one bar stands far above all others: that is a rogue dimension. The mean cosine of two "
+        f"{side.side}s is {side.mean_cosine:.3f}; a bar is what one dimension adds to it. {first}"
     )
     rows = [[name, f"{part:.5f}"] for name, part in zip(names, shares, strict=True)]
     heads = ["dimension", "part of the mean cosine"]
@@ -193,8 +196,9 @@ def hubs(audit: Audit) -> Figure | None:
     )
     first = audit.shape.hubness[0]
     caption = (
-        f"How many documents are among the {first.k} nearest of how many queries. The further right a point, the worse "
-        f"the hub; the point at 0 is what is never found: {first.antihub_share:.0%} under {first.scorer}, by chance "
+        "See how far right the points reach: the further right, the worse the hub. They count how many documents are "
+        f"among the {first.k} nearest of how many queries; the point at 0 is what is never found: "
+        f"{first.antihub_share:.0%} under {first.scorer}, by chance "
         f"{first.chance['antihub_share']:.0%}."
     )
     heads = [
