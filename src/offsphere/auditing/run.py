@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ from offsphere.auditing.notable_documents import NotableDocuments, notable_docum
 from offsphere.base.arrays import Array
 from offsphere.base.cache import Memo
 from offsphere.base.digests import digest_of
+from offsphere.base.in_notebook import InNotebook, NotebookView
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress, in_phase, say
 from offsphere.base.question_cache import question_memo
+from offsphere.base.rooms_above import from_above
 from offsphere.base.version import __version__
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.examples import Example, changed_queries
@@ -52,7 +55,7 @@ PACKAGES = ("numpy", "scipy", "numba")  # whose versions a report names
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class Audit:
+class Audit(InNotebook):
     """Everything an audit found: what ``audit`` returns and a report shows.
 
     Attributes:
@@ -105,6 +108,35 @@ class Audit:
     def __repr__(self) -> str:
         """The verdict, a sentence a line."""
         return repr(self.advice)
+
+    def notebook_view(self) -> NotebookView:
+        """The verdict, and the table that it rests on."""
+        return self.table.notebook_view()._replace(sentences=self.advice.verdict)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Give every row of the comparison with its numbers.
+
+        Returns:
+            A dictionary a row.
+        """
+        return self.table.records()
+
+    def save(self, path: str | Path, engine: str | None = None) -> Path:
+        """Write the report: a page one can send to a colleague, Markdown, or JSON.
+
+        Args:
+            path: A file that ends in ``.html``, ``.md`` or ``.json``; it appears whole or not at all.
+            engine: The search engine whose settings a page shows first.
+
+        Returns:
+            The path.
+
+        Raises:
+            ParameterError: The name ends in something else.
+            UnknownNameError: No engine of that name is known.
+        """
+        saved: Path = from_above("page")(self, path, engine)
+        return saved
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the arrays behind the figures, as plain values for machines."""

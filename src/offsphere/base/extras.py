@@ -36,6 +36,8 @@ PACKAGES = {
     "apsw": ("apsw", "sqlite"),
     "sqlite_vec": ("sqlite-vec", "sqlite"),
     "bm25s": ("bm25s", "bm25"),
+    "pandas": ("pandas", "pandas"),
+    "polars": ("polars", "polars"),
 }
 
 

@@ -112,9 +112,9 @@ def figures_of(audit: Audit) -> list[Figure]:
         shape_figures.length_histogram(audit),
         shape_figures.text_length(audit),
         ceiling_forest(audit),
-        shape_figures.spectrum(audit),
-        shape_figures.contributions(audit),
-        shape_figures.hubs(audit),
+        shape_figures.spectrum(audit.shape),
+        shape_figures.contributions(audit.shape),
+        shape_figures.hubs(audit.shape),
         scorer_figures.differences(audit),
     ]
     if audit.thresholds is not None:

@@ -27,9 +27,13 @@ BARS = 400  # differences that are drawn; more are thinned evenly
 
 def forest(audit: Audit) -> Figure:
     """The best scorers of an audit with their intervals, best first; cosine, dot and the recommended one always."""
-    table = audit.table
-    rows = _rows_to_show(audit)
-    data = interval_data(table, rows, audit.advice.choice.row)
+    return forest_of_table(audit.table, audit.advice.choice.row)
+
+
+def forest_of_table(table: Comparison, chosen: Row) -> Figure:
+    """The best scorers of a comparison with their intervals, best first; cosine, dot and the chosen one always."""
+    rows = _rows_to_show(table, chosen)
+    data = interval_data(table, rows, chosen)
     unit = unit_of(table.task)
     chart = interval_chart(table, data)
     caption = (
@@ -186,9 +190,8 @@ def differences(audit: Audit) -> Figure | None:
     return Figure("differences", "Query by query", caption, spec_of(chart, 220), heads, rows)
 
 
-def _rows_to_show(audit: Audit) -> Sequence[Row | ListRow]:
-    table = audit.table
-    recommended, baseline = audit.advice.choice.row, table[table.baseline]
+def _rows_to_show(table: Comparison, recommended: Row) -> Sequence[Row | ListRow]:
+    baseline = table[table.baseline]
     return [
         row
         for rank, row in enumerate(table.every_row)

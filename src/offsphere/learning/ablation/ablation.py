@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from offsphere.base.errors import DataError
+from offsphere.base.in_notebook import InNotebook, NotebookView
 from offsphere.base.plain import plain
 from offsphere.base.reading.parquet_files import read_rows
 from offsphere.base.reading.records import record_of
@@ -72,7 +73,7 @@ class PaperFinding(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ablation:
+class Ablation(InNotebook):
     """All variants of a training, judged by several tasks.
 
     The first task is the one that was trained for; then come, where there are such, its queries whose relevant
@@ -123,6 +124,33 @@ class Ablation:
         """How many variants there are, and which comes first."""
         first = self.ranked[0]
         return f"Ablation({len(self.rows)} variants, first {first.name}: {self.metric} {first.results[0].value:.4f})"
+
+    def notebook_view(self) -> NotebookView:
+        """Which variant comes first, and all variants on the first task."""
+        first = [(row.name, row.results[0]) for row in self.ranked]
+        rows = [
+            [
+                name,
+                f"{result.value:.4f}",
+                f"{result.difference:+.4f}" if result.p is not None else "",
+                f"{result.p:.2g}" if result.p is not None else "",
+            ]
+            for name, result in first
+        ]
+        return NotebookView([self.conclusion], ["variant", self.metric, f"- {self.rows[0].name}", "p"], rows)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Give every variant on every task with its numbers.
+
+        Returns:
+            A dictionary for each variant and task.
+        """
+        return [
+            {"variant": row.name, "task": task["name"], "temperature": row.temperature, "rate": row.rate}
+            | result._asdict()
+            for row in self.rows
+            for task, result in zip(self.tasks, row.results, strict=True)
+        ]
 
     @property
     def ranked(self) -> list[VariantRow]:
