@@ -29,6 +29,10 @@ def embed_command(
         bool, typer.Option("--keep-normalize", help="Leave the model's Normalize stages in: all lengths will be one.")
     ] = False,
     dtype: Annotated[str, typer.Option(help="float32, or float16 for half the size.")] = "float32",
+    price: Annotated[
+        float | None,
+        typer.Option(min=0, help="What an API takes for a million tokens: tells what this will cost before it starts."),
+    ] = None,
     ignore_missing: options.IgnoreMissing = False,
     ignore_broken: options.IgnoreBroken = False,
     reverse: options.Reverse = False,
@@ -37,6 +41,7 @@ def embed_command(
     from offsphere.data import load_task
     from offsphere.data.store import read_manifest
     from offsphere.encode.embedding import default_folder, embed, items_by_store
+    from offsphere.encode.served_plan import served_notes, served_plans
     from offsphere.encode.sources import load_encoder
     from offsphere.encode.split_embedding import embed_other_splits
 
@@ -45,6 +50,8 @@ def embed_command(
     encoder = load_encoder(model, keep_normalize=keep_normalize)
     asking = load_encoder(query_model, keep_normalize=keep_normalize) if query_model is not None else None
     folder = out if out is not None else default_folder(task.name, *([query_model] if query_model else []), model)
+    for side, plan in served_plans(task, encoder, asking, folder).items():
+        typer.echo(f"{side}: {plan.sentence(price)}", err=True)
     with progress_bar("embedding") as progress:
         embed(task, encoder, folder, query_model=asking, dtype=dtype, progress=progress)
     names = list(items_by_store(task))
@@ -75,3 +82,5 @@ def embed_command(
         typer.echo(f"taken out of the model so that lengths are kept: {', '.join(manifest.normalization_removed)}")
     if manifest.similarity is not None:
         typer.echo(f"the model declares: {manifest.similarity}")
+    for note in served_notes(encoder, asking):
+        typer.echo(f"warning: {note}", err=True)

@@ -79,11 +79,15 @@ class RankingEvaluator:
         """The vectors of the documents."""
         return self.vectors.documents
 
+    def lists(self, scorers: Sequence[Scorer], depth: int) -> list[TopK]:
+        """Search for all queries under several scorers in one pass, without what a query must not get."""
+        depth = min(depth, self.judgments.document_count)
+        found = [tops for _, tops in self._search(scorers, depth)]
+        return [TopK(*(np.concatenate(part) for part in zip(*tops, strict=True))) for tops in zip(*found, strict=True)]
+
     def judged_lists(self, scorer: Scorer, depth: int) -> tuple[TopK, Array]:
         """Search for all queries, without what they must not get; the grades of what is found."""
-        depth = min(depth, self.judgments.document_count)
-        found = [tops[0] for _, tops in self._search([scorer], depth)]
-        top = TopK(*(np.concatenate(part) for part in zip(*found, strict=True)))
+        (top,) = self.lists([scorer], depth)
         return top, self.judgments.gains(top.documents)
 
     def two_step_values(self, searches: Sequence[TwoSteps]) -> list[Array]:

@@ -20,6 +20,7 @@ from offsphere.base.errors import ParameterError, VectorError
 from offsphere.base.progress import Progress
 from offsphere.ranking.pairs_by_query import Pairs, PairsByQuery, pairs_of
 from offsphere.scoring.corpus_biases import CorpusBiases
+from offsphere.scoring.given_scorer import given_scorers
 from offsphere.scoring.one_space import check_one_space
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import Similarity
@@ -58,7 +59,7 @@ class TopK(NamedTuple):
 def search(
     queries: Vectors,
     documents: Documents | Blocks,
-    scorers: Sequence[Scorer],
+    scorers: Scorer | str | Sequence[Scorer | str],
     k: int = 10,
     *,
     ids: Sequence[str] | None = None,
@@ -75,7 +76,8 @@ def search(
     Args:
         queries: query vectors, a row each.
         documents: document vectors: an array, a memory map, or several of either.
-        scorers: all of them are searched in one pass; those whose transforms do the same share a matrix product.
+        scorers: all of them are searched in one pass; those whose transforms do the same share a matrix product. One
+            that is given by its name is fitted on the documents.
         k: how many documents a query gets; more than the corpus has gives the whole corpus.
         ids: of the documents, by which a scorer with a bias knows them, whatever their order; a document that is new
             to it gets its bias from the query bank that was kept with it.
@@ -99,7 +101,7 @@ def search(
         >>> import offsphere as osp
         >>> queries = np.array([[1.0, 0.0]], np.float32)
         >>> documents = np.array([[1.0, 0.1], [9.0, 9.0], [0.0, 1.0]], np.float32)
-        >>> cosine, dot = osp.search(queries, documents, [osp.parse_scorer(name) for name in ("cosine", "dot")], k=2)
+        >>> cosine, dot = osp.search(queries, documents, ["cosine", "dot"], k=2)
         >>> cosine.documents.tolist(), dot.documents.tolist()
         ([[0, 1]], [[1, 0]])
     """
@@ -108,6 +110,7 @@ def search(
     if not scorers:
         return []
     queries, blocks = as_vectors(queries, "queries"), Blocks.of(documents, block_rows)
+    scorers = given_scorers(scorers, blocks)
     if queries.ndim != 2:  # noqa: PLR2004
         raise VectorError(f"queries have shape {queries.shape}: give a row a query, (queries, dimensions)")
     for scorer in scorers:

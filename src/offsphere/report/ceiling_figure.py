@@ -27,7 +27,8 @@ def ceiling_forest(audit: Audit) -> Figure | None:
     ]
     colours = {"surely gains": ACCENT, "today's lengths": SECOND, "other": MUTED}
     caption = (
-        f"A length can only say something about the document, whatever the query. So each document was given a number, "
+        "See whether any line lies wholly right of 0: that kind of number helps. A length can only say something "
+        "about the document, whatever the query. So each document was given a number, "
         f"learned from the judgments of some queries and measured on others: a point is what that gains in "
         f"{ceiling.metric} over cosine, its line the 95 % interval that belongs to the corrected p: it leaves out 0 "
         f"exactly where p is below {ALPHA}. Nothing of the kind gains more than "

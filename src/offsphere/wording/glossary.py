@@ -170,6 +170,13 @@ GLOSSARY: tuple[Term, ...] = (
         ("[Ee]xponents?",),
     ),
     Term(
+        "norm mixture",
+        _SCORES,
+        "Cosine and the lengths of both vectors, added in shares: with a share of 1 it is cosine alone, with 0 the "
+        "lengths alone.",
+        ("norm mixtures?",),
+    ),
+    Term(
         "normalise",
         _SCORES,
         "Divide a vector by its length, so that only its direction is left.",

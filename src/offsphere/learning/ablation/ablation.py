@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
+from offsphere.base.in_notebook import InNotebook, NotebookView
 from offsphere.base.plain import plain
 from offsphere.base.reading.parquet_files import read_rows
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.base.short_repr import short_repr
-from offsphere.base.written_tables import csv_of, latex_of, pandas_of
+from offsphere.base.written_tables import csv_of, latex_of
 from offsphere.comparison.row import ALPHA
 from offsphere.scoring.training_record import DYNAMICS, parquet_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RESULT = "ablation.json"
 LATEX = ("variant", "task", "value", "low", "high", "spread", "difference", "p", "temperature", "rate")
@@ -78,7 +76,7 @@ class PaperFinding(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ablation:
+class Ablation(InNotebook):
     """All variants of a training, judged by several tasks.
 
     The first task is the one that was trained for; then come, where there are such, its queries whose relevant
@@ -130,6 +128,20 @@ class Ablation:
         first = self.ranked[0]
         return f"Ablation({len(self.rows)} variants, first {first.name}: {self.metric} {first.results[0].value:.4f})"
 
+    def notebook_view(self) -> NotebookView:
+        """Which variant comes first, and all variants on the first task."""
+        first = [(row.name, row.results[0]) for row in self.ranked]
+        rows = [
+            [
+                name,
+                f"{result.value:.4f}",
+                f"{result.difference:+.4f}" if result.p is not None else "",
+                f"{result.p:.2g}" if result.p is not None else "",
+            ]
+            for name, result in first
+        ]
+        return NotebookView([self.conclusion], ["variant", self.metric, f"- {self.rows[0].name}", "p"], rows)
+
     @property
     def ranked(self) -> list[VariantRow]:
         """The rows, best on the first task first."""
@@ -177,8 +189,12 @@ class Ablation:
         added = "; head is a learned length (--magnitude)" if self.trained == "adapter" else ""
         return [f"a variant is named by its output, its input and what is added{added}"]
 
-    def to_rows(self) -> list[dict[str, Any]]:
-        """Give a row of plain values for every variant on every task, best on the first task first."""
+    def records(self) -> list[dict[str, Any]]:
+        """Give every variant on every task with its numbers, best on the first task first.
+
+        Returns:
+            A dictionary for each variant and task; the probes are in ``ablation.dynamics``.
+        """
         return [
             {
                 "variant": row.name,
@@ -198,21 +214,17 @@ class Ablation:
             for task, result in zip(self.tasks, row.results, strict=True)
         ]
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Give every variant on every task as a pandas table; the probes are in ``ablation.dynamics``."""
-        return pandas_of(self.to_rows())
-
     def to_csv(self) -> str:
         """Give every variant on every task as CSV."""
-        return csv_of(self.to_rows())
+        return csv_of(self.records())
 
     def to_latex(self, columns: Sequence[str] = LATEX) -> str:
         """Give every variant on every task as a LaTeX table.
 
         Args:
-            columns: Which of the columns that ``to_rows`` has.
+            columns: Which of the columns that ``records`` has.
         """
-        return latex_of(self.to_rows(), columns)
+        return latex_of(self.records(), columns)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything but the dynamics as plain values, for JSON."""
