@@ -23,7 +23,8 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     """Let matrix products inside it use one thread each: how BLAS shares out a sum would decide how it is rounded."""
     from threadpoolctl import threadpool_limits
 
-    return threadpool_limits(limits=1, user_api="blas")
+    limits: AbstractContextManager[Any] = threadpool_limits(limits=1, user_api="blas")
+    return limits
 
 
 def physical_memory() -> int:

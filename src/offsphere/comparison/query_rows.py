@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +17,8 @@ MOST_ROWS = 3_000
 LONGEST = 140  # characters of a text that a table shows
 
 
-class QueryRows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class QueryRows:
     """Some queries of a task, with what a table shows of them."""
 
     rows: Index

@@ -138,7 +138,7 @@ def pad_in_full(model: Any) -> None:
     sentence-transformers pads to the longest text of a batch, which would make a vector depend on its neighbours.
     """
     stage = model[0]
-    config = getattr(stage, "config", None)
+    config: Any = getattr(stage, "config", None)
     if getattr(config, "model_type", None) in ("siglip", "siglip2"):
         places = {"padding": "max_length", "max_length": config.text_config.max_position_embeddings}
         stage.processing_kwargs["text"] = {**stage.processing_kwargs.get("text", {}), **places}
