@@ -5,9 +5,12 @@ document whose key *may* be above the query's current k-th best waits in line, w
 others are skipped by a test that vectorises, at about 0.1 ns a score. At the end of a block what still waits in the
 lines is ranked in float64. So results are exact, and do not depend on how the matrix product was cut up.
 
-Three things keep it fast besides the test. A full line is first shortened by its intervals alone, so that in the first
+Four things keep it fast besides the test. A query's first tile gives a bound at once (``first_bound``). A full line is first shortened by its intervals alone, so that in the first
 block, where thresholds are low, few exact products are wasted. Exact products are shared by the scorers of a query. And
 a list is pruned to its k best only when it has grown by half.
+
+All of it stands in one file, though it is long: numba keeps what it compiled for as long as this file does not change,
+and does not ask whether a function that was imported has.
 
 No index in here comes from a file: positions count the documents of a block, lists have room for k of them, and
 ``search`` makes all arrays for the shapes at hand. What does come from files is checked there first: that queries and
@@ -29,7 +32,7 @@ SMALLEST = 2.0**-149  # the least positive float32: what an underflow may lose, 
 TINY = 1e-30  # squared query lengths below this are not trusted to float32
 LARGE = 1e37  # nothing beyond this, or below its inverse, is trusted to float32
 DEALT = 4  # documents a hand in first_bound; with fewer the bound is too low to save anything
-COSINE_ERROR = 5e-6  # of the series in widest: the first term left out, and some rounding
+COSINE_ERROR = 5e-6  # of the series in collect_gap: the first term left out, and some rounding
 
 WAITING = np.dtype([("lower", np.float32), ("upper", np.float32), ("position", np.int32)])
 ENTRY = np.dtype([("key", np.float64), ("document", np.int64), ("dot", np.float64)])
