@@ -5,9 +5,10 @@ document whose key *may* be above the query's current k-th best waits in line, w
 others are skipped by a test that vectorises, at about 0.1 ns a score. At the end of a block what still waits in the
 lines is ranked in float64. So results are exact, and do not depend on how the matrix product was cut up.
 
-Four things keep it fast besides the test. A query's first tile gives a bound at once (``first_bound``). A full line is first shortened by its intervals alone, so that in the first
-block, where thresholds are low, few exact products are wasted. Exact products are shared by the scorers of a query. And
-a list is pruned to its k best only when it has grown by half.
+Four things keep it fast besides the test. A query's first tile gives a bound at once (``first_bound``). A full line is
+first shortened by its intervals alone, so that in the first block, where thresholds are low, few exact products are
+wasted. Exact products are shared by the scorers of a query. And a list is pruned to its k best only when it has grown
+by half.
 
 All of it stands in one file, though it is long: numba keeps what it compiled for as long as this file does not change,
 and does not ask whether a function that was imported has.
