@@ -37,7 +37,8 @@ def count_tokens(model: TokenModel, texts: Sequence[str]) -> TokenCounts:
         >>> int(found.counts.max()), found.empty.tolist()
         (2, [1])
     """
-    counts, empty = np.zeros(0, np.int64), [np.zeros(0, np.int64)]
+    counts: Index = np.zeros(0, np.int64)
+    empty: list[Index] = [counts]
     for start in range(0, len(texts), AT_ONCE):
         part = _count(model, texts[start : start + AT_ONCE])
         counts = add_counts([counts, part.counts])

@@ -81,7 +81,7 @@ def add_counts(parts: Iterable[Index]) -> Index:
         >>> add_counts([np.array([1, 0, 2]), np.array([5])]).tolist()
         [6, 0, 2]
     """
-    total = np.zeros(0, np.int64)
+    total: Index = np.zeros(0, np.int64)
     for part in parts:
         total = np.pad(total, (0, max(len(part) - len(total), 0)))
         total[: len(part)] += part
