@@ -68,7 +68,9 @@ class CeilingReader(Reader):
 
     def _unclear(self, sentence):
         self.say(not self.sure, "something surely gains")
-        match = re.match(rf".*the best, (?P<kind>.*?), gains {GAIN}; more than (?P<most>{NUMBER}) it is not", sentence)
+        match = re.match(
+            rf".*the best, (?P<kind>.*?), gains {GAIN}; .*, it is no more than (?P<most>{NUMBER})", sentence
+        )
         self._gain(match, WORDS[match["kind"]])
         self.say(shown(match["most"], self.most), f"{match['most']} is not {self.most}")
         self.say(self.most >= self.worth, "nothing that matters is left")

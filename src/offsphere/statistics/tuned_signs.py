@@ -81,7 +81,7 @@ def max_t_with_intervals(
 
     Example:
         >>> import numpy as np
-        >>> gained = np.random.default_rng(0).normal([[0.6, 0.1]], 1, (60, 2))
+        >>> gained = np.random.default_rng(0).normal([[0.6, -0.1]], 1, (60, 2))
         >>> rows = [np.full((5, 1), 0), np.full((5, 1), 1)]
         >>> tests, around = max_t_with_intervals(gained, rows, gained, np.arange(60) % 5)
         >>> (tests.corrected < 0.05).tolist(), (around.low > 0).tolist()

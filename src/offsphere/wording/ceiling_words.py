@@ -56,7 +56,7 @@ def _not_held(n: Numbers) -> str:
 def _unclear(n: Numbers) -> str:
     return (
         f"Whether anything about the documents alone helps cannot be told: the best, {KINDS[n['kind']]}, gains "
-        f"{_gain(n, 'best')}; more than {signed(n['most'])} it is not.{_once(n)}"
+        f"{_gain(n, 'best')}; sure to 95 % on that side alone, it is no more than {signed(n['most'])}.{_once(n)}"
     )
 
 
