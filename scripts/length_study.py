@@ -1,7 +1,7 @@
 """When does length pay? Corpora with a growing share of look-alikes that nobody wants, under the grid. Resumable.
 
     python scripts/length_study.py DATA OUT [--shares 0 0.25 0.5 0.75] [--pairs 4000] [--seeds 3]
-    python scripts/length_study.py --table OUT
+    python scripts/length_study.py --table OUT [--figure FILE.svg]
 
 DATA is a folder with train.jsonl and test.jsonl of pairs (debian-descriptions). A look-alike is the description of a
 package in which some words were replaced by sentences that say it is retired: about the same thing, as long in words,
@@ -55,9 +55,12 @@ def main() -> None:
     parser.add_argument("--model", default="wordllama")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--figure", type=Path)
     asked = parser.parse_args()
     if asked.table:
         print_table(asked.paths[0])
+        if asked.figure is not None:
+            draw(asked.paths[0], asked.figure)
         return
     data, out = asked.paths
     for kind in asked.kinds:
@@ -129,6 +132,28 @@ def print_table(out: Path) -> None:
                 continue
             for cells in rows_of(Ablation.load(folder / kind)):
                 print(f"| {folder.name[6:]} | {' | '.join(cells)} |")
+
+
+def draw(out: Path, path: Path) -> None:
+    """Draw what keeping the length is worth against cosine, with its interval, by the share of look-alikes."""
+    import altair as alt
+
+    rows = []
+    for kind in KINDS:
+        for file in out.glob(f"share-*/{kind}/ablation.json"):
+            for row in Ablation.load(file.parent).rows[1:]:
+                result = row.results[0]
+                values = {
+                    "less cosine": result.difference,
+                    "low": result.difference_low,
+                    "high": result.difference_high,
+                }
+                rows.append({"kind": kind, "share": file.parts[-3][6:], "variant": row.name, **values})
+    base = alt.Chart(alt.Data(values=rows)).encode(x=alt.X("share:O"), color="variant:N", xOffset="variant:N")
+    marks = base.mark_rule().encode(y=alt.Y("low:Q", title="nDCG@10 less cosine"), y2="high:Q")
+    marks += base.mark_point(filled=True, size=60).encode(y="apart:Q")
+    drawn: Any = marks.properties(width=260, height=260).facet(column="kind:N", data=alt.Data(values=rows))
+    drawn.save(str(path))
 
 
 def rows_of(ablation: Ablation) -> Iterator[list[str]]:

@@ -83,6 +83,21 @@ def test_a_model_behind_a_normalisation_has_lengths_of_little_variation(real_mod
     assert lengths.std() / lengths.mean() == pytest.approx(0.023, abs=0.005)
 
 
+def test_every_layer_is_followed_beside_the_whole(words, transformer_folder, tmp_path):
+    """Of a kept run as of a new one: three layers a measurement, whose last is what the whole says of tokens."""
+    variants = osp.encoder_sweep(osp.EncoderRecipe(steps=2, batch=16, dynamics_every=1), "temperature", ["0.1"])
+    for _ in range(2):  # the second time from what is kept
+        ablation = osp.ablate_encoder(words, str(transformer_folder), variants=variants, layers=True, keep=tmp_path)
+        whole = [row for row in ablation.dynamics if row["layer"] is None]
+        layers = [row for row in ablation.dynamics if row["layer"] == 2]
+        assert [row["step"] for row in whole] == [row["step"] for row in layers] == [0, 1, 2]
+        assert {row["layer"] for row in ablation.dynamics} == {None, 0, 1, 2}
+        for row, last in zip(whole, layers, strict=True):
+            assert row["token_anisotropy"] == last["token_anisotropy"]
+            assert "document_length" not in last
+        assert ablation.rows[0].negative_variance == whole[-1]["negative_variance"]
+
+
 def test_a_model_behind_a_normalisation_is_known_as_one(words, tmp_path):
     """The small sibling: of such a start the papers claim that the dot product loses."""
     from tests.learning.encoders.conftest import save_transformer
