@@ -49,7 +49,8 @@ class CeilingReader(Reader):
 
     def _stop(self, sentence):
         match = re.match(
-            rf".*none gains more than ({NUMBER}) of (\S+) over cosine, and the smallest gain that matters is ({NUMBER})\.",
+            rf".*none gains more than ({NUMBER}) of (\S+) over cosine, and the smallest gain that matters is "
+            rf"({NUMBER})\.",
             sentence,
         )
         self.say(shown(match[1], self.most) and match[2] == self.table.metric, f"{match[1]} is not {self.most}")

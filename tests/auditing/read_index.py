@@ -1,4 +1,4 @@
-"""Reads what a verdict says about the index, and tries it: random vectors in an index set so rank as the scorer does."""
+"""Reads what a verdict says about the index, and tries it: in an index set so, random vectors rank as by the scorer."""
 
 from __future__ import annotations
 

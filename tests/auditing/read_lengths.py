@@ -50,7 +50,7 @@ class LengthReader(Reader):
 
     def relevance(self, sentence, *, told):
         """What is said of the vector lengths of relevant documents: one conclusion, and up to four effects."""
-        match = re.search(r"(?P<words>Relevant documents have [^(]*?|Relevant documents tend [^(]*?) \((?P<all>.*)\)\.$",
+        match = re.search(r"(?P<words>Relevant documents (?:have|tend) [^(]*?) \((?P<all>.*)\)\.$",
                           sentence)  # fmt: skip
         if match is None:
             return told
@@ -114,8 +114,9 @@ class LengthReader(Reader):
         dot = self.dot_sentence(sentence)
         told = self.relevance(sentence, told=False)
         lengths = self.case.shape.lengths
-        reason = re.search(r"(?:What vector length (?:is worth|carries) cannot be told|nothing can be said): (?P<why>.+)\.$",
-                           sentence)  # fmt: skip
+        reason = re.search(
+            r"(?:What vector length (?:is worth|carries) cannot be told|nothing can be said): (?P<why>.+)\.$", sentence
+        )
         self.say(bool(dot or told or reason), "cannot be read")
         row = self.row("dot")
         compared = row is not None and row.p is not None and isfinite(row.difference) and self.readable

@@ -13,8 +13,8 @@ WARNINGS = (
     (
         "_collapse",
         (
-            r"Never put (?:the vectors as they are|these vectors) into an index set to (dot product|cosine): it reaches "
-            rf"(.+?) % of (cosine|the dot product)'s (\S+) \((?P<sure>[a-z ]+), {P}\)"
+            r"Never put (?:the vectors as they are|these vectors) into an index set to (dot product|cosine): it "
+            rf"reaches (.+?) % of (cosine|the dot product)'s (\S+) \((?P<sure>[a-z ]+), {P}\)"
         ),
     ),
     (

@@ -19,8 +19,7 @@ _KEPT = "\N{NO-BREAK SPACE}"
 
 
 def paragraph(text: str, first: str = "", others: str | None = None) -> str:
-    """Break a text into lines; a word that is longer than a line, such as a path, stays whole,
-    and so does a command in backticks.
+    """Break a text into lines; a path longer than a line, and a command in backticks, stay whole.
 
     Args:
         text: One or more sentences.

@@ -16,8 +16,8 @@ def index_words(n: Mapping[str, Any]) -> str:
 
     Args:
         n: ``index`` (the metric of the index, or nothing where vectors must be lowered first), ``lowers`` (whether an
-            index can serve it at all), ``transforms`` (whether it has any), ``by_name`` (whether the name ``served`` says
-            all), as ``scorer_findings`` gathers them.
+            index can serve it at all), ``transforms`` (whether it has any), ``by_name`` (whether the name ``served``
+            says all), as ``scorer_findings`` gathers them.
 
     Returns:
         One sentence or two, without the last full stop.
