@@ -85,7 +85,7 @@ REASONS = (
     ("_few", rf"Nothing can be told: {UNITS} are too few to choose by \(it has (?P<metric>\S+) {BASE}\)\.$"),
 )
 FOLLOWED = (
-    ("unsure", rf"; whether choosing by some (?P<unit>\w+) gains on others cannot be told \({CHANGE}, {P}\)$"),
+    ("unsure", rf"; choosing by some (?P<unit>\w+) did not surely gain on others \({CHANGE}, {P}\)$"),
     ("loses", rf"; choosing by some (?P<unit>\w+) loses on others \({CHANGE}, {P}\)$"),
     (
         "gains",

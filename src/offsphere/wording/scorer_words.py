@@ -185,7 +185,7 @@ def _followed(n: Numbers) -> str:
         return ""
     change = f"{_change(n)}, {chance(n['p'])}"
     if n["p"] >= ALPHA:
-        return f"; whether choosing by some {n['unit']} gains on others cannot be told ({change})"
+        return f"; choosing by some {n['unit']} did not surely gain on others ({change})"
     if n["gain"] <= 0:
         return f"; choosing by some {n['unit']} loses on others ({change})"
     back = f", though all {n['unit']} together choose {n['baseline']}" if n["name"] == n["baseline"] else ""
