@@ -142,7 +142,7 @@ def advise(
         >>> advice.name, advice.scorer.name
         ('dot', 'dot')
         >>> advice.verdict[1].partition(":")[0]
-        'Length helps'
+        'Vector length helps'
     """
     if isinstance(table, Geometry) and isinstance(shape, Comparison):
         raise ParameterError("advise(shape, table) is the wrong way round: write advise(table, shape)")

@@ -223,7 +223,7 @@ def audit(
         >>> audit.advice.name
         'dot'
         >>> audit.advice.verdict[1].partition(":")[0]
-        'Length helps'
+        'Vector length helps'
     """
     check_order("audit", task, vectors)
     clock = _Clock()

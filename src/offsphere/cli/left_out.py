@@ -26,8 +26,8 @@ def warn_left_out(*parts: EmbeddedTask) -> None:
         if vectors.empty:
             named = ", ".join(vectors.empty[:NAMED_AT_MOST]) + (", ..." if len(vectors.empty) > NAMED_AT_MOST else "")
             empty = (
-                f"{len(vectors.empty)} vectors have length zero, and rank last where a similarity divides by length: "
-                f"{named}"
+                f"{len(vectors.empty)} vectors have length zero, so cosine ranks them last (empty texts? mend or "
+                f"remove them): {named}"
             )
             messages[empty] = None
     for message in messages:

@@ -157,7 +157,7 @@ def compare(
         notes.append(NARROW.format(count=moments.count, dimensions=len(moments.mean)))
     notes += told
     if task.made is not None:
-        notes.append(f"the judgments are made, not human: {task.made}")
+        notes.append(f"the judgments were made by a program, not by people: {task.made}")
     notes += notes_on_long_tails(chosen, results)
     say(progress, "intervals and tests")
     tested, bound = judge_rows(

@@ -116,8 +116,8 @@ class Scorer:
 
         Example:
             >>> import offsphere as osp
-            >>> osp.parse_scorer("whiten(0.5) + polar(1, 1.25)").phrase
-            "whiten at half strength, then divide by a little more than the document's length"
+            >>> osp.parse_scorer("whiten(0.5) + euclidean").phrase
+            'whiten at half strength, then take the distance between the points'
         """
         steps = [part.phrase for part in (*self.transforms, self.similarity)]
         phrase = ", then ".join([", ".join(steps[:-1]), steps[-1]] if self.transforms else steps)

@@ -111,9 +111,9 @@ class Learned(InNotebook):
 
     @property
     def sentences(self) -> list[str]:
-        """The conclusion, and for the best adapter how far it reaches."""
+        """What to use, and for the best adapter how far it reaches."""
         shown = [split for split in self.splits if split.name == self._best]
-        sentences = [self.table.conclusion, *(f"{split.sentence}." for split in shown)]
+        sentences = [self.table.findings[0].sentence, *(f"{split.sentence}." for split in shown)]
         return sentences + [f"Mind: {split.warning}." for split in shown if split.warning is not None]
 
     @property
