@@ -16,26 +16,27 @@ def ceiling_sentence(task, vectors):
 def test_where_length_is_popularity_the_dot_product_is_recommended_and_lengths_are_said_to_hold_it():
     advice, sentence = ceiling_sentence(*popular(lengths="product"))
     assert advice.name == "dot"
-    assert sentence.startswith("Today's lengths hold what a document alone can tell")
-    assert "It is a prior" in sentence
+    assert sentence.startswith("Vector length could serve as a boost per document")
+    assert "What other queries want is wanted again" in sentence
 
 
-def test_where_length_is_not_popularity_one_is_told_to_train_for_it():
+def test_where_length_is_not_popularity_a_boost_is_said_to_gain_and_lengths_to_hold_nothing_of_it():
     advice, sentence = ceiling_sentence(*popular(lengths="apart"))
     assert "dot" not in advice.name
-    assert sentence.startswith("There is something to be had from the documents alone")
-    assert "Train for it, or use a bias. It is a prior" in sentence
+    assert sentence.startswith("A boost per document would gain")
+    assert "What other queries want is wanted again" in sentence
+    assert "Vector length holds nothing of it that one could see" in sentence
 
 
 def test_hubs_are_said_to_be_a_correction():
     _, sentence = ceiling_sentence(*known_items(hubs=12))
-    assert "It is a correction: some documents are near to queries of every kind." in sentence
-    assert "no popularity can be learned" in sentence
+    assert "Some documents are near to queries of every kind (hubs)." in sentence
+    assert "Popularity cannot be learned here" in sentence
 
 
 def test_known_items_without_either_are_not_worth_looking_at():
     _, sentence = ceiling_sentence(*known_items())
-    assert sentence.startswith("Stop looking for something about the documents alone")
+    assert sentence.startswith("Do not look for a boost per document")
 
 
 @pytest.fixture

@@ -119,7 +119,7 @@ def test_the_audit_of_a_pair_task(embedded):
 
     audit = osp.audit(*embedded("stsb"), cache=False)
     assert audit.advice.symmetric
-    assert "could be exchanged" in audit.advice.verdict[2]
+    assert "play the same role" in audit.advice.verdict[2]
     assert "1,379 pairs" in to_html(audit)
 
 
