@@ -74,8 +74,8 @@ TRACKS = (
         "token-classes",
         "Self-similarity of tokens, less their mean cosine, last layer",
         {"functional": "token_self_functional", "meaningful": "token_self_semantic"},
-        "See whether the two lines part: contrastive learning lets meaningful words keep their meaning across texts, and "
-        "functional ones lose it (Xiao et al. 2023).",
+        "See whether the two lines part: contrastive learning lets meaningful words keep their meaning across texts, "
+        "and functional ones lose it (Xiao et al. 2023).",
     ),
     Track(
         "token-lengths",
