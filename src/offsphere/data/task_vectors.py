@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.contents import keys_of
 from offsphere.vectors.lengths import lengths
+from offsphere.vectors.parted_rows import PartedRows
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -257,8 +259,9 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True, data: s
 
     Args:
         folder: Has ``queries.*`` and ``documents.*`` (pairs: ``left.*`` and ``right.*``), each a ``.npy``, ``.npz``,
-            ``.parquet`` or ``.safetensors`` file or a store. For the split train, ``queries-train.*`` is read where it
-            is there, and so on. A file that carries no ids may have them beside it, in ``documents.ids``.
+            ``.parquet`` or ``.safetensors`` file, a store, or a folder of such parts. For the split train,
+            ``queries-train.*`` is read where it is there, and so on. A file that carries no ids may have them beside
+            it, in ``documents.ids``.
         task: Says which vectors are needed, and their order.
         verify: Whether stores are compared with the digests they were written with, at a second for each gigabyte.
         data: Where the task was read from, for the command that an error tells.
@@ -306,8 +309,8 @@ def _read_side(folder: Path, side: TaskSide, *, verify: bool) -> VectorFile:
     if path is None:
         name = side.stored_as
         raise DataError(
-            f"{folder} has no {name} vectors (a store, {name}.npy, .npz, .parquet or .safetensors): make some with "
-            "offsphere embed DATA --out DIR, and say where they are with --vectors DIR"
+            f"{folder} has no {name} vectors (a store, {name}.npy, .npz, .parquet or .safetensors, or a folder {name} "
+            "of such parts): make some with offsphere embed DATA --out DIR, and say where they are with --vectors DIR"
         )
     return read_vectors(path, verify=verify, expected=side.ids)
 
@@ -331,7 +334,17 @@ def _in_order(file: VectorFile, side: TaskSide, cure: str) -> VectorFile:
     if chosen is None:
         return file  # stays on disk where it is a map
     tokens = file.tokens[chosen] if file.tokens is not None else None
-    return VectorFile(file.path, pick_rows(file.vectors, chosen, str(file.path)), side.ids, tokens)
+    return VectorFile(file.path, _rows_of(file.vectors, chosen, str(file.path)), side.ids, tokens)
+
+
+def _rows_of(vectors: Vectors, rows: list[int], where: str) -> Vectors:
+    """Some vectors: a view of them where they stand one below the other, so that a shard of a map stays on disk."""
+    first = rows[0] if rows else 0
+    if rows != list(range(first, first + len(rows))):
+        return pick_rows(vectors, rows, where)
+    if isinstance(vectors, PartedRows):
+        return cast("Vectors", vectors.cut(first, first + len(rows)))
+    return vectors[first : first + len(rows)]
 
 
 def rows_in_order(

@@ -175,6 +175,7 @@ def _biased(similarity: Polar, biases: Array) -> Scorer:
 
 def _unit(rows: Vectors, factors: Array | None = None) -> Rows:
     """Rows of length one, or as long as their factors; a row without length stays without."""
-    sizes = lengths_of(np.asarray(rows))
+    rows = np.asarray(rows)  # a copy of rows in parts fits, where one of all documents does
+    sizes = lengths_of(rows)
     scale = np.divide(1.0 if factors is None else factors, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     return np.asarray(rows * scale[:, None], np.float32)
