@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -16,11 +16,12 @@ from offsphere.data.judgments import Judgments
 from offsphere.data.scored_lists import ScoredLists
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.reranking import TwoSteps, search_again
-from offsphere.ranking.search import TopK, search_in_turns
+from offsphere.ranking.search import KeyedLists, TopK, search_in_turns
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import Evaluation, MeanOverQueries, OverPool
 from offsphere.statistics.metrics import Metric
 
+Lists = TypeVar("Lists", TopK, KeyedLists)
 Ranked = Iterator[tuple[Index, list[TopK]]]  # numbers of some queries, and their lists under each scorer
 
 
@@ -132,8 +133,8 @@ class RankingEvaluator:
             np.pad(cast("Index", lists.documents), missing, constant_values=-1),
             np.pad(lists.scores, missing, constant_values=-np.inf),
         )
-        without = _without(top, self.excluded, depth) if self.excluded is not None else top
-        documents, scores = without.documents[:, :depth], without.scores[:, :depth]
+        left = without(top, self.excluded, depth) if self.excluded is not None else top
+        documents, scores = left.documents[:, :depth], left.scores[:, :depth]
         return self._value(self.judgments.gains(documents), self.judgments.ideal(), scores)
 
     def _measure_ranked(self, ranked: Callable[[Vectors, int], Ranked]) -> Array:
@@ -154,13 +155,10 @@ class RankingEvaluator:
         if excluded is None:
             yield from ranked(queries, depth)
             return
-        counts = excluded.relevant
-        bands = np.ceil(np.log2(counts + 1)).astype(np.int64)
-        for band in np.unique(bands).tolist():
-            rows = np.flatnonzero(bands == band)
-            for some, tops in ranked(queries[rows], depth + int(counts[rows].max())):
+        for rows, deep in query_bands(excluded.relevant, depth):
+            for some, tops in ranked(queries[rows], deep):
                 chosen = rows[some]
-                yield chosen, [_without(top, excluded.only(chosen), depth) for top in tops]
+                yield chosen, [without(top, excluded.only(chosen), depth) for top in tops]
 
     def _value(self, gains: Array, ideal: Array, scores: Array) -> Array:
         """Compute the metric's value a query, or keep what a pool of queries is later measured by."""
@@ -170,15 +168,31 @@ class RankingEvaluator:
 
     def _key(self, scorer: Scorer) -> Hashable:
         """Give a key that is equal for scorers that must come out the same under the metric."""
-        if not scorer.is_plain:
-            return scorer.key
-        return scorer.map_key, scorer.similarity.agreement_key(self.metric.agreement)
+        return plain_key(scorer, self.metric) if scorer.is_plain else scorer.key
 
 
-def _without(top: TopK, excluded: Judgments, depth: int) -> TopK:
+def plain_key(scorer: Scorer, metric: Metric) -> tuple[str, Hashable]:
+    """Give a key that is equal for scorers without a bias that must come out the same under a metric."""
+    return scorer.map_key, scorer.similarity.agreement_key(metric.agreement)
+
+
+def query_bands(excluded: Index, depth: int) -> Iterator[tuple[Index, int]]:
+    """Give queries that are searched to one depth together, and that depth: the deeper, the more they must not get.
+
+    Args:
+        excluded: how many documents each query must not get.
+        depth: how many it is to get.
+    """
+    bands = np.ceil(np.log2(excluded + 1)).astype(np.int64)
+    for band in np.unique(bands).tolist():
+        rows = np.flatnonzero(bands == band)
+        yield rows, depth + int(excluded[rows].max())
+
+
+def without(top: Lists, excluded: Judgments, depth: int) -> Lists:
     """Take from a ranking what must not be in it; what is missing then at its end is number -1, relevant to nobody."""
     gone = excluded.gains(top.documents) > 0
     order = np.argsort(gone, axis=1, kind="stable")[:, :depth]
     left = ~np.take_along_axis(gone, order, axis=1)
-    documents, scores = (np.take_along_axis(part, order, axis=1) for part in top)
-    return TopK(np.where(left, documents, -1), np.where(left, scores, -np.inf))
+    documents, *numbers = (np.take_along_axis(part, order, axis=1) for part in top)
+    return type(top)(np.where(left, documents, -1), *(np.where(left, part, -np.inf) for part in numbers))

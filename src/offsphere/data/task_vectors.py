@@ -16,7 +16,7 @@ from offsphere.base.spilled import gather_rows
 from offsphere.data.list_columns import BLOCK
 from offsphere.data.store import is_store, read_manifest
 from offsphere.data.task import Task, TaskSide, TaskVectors
-from offsphere.data.vector_files import VectorFile, find_file, read_vectors
+from offsphere.data.vector_files import VectorFile, find_file, read_vectors, verify_rows
 from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.contents import keys_of
@@ -327,14 +327,17 @@ def _cure(file: VectorFile, task: Task, folder: Path, data: str) -> str:
     return f"offsphere embed {data}{split} --model {read_manifest(file.path).model} --out {folder}"
 
 
-def _in_order(file: VectorFile, side: TaskSide, cure: str) -> VectorFile:
-    """The rows of a side's ids. A file without ids is in the order of these or of all listed ones."""
+def _in_order(file: VectorFile, side: TaskSide, cure: str, only: range | None = None) -> VectorFile:
+    """The rows of a side's ids, or ``only`` some. A file without ids is in the order of these or of all listed ones."""
     naming = f"add {file.path.with_suffix('.ids').name} with one id a line"
     chosen = rows_in_order(file.ids, len(file.vectors), side, str(file.path), cure=cure, naming=naming)
+    if only is not None:
+        chosen = list(only) if chosen is None else chosen[only.start : only.stop]
     if chosen is None:
         return file  # stays on disk where it is a map
     tokens = file.tokens[chosen] if file.tokens is not None else None
-    return VectorFile(file.path, _rows_of(file.vectors, chosen, str(file.path)), side.ids, tokens)
+    ids = side.ids[only.start : only.stop] if only is not None and side.ids is not None else side.ids
+    return VectorFile(file.path, _rows_of(file.vectors, chosen, str(file.path)), ids, tokens)
 
 
 def _rows_of(vectors: Vectors, rows: list[int], where: str) -> Vectors:
@@ -393,7 +396,7 @@ def pick_rows(vectors: Vectors, rows: list[int], where: str) -> Vectors:
     return gather_rows(pieces, (len(rows), vectors.shape[1]), vectors.dtype, where)
 
 
-def read_side(folder: Path, side: TaskSide, cure: str, *, verify: bool = True) -> VectorFile:
+def read_side(folder: Path, side: TaskSide, cure: str, *, verify: bool = True, only: range | None = None) -> VectorFile:
     """Read the vectors of one side of a task from a folder, in the task's order.
 
     Args:
@@ -401,13 +404,19 @@ def read_side(folder: Path, side: TaskSide, cure: str, *, verify: bool = True) -
         side: Of the task.
         cure: What to do about vectors that are missing.
         verify: Whether a store is compared with its digests.
+        only: Give these rows of the task alone; of stores in the task's order only these are compared.
 
     Raises:
         DataError: There are none, several files of them, or damaged ones.
         VectorError: A file cannot be read, or a vector is missing.
     """
-    file = _read_side(folder, side, verify=verify)
-    return file if side.ids is None else _in_order(file, side, cure)
+    if only is None:
+        file = _read_side(folder, side, verify=verify)
+        return file if side.ids is None else _in_order(file, side, cure)
+    file = _read_side(folder, side, verify=False)
+    if verify:
+        verify_rows(file, only if file.ids is None or file.ids == side.ids else range(len(file.vectors)))
+    return _in_order(file, side, cure, only)
 
 
 def _check_shapes(first: Vectors, second: Vectors, first_name: str, second_name: str) -> None:

@@ -20,8 +20,9 @@ from offsphere.base.spilled import gather_rows
 from offsphere.data.list_columns import BLOCK, gather_lists, is_list
 from offsphere.data.store import is_store, open_store
 from offsphere.data.vector_names import VectorNames
-from offsphere.data.vector_parts import is_parts, read_parts
+from offsphere.data.vector_parts import is_parts, part_paths, read_parts
 from offsphere.data.vector_tables import read_table_vectors
+from offsphere.vectors.parted_rows import PartedRows
 
 ANY_NAMES = VectorNames()
 NamedRows = tuple[Vectors, list[str] | None]
@@ -92,6 +93,21 @@ def read_vectors(
         )
     ids = ids_beside(path, len(vectors)) if ids is None else _as_many(ids, path, len(vectors))
     return VectorFile(path, vectors, ids)
+
+
+def verify_rows(file: VectorFile, rows: range) -> None:
+    """Compare some rows with the digests they were stored with, in whichever parts they lie; other files have none.
+
+    Raises:
+        DataError: A vector is not the one that was stored.
+    """
+    parted = isinstance(file.vectors, PartedRows)
+    paths = part_paths(file.path) if parted else [file.path]
+    starts = file.vectors.starts.tolist() if isinstance(file.vectors, PartedRows) else [0, len(file.vectors)]
+    for path, start, end in zip(paths, starts, starts[1:], strict=False):
+        mine = range(max(rows.start, start) - start, min(rows.stop, end) - start)
+        if mine and is_store(path):
+            open_store(path, verify=False).verify(mine)
 
 
 def ids_beside(path: Path, rows: int, beside: Path | None = None) -> list[str] | None:
