@@ -132,6 +132,14 @@ def test_a_part_that_is_missing_unfinished_or_of_another_width_is_named(tmp_path
         load_vectors(tmp_path, task)
 
 
+@pytest.mark.parametrize("other", ["corpus.jsonl", "config.json", "scorer.json", "qrels.tsv"])
+def test_a_folder_with_something_else_in_it_is_no_vectors_alone(tmp_path, whole, other):
+    write(tmp_path, "safetensors", "scorer", whole[:3], ["a", "b", "c"])
+    assert is_vectors(tmp_path)
+    (tmp_path / other).write_text("")
+    assert not is_vectors(tmp_path)
+
+
 def test_a_file_beside_the_folder_of_parts_is_one_too_many(tmp_path, whole, task):
     write(tmp_path, "npy", "queries", whole[:40])
     write(tmp_path, "npy", "documents", whole)

@@ -123,7 +123,7 @@ def compare_command(
             from offsphere.shards.compare_question import CompareOptions
 
             named = CompareOptions(scorers=scorer, metric=metric, folds=folds, seed=seed, worth=worth, by=by)
-            divided.run(source, split, named)
+            divided.compare(source, split, named)
             return
         task, embedded = source.load(split, progress)
     warn_left_out((task, embedded))

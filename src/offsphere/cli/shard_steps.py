@@ -1,4 +1,4 @@
-"""``compare --shard``: fit a shard or search it, and leave a state that ``offsphere merge`` takes."""
+"""``--shard``: fit, search or measure one shard, and leave a state that ``offsphere merge`` takes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ShardRequest(NamedTuple):
         check_writable(state_path(state))
         return cls(asked, fitted or (), state)
 
-    def run(self, source: EmbeddedSource, split: str | None, options: CompareOptions) -> None:
+    def compare(self, source: EmbeddedSource, split: str | None, options: CompareOptions) -> None:
         """Fit the shard, or search it where all shards have been fitted, and write its state."""
         from dataclasses import replace
 
@@ -90,3 +90,23 @@ class ShardRequest(NamedTuple):
             return
         path = write_state(self.state, fit_shard(source, task, self.shard))
         typer.echo(f"{path}: shard {self.shard} is fitted, {len(rows):,} of {count:,} documents")
+
+    def measure(self, source: EmbeddedSource, seed: int) -> None:
+        """Measure the shard of vectors alone, and write its state."""
+        from offsphere.data.vector_files import is_vectors, read_vectors, verify_rows
+        from offsphere.geometry.scanning import SCAN_TILE
+        from offsphere.shards.measure_state import measure_shard
+        from offsphere.shards.state_files import write_state
+
+        if not is_vectors(Path(source.data)):
+            raise OffsphereError(
+                f"{source.data} is no file, store or folder of vectors: over shards these are measured alone, such as "
+                "vectors/documents"
+            )
+        file = read_vectors(Path(source.data), verify=False)
+        rows = self.shard.rows(len(file.vectors), SCAN_TILE)
+        if source.verify:
+            verify_rows(file, rows)
+        with progress_bar("measuring") as progress:
+            path = write_state(self.state, measure_shard(file, self.shard, seed, progress))
+        typer.echo(f"{path}: shard {self.shard} is measured, {len(rows):,} of {len(file.vectors):,} vectors")

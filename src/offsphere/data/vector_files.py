@@ -20,7 +20,7 @@ from offsphere.base.spilled import gather_rows
 from offsphere.data.list_columns import BLOCK, gather_lists, is_list
 from offsphere.data.store import is_store, open_store
 from offsphere.data.vector_names import VectorNames
-from offsphere.data.vector_parts import is_parts, part_paths, read_parts
+from offsphere.data.vector_parts import is_parts, is_parts_alone, part_paths, read_parts
 from offsphere.data.vector_tables import read_table_vectors
 from offsphere.vectors.parted_rows import PartedRows
 
@@ -57,7 +57,7 @@ def find_file(folder: Path, side: str) -> Path | None:
 
 def is_vectors(path: Path) -> bool:
     """Whether a path is vectors alone, and no task: a file of them, a store, or a folder of such parts."""
-    return is_store(path) or (path.is_file() and path.suffix in SUFFIXES) or is_parts(path)
+    return is_store(path) or (path.is_file() and path.suffix in SUFFIXES) or is_parts_alone(path)
 
 
 def read_vectors(

@@ -17,6 +17,7 @@ from offsphere.data.store import Manifest, is_store, read_manifest
 from offsphere.vectors.parted_rows import PartedRows
 
 PART_SUFFIXES = (".npy", ".npz", ".parquet", ".safetensors")
+BESIDE = (".ids", ".sha256")  # the ends of files that belong to parts
 SIDE_NAMES = ("queries", "documents", "left", "right")  # files of these names are the sides of a task, no parts
 
 
@@ -53,6 +54,15 @@ def is_parts(folder: Path) -> bool:
         return False
     parts = _listed(folder)
     return bool(parts) and not any(path.name.split(".")[0].split("-")[0] in SIDE_NAMES for path in parts)
+
+
+def is_parts_alone(folder: Path) -> bool:
+    """Whether a folder holds parts of vectors and nothing else but what lies beside them: no task, model or state."""
+    if not is_parts(folder):
+        return False
+    parts = {*_listed(folder)}
+    others = [path for path in folder.iterdir() if path not in parts and path.name[0] != "."]
+    return all(path.suffix in BESIDE for path in others)
 
 
 def part_paths(folder: Path) -> list[Path]:

@@ -55,16 +55,16 @@ class Shard:
         """The shard as it is typed."""
         return f"{self.number}/{self.count}"
 
-    def rows(self, documents: int) -> range:
-        """The rows of the shard among so many documents."""
-        return range(self._cut(self.number - 1, documents), self._cut(self.number, documents))
+    def rows(self, documents: int, tile: int = TILE) -> range:
+        """The rows of the shard among so many documents, cut at whole tiles of so many rows."""
+        return range(*(self._cut(number, documents, tile) for number in (self.number - 1, self.number)))
 
     def fitted_rows(self, documents: int) -> range:
         """The rows that it fits: those of all blocks that begin in it, which reach into the next shard."""
         rows = self.rows(documents)
         return range(*(min(-(-edge // BLOCK) * BLOCK, documents) for edge in (rows.start, rows.stop)))
 
-    def _cut(self, number: int, documents: int) -> int:
+    def _cut(self, number: int, documents: int, tile: int) -> int:
         """The row at which shard ``number`` ends."""
-        tiles = -(-documents // TILE)
-        return min(number * tiles // self.count * TILE, documents)
+        tiles = -(-documents // tile)
+        return min(number * tiles // self.count * tile, documents)

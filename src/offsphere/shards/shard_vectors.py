@@ -54,11 +54,11 @@ def fit_shard(source: EmbeddedSource, task: RankingTask, shard: Shard) -> FitSta
     """
     rows, fits = (some(len(task.document_ids)) for some in (shard.rows, shard.fitted_rows))
     documents = load_rows(source, task, range(rows.start, fits.stop if len(fits) else rows.stop)).documents
-    own, fitted = (_cut(documents, rows.start, some) for some in (rows, fits))
+    own, fitted = (cut_rows(documents, rows.start, some) for some in (rows, fits))
     return FitState.of(task, shard, own, fitted)
 
 
-def _cut(documents: Vectors, first: int, rows: range) -> Vectors:
+def cut_rows(documents: Vectors, first: int, rows: range) -> Vectors:
     """Some rows of vectors of which the first has the number ``first``, read where they lie; none of an empty range."""
     start, stop = (rows.start - first, rows.stop - first) if len(rows) else (0, 0)
     return cast("Vectors", documents.cut(start, stop)) if isinstance(documents, PartedRows) else documents[start:stop]

@@ -17,10 +17,11 @@ from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.shards.compare_question import CompareOptions, CompareQuestion, TaskFacts
 from offsphere.shards.compare_state import CompareState, check_lists
 from offsphere.shards.fit_state import FitState
+from offsphere.shards.measure_state import MeasureState
 from offsphere.shards.origin import Origin
 
-State = FitState | CompareState
-KINDS = {FitState: "fit", CompareState: "compare"}
+State = FitState | CompareState | MeasureState
+KINDS = {FitState: "fit", CompareState: "compare", MeasureState: "measure"}
 
 
 def state_path(path: Path) -> Path:
@@ -71,6 +72,8 @@ def read_state(path: Path) -> State:
     try:
         if kind == "fit":
             return FitState.from_arrays(origin, arrays)
+        if kind == "measure":
+            return MeasureState.from_arrays(origin, arrays)
         options = record_of(CompareOptions, values["options"], f"{path}, 'options'")
         facts = record_of(TaskFacts, values["facts"], f"{path}, 'facts'")
         question = CompareQuestion.from_arrays(options, facts, arrays)
