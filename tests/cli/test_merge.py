@@ -40,9 +40,9 @@ def test_states_merge_in_groups_and_leave_a_scorer(generated, states, tmp_path):
 
 def test_what_is_fitted_may_be_given_as_the_states_of_all_shards(generated, states, tmp_path):
     fits = [word for number in (1, 2, 3) for word in ("--fitted", states / f"fit-{number}")]
-    run_here("compare", generated, "--shard", "2/3", *fits, "--state", tmp_path / "part")
+    run_here("compare", generated, "--shard", "2/3", *fits, "--state", tmp_path / "part-2")
     for ending in (".json", ".safetensors"):
-        assert (tmp_path / f"part{ending}").read_bytes() == (states / f"part-2{ending}").read_bytes()
+        assert (tmp_path / f"part-2{ending}").read_bytes() == (states / f"part-2{ending}").read_bytes()
 
 
 @pytest.mark.parametrize(

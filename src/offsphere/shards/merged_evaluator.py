@@ -36,7 +36,7 @@ class MergedEvaluator:
 
     @property
     def question(self) -> CompareQuestion:
-        """What was asked."""
+        """The question that these lists answer."""
         return self.state.question
 
     @property
