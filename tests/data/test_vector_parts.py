@@ -9,7 +9,7 @@ from offsphere import compare, embed, load_task, load_vectors, measure
 from offsphere.base.errors import DataError, VectorError
 from offsphere.data import RankingTask
 from offsphere.data.vector_files import is_vectors, read_vectors
-from offsphere.data.vector_parts import manifest_of
+from offsphere.data.vector_parts import is_parts, manifest_of
 from offsphere.encode.embedded_task import EmbeddedSource
 from offsphere.encode.function import FunctionEncoder
 from offsphere.geometry import SECTIONS
@@ -138,6 +138,13 @@ def test_a_folder_with_something_else_in_it_is_no_vectors_alone(tmp_path, whole,
     assert is_vectors(tmp_path)
     (tmp_path / other).write_text("")
     assert not is_vectors(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["vectors.npy", "checksums.npy", "ids.parquet"])
+def test_a_store_that_is_not_finished_is_no_folder_of_parts(tmp_path, whole, name):
+    np.save(tmp_path / "rows.npy", whole)
+    (tmp_path / "rows.npy").rename(tmp_path / name)
+    assert not is_parts(tmp_path)
 
 
 def test_a_file_beside_the_folder_of_parts_is_one_too_many(tmp_path, whole, task):

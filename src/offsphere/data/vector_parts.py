@@ -13,10 +13,11 @@ from offsphere.base.errors import DataError
 from offsphere.base.reading.parquet_files import parquet_schema
 from offsphere.data.list_columns import is_list
 from offsphere.data.numbered_parts import in_part_order, missing_part
-from offsphere.data.store import Manifest, is_store, read_manifest
+from offsphere.data.store import CHECKSUMS, ITEMS, VECTORS, Manifest, is_store, read_manifest
 from offsphere.vectors.parted_rows import PartedRows
 
 PART_SUFFIXES = (".npy", ".npz", ".parquet", ".safetensors")
+STORE_FILES = (VECTORS, CHECKSUMS, ITEMS)
 BESIDE = (".ids", ".sha256")  # the ends of files that belong to parts
 SIDE_NAMES = ("queries", "documents", "left", "right")  # files of these names are the sides of a task, no parts
 
@@ -131,8 +132,10 @@ def _listed(folder: Path) -> list[Path]:
 
 def _may_be_part(path: Path) -> bool:
     """Whether a path is a store or a file of vectors; a table without a column of lists holds something else."""
+    if not path.is_file() or path.name in STORE_FILES:  # an unfinished store is no folder of parts
+        return is_store(path)
     if path.suffix != ".parquet":
-        return path.suffix in PART_SUFFIXES or is_store(path)
+        return path.suffix in PART_SUFFIXES
     try:
         return any(is_list(field.type) for field in parquet_schema(path)[0])
     except DataError:
