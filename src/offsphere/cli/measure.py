@@ -115,7 +115,12 @@ def measure_command(
         ignore_broken=ignore_broken,
         reverse=reverse,
     )
-    needing = {"--section": section, "--model": model, "--json": as_json, "--collection": fields.target}
+    needing: dict[str, object] = {
+        "--section": section,
+        "--model": model,
+        "--json": as_json,
+        "--collection": fields.target,
+    }
     needing |= {"--scorer": scorer, "--groups": groups, "--training-size": training_size, "--vectors": vectors}
     divided = ShardRequest.of(shard, None, state, needing | dict.fromkeys(alone, True))
     if divided is not None:

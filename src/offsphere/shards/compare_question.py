@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from offsphere.base.arrays import Index, Vectors
 from offsphere.base.digests import array_pieces, digest_of
-from offsphere.base.errors import ParameterError
+from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.plain import plain
 from offsphere.comparison.candidate_rows import CandidateRows, candidate_rows
 from offsphere.comparison.compare_scorers import check_numbers, metric_for
@@ -35,7 +35,7 @@ class CompareOptions:
 
     Attributes:
         scorers: Names to compare with cosine; everything where there are none.
-        metric: Of rankings, a value a query; ndcg@10 unless named.
+        metric: Of rankings, a value a query; the task's usual one unless named.
         folds: Of the cross-validation.
         seed: Of folds, intervals and tests.
         permutations: Of the test behind each p.
@@ -108,13 +108,14 @@ class CompareQuestion:
             ParameterError: The metric or the task needs all documents at once, or an option is out of range.
         """
         check_numbers(options.folds, options.seed, options.worth)
-        check_divisible(task, metric_for(task, options.metric))
+        metric = metric_for(task, options.metric)
+        check_divisible(task, metric)
         if options.by is not None:
             grouping_named(task.groups, options.by, task.name)
         if options.scorers is None:
             refuse_two_widths(int(queries.shape[1]), len(fit.moments.mean))
         return cls(
-            options=options,
+            options=replace(options, metric=metric.name),  # a name that needs no task to be understood
             facts=TaskFacts.of(task),
             queries=np.ascontiguousarray(queries),
             judgments=task.judgments,
@@ -125,7 +126,8 @@ class CompareQuestion:
     @property
     def metric(self) -> Metric:
         """The metric under which scorers are measured."""
-        return parse_metric(self.options.metric or "ndcg@10")
+        assert self.options.metric is not None  # set where the question is put, and checked where one is read
+        return parse_metric(self.options.metric)
 
     def rows(self) -> CandidateRows:
         """The rows of the comparison, fitted: the same in every process."""
@@ -165,7 +167,13 @@ class CompareQuestion:
 
     @classmethod
     def from_arrays(cls, options: CompareOptions, facts: TaskFacts, arrays: Arrays) -> CompareQuestion:
-        """Make it again from what ``values`` and ``arrays`` gave."""
+        """Make it again from what ``values`` and ``arrays`` gave.
+
+        Raises:
+            DataError: It names no metric.
+        """
+        if options.metric is None:
+            raise DataError("the question of a state names no metric: make it again")
         fit = fit_from_arrays(arrays)
         judged = [arrays[f"judgments.{name}"] for name in ("queries", "documents", "grades")]
         return cls(
