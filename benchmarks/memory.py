@@ -1,5 +1,7 @@
 """The memory of compare, measure, audit and embed while the corpus grows eightfold, for every kind of vector file.
 
+Rows over tokens, which read the texts as well, are a case of their own (``tokens``).
+
 What counts is anonymous memory, at its peak: pages of a mapped file belong to the system, which takes them back when it
 needs them. The ids and texts of a task are Python strings that its user can ask for, so they are in memory, about 170
 bytes for a short text: that is measured apart, in a process that loads the task and does nothing else, and taken off.
@@ -22,8 +24,9 @@ from harness import Goals, quick
 
 QUERIES, DIMENSION, GROWTH = 200, 384, 8
 KINDS = ("npy", "parquet", "safetensors", "npz")
-TYPED = {"compare": KINDS, "measure": KINDS, "audit": KINDS, "embed": ("npy",)}  # embed reads no vectors, only texts
+TYPED = {"compare": KINDS, "measure": KINDS, "audit": KINDS, "tokens": ("npy",), "embed": ("npy",)}
 OFFSPHERE = ("-m", "offsphere")
+TOKENS = ("--tokens", "all", "--token-model", "wordllama")
 MODEL = """
 import zlib, numpy as np
 table = np.random.default_rng(0).standard_normal((4096, 384)).astype(np.float32)
@@ -70,6 +73,7 @@ def peak(home: Path, command: str, kind: str, documents: int) -> float:
         "compare": [*OFFSPHERE, "compare", folder, "--scorer", "dot", "--scorer", "half", "--json"],
         "measure": [*OFFSPHERE, "measure", folder, "--json"],
         "audit": [*OFFSPHERE, "audit", folder, "--json"],
+        "tokens": [*OFFSPHERE, "compare", folder, "--scorer", "dot", *TOKENS, "--json"],
         "embed": [*OFFSPHERE, "embed", folder, "--model", "callable:memory_model:rows", "--out", home / "embedded"],
     }[command]
     settings = {**os.environ, "PYTHONPATH": f"{home}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}

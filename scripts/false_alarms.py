@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kept_results import resume
 from measured_options import measured_options
-from simulation import ALPHA, draw_null, real_losses, resume, run_tests, share
+from simulation import ALPHA, draw_null, real_losses, run_tests, share
 
 from offsphere.statistics.significance import holm
 

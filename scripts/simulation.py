@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from measured_options import MeasuredOptions
@@ -65,23 +63,6 @@ def run_tests(measured: MeasuredOptions, gained: NDArray[np.float64], seed: int)
         differences.mean(axis=0),
         nested_choice(gained, measured.complexity, folds=FOLDS, repeats=REPEATS, seed=seed, permutations=PERMUTATIONS),
     )
-
-
-def resume(target: Path, keys: Iterable[Sequence[Any]], simulate: Callable[..., dict[str, Any]]) -> Iterator[Any]:
-    """Simulate what is not in the file of an earlier run yet, a line a result, and give all results."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    known = {}
-    if target.is_file():
-        lines = [json.loads(line) for line in target.read_text().splitlines() if line.endswith("}")]
-        known = {json.dumps(line["key"]): line for line in lines}
-    with target.open("a") as file:
-        for key in keys:
-            name = json.dumps(list(key))
-            if name not in known:
-                known[name] = {"key": list(key), **simulate(*key)}
-                file.write(json.dumps(known[name]) + "\n")
-                file.flush()
-            yield known[name]
 
 
 def share(flags: Sequence[bool]) -> str:

@@ -14,7 +14,7 @@ def pictures(count, seed=0):
     return [Pillow.fromarray(random.integers(0, 256, (*random.integers(20, 60, 2), 3), np.uint8)) for _ in range(count)]
 
 
-def save_clip(folder):
+def save_clip(folder, seed=0):
     """CLIP with a tokenizer of single letters, laid out as openai/clip-vit-base-patch32 is."""
     import torch
     from transformers import CLIPConfig, CLIPModel, CLIPProcessor, CLIPTokenizer
@@ -24,7 +24,7 @@ def save_clip(folder):
     words = [*letters, *(f"{letter}</w>" for letter in letters), "<|startoftext|>", "<|endoftext|>"]
     tower = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     ends = {"bos_token_id": len(words) - 2, "eos_token_id": len(words) - 1}
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     config = CLIPConfig(
         text_config=tower | ends | {"vocab_size": len(words), "max_position_embeddings": 32},
         vision_config=tower | {"image_size": SIDE, "patch_size": 8},
@@ -46,7 +46,9 @@ def save_siglip(folder):
 
     words = Tokenizer(models.WordLevel({"[PAD]": 0, "[UNK]": 1, "a": 2, "cat": 3}, unk_token="[UNK]"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, pad_token="[PAD]", model_max_length=16)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=words, pad_token="[PAD]", model_max_length=16, model_input_names=["input_ids"]
+    )
     tower = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     torch.manual_seed(0)
     config = SiglipConfig(

@@ -54,6 +54,8 @@ _HOME = {
     "learning.loading": "load_parts",
     "scoring.training_record": "Training",
     "learning.ablation.ablation": "Ablation",
+    "learning.ablation.crossed": "cross",
+    "report.figure_files": "save_figures",
     "learning.ablation.encoder_variants": "encoder_grid encoder_sweep",
     "learning.ablation.variants": "Variant sweep",
     "learning.adapters.learn": "Learned learn",
@@ -132,6 +134,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.learning.ablation.ablate_adapters import ablate as ablate
     from offsphere.learning.ablation.ablate_encoders import ablate_encoder as ablate_encoder
     from offsphere.learning.ablation.ablation import Ablation as Ablation
+    from offsphere.learning.ablation.crossed import cross as cross
     from offsphere.learning.ablation.encoder_variants import encoder_grid as encoder_grid
     from offsphere.learning.ablation.encoder_variants import encoder_sweep as encoder_sweep
     from offsphere.learning.ablation.variants import Variant as Variant
@@ -155,6 +158,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.ranking.hub_bias import nnn as nnn
     from offsphere.ranking.search import TopK as TopK
     from offsphere.ranking.search import search as search
+    from offsphere.report.figure_files import save_figures as save_figures
     from offsphere.scoring.adapter import Adapter as Adapter
     from offsphere.scoring.names import parse_scorer as parse_scorer
     from offsphere.scoring.scorer import Scorer as Scorer

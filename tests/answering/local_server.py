@@ -16,8 +16,8 @@ def weights() -> Path | None:
     return next(Path(next(iter(spec.submodule_search_locations))).glob("*.gguf"), None)
 
 
-def serve(path: str) -> None:
-    """Serve until the one who started it closes its input."""
+def serve(path: str, *, embedding: bool = False) -> None:
+    """Serve until the one who started it closes its input: answers, or the mean of a text's last states."""
     import xllamacpp
 
     parameters = xllamacpp.CommonParams()
@@ -26,6 +26,9 @@ def serve(path: str) -> None:
     parameters.n_ctx, parameters.n_parallel, parameters.warmup = 2048, 1, False
     # two threads that wait for each other crawl where others compute too
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
+    if embedding:
+        parameters.embedding, parameters.pooling_type = True, xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
+        parameters.embd_normalize = -1  # lengths are kept
     server = xllamacpp.Server(parameters)
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()
@@ -34,4 +37,4 @@ def serve(path: str) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(sys.argv[1], embedding="embedding" in sys.argv[2:])

@@ -19,6 +19,7 @@ from offsphere.answering.asking import ask_all
 from offsphere.answering.reader import EndpointReader, FunctionReader
 from offsphere.base.errors import OffsphereError
 from offsphere.data.answered_task import AnsweredTask
+from offsphere.data.grouping import Grouping
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgment
 from tests.answering import local_server
@@ -96,6 +97,23 @@ def test_scorers_are_compared_by_what_the_reader_makes_of_their_passages(cities)
     again = osp.read_answers(task, vectors, reader, passages=1)
     assert (len(asked), again.plan.answered, again.plan.tokens) == (len(different), len(different), 0)
     assert again.f1["dot"].values.tolist() == result.f1["dot"].values.tolist()
+
+
+def test_what_the_reader_makes_of_groups_adds_up_to_the_whole(cities):
+    task, vectors = cities
+    task = replace(task, groups=[Grouping("hops", ["1", "2"] * 4)])
+    asked = []
+    reader = FunctionReader(lambda prompt: asked.append(prompt) or last_word(prompt), "last word")
+    with pytest.raises(OffsphereError, match="did you mean hops"):
+        osp.read_answers(task, vectors, reader, passages=1, by="hop")
+    assert not asked  # what is spelt wrong is told before it costs anything
+    result = osp.read_answers(task, vectors, reader, passages=1, by="hops")
+    for table in (result.exact, result.f1):
+        for name in ("cosine", "dot"):
+            cells = [cell for cell in table.breakdown.cells if cell.scorer == name]
+            assert [(cell.label, cell.units) for cell in cells] == [("1", 4), ("2", 4)]
+            assert [cell.value for cell in cells] == [table[name].values[start::2].mean() for start in (0, 1)]
+    assert result.to_json()["answer_f1"]["breakdown"]["by"] == "hops"
 
 
 def scores_by_hand(vectors):

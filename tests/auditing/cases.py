@@ -424,6 +424,7 @@ def _hubness(rng, pick, table):
                 antihub_share=0.2,
                 hub_count=hubs,
                 worst=[Hub(pick(IDS), worst)],
+                never=[],
                 documents_in_lists=np.ones(1, int),
                 chance=chance,
             )

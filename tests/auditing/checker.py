@@ -30,7 +30,8 @@ READERS = {
 
 def grammar(sentence, names=()):
     """What is ugly in a sentence; names are not ours to mend."""
-    text = re.sub(r"the worst, .*, of ", "the worst, x, of ", sentence)
+    text = re.sub(r"the worst, .*, in ", "the worst, x, in ", sentence)
+    text = re.sub(r" --(?=[a-z])", " ", text)  # an option of a command
     for name in sorted(names, key=len, reverse=True):
         text = text.replace(name, "x")
     complaints = [f"{bad!r} in it" for bad in ("  ", "..", "[]", " ,", " .", "()", "--", ";;") if bad in text]
@@ -45,29 +46,29 @@ def fields(finding):
     """What direction and certainty say against the words."""
     words, state = finding.sentence, (finding.direction, finding.certainty)
     rules = (
-        (r"hardly luck", {("up", "sure")}),
-        (r"^Length helps", {("up", "sure")}),
-        (r"^Length hurts", {("down", "sure")}),
-        (r"^Length makes no difference", {("none", "equal")}),
-        (r"^Whether length helps cannot be told", {("none", "unsure")}),
-        (r"no scorer gains as much|the same length|ranks alike", {("none", "equal")}),
-        (r"too little to matter\. On", {("up", "equal")}),
-        (r"which may be luck|nothing ranks better", {("none", "unsure")}),
-        (r"Do not choose|too few to choose|^What length", {("none", "unknown")}),
+        (r"^Use ", {("up", "sure")}),
+        (r"^Vector length helps", {("up", "sure")}),
+        (r"^Vector length hurts", {("down", "sure")}),
+        (r"^Vector length makes no difference", {("none", "equal")}),
+        (r"^Whether vector length helps cannot be told", {("none", "unsure")}),
+        (r"others? gains .*which is less than the smallest|All vectors that|ranks alike", {("none", "equal")}),
+        (r"is missed: .* had no say in the choice", {("up", "equal")}),
+        (r"^Keep .*(could be shown|holds up|has a higher)", {("none", "unsure")}),
+        (r"Do not choose|too few to choose|^What vector length", {("none", "unknown")}),
         (r"here it does", {("up", "sure"), ("down", "sure")}),
-        (r"other way round", {("up", "sure")}),
-        (r"do not help as they are", {("down", "sure")}),
+        (r"here it helps instead", {("up", "sure")}),
+        (r"it does not help as it is", {("down", "sure")}),
         (r"here no difference was found", {("none", "unsure")}),
-        (r"too few to tell\.$|cannot be told from it", {("none", "unknown")}),
-        (r"keep the document's length", {("up", "sure")}),
+        (r"too few to tell\.$|cannot be told from this task", {("none", "unknown")}),
+        (r"keep the document's vector length", {("up", "sure")}),
         (r"start with both sides normalised", {("none", "unsure")}),
         (r"too few to be sure", {("none", "unsure")}),
         (r"which is better than|serves, .*, is better than", {("up", "sure")}),
         (r"which is worse than|serves, .*, is worse than", {("down", "sure")}),
         (r"not surely better or worse", {("none", "unsure")}),
-        (r"^Stop looking", {("none", "equal")}),
-        (r"^Today's lengths hold|^There is something to be had", {("up", "sure")}),
-        (r"^Whether anything about the documents", {("none", "unsure")}),
+        (r"^Do not look for a boost", {("none", "equal")}),
+        (r"^Vector length could serve|^A boost per document would gain", {("up", "sure")}),
+        (r"^Whether a boost per document", {("none", "unsure")}),
         (r"^Store whole", {("down", "sure"), ("none", "unsure")}),
         (r"^Store (?!whole)", {("none", "equal")}),
         (r"Its setting costs", {("up", "sure")}),
@@ -84,7 +85,7 @@ def complaints_on(finding, case, advice):
     names = [name for row in case.table.rows for name in (row.name, row.scorer.name)]
     sentence = finding.sentence
     if finding.certainty == "sure" and not reader.enough and finding.topic != "training":
-        descriptive = re.match(r"[\d,]+ \w+ are too few|A rogue|Every length|Hubs|Your index", sentence)
+        descriptive = re.match(r"[\d,]+ \w+ are too few|A rogue|Every vector length|Hubs|Your index", sentence)
         reader.say(descriptive is not None, "certain of a handful")
     getattr(reader, finding.topic)(sentence)
     return [*grammar(sentence, names), *fields(finding), *reader.complaints]

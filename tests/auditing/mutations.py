@@ -293,6 +293,11 @@ def raise_most(case):
     return _shape(case, ceiling=replace(ceiling, most=ceiling.most + 2 * case.table.worth + 0.001))
 
 
+def lower_most(case):
+    """There can be nothing in the documents that matters."""
+    return _shape(case, ceiling=replace(case.shape.ceiling, most=case.table.worth / 2))
+
+
 def lower_worth(case):
     """A smaller gain matters."""
     most = case.shape.ceiling.most
@@ -394,7 +399,7 @@ LIES = {
     "lengths hold it": (turn_curve, doubt_curve, beat_curve, turn_nature, few_units),
     "lengths hold a part": (turn_curve, doubt_curve, turn_nature, few_units),
     "lengths hold none": (prove_curve, doubt_documents, turn_nature, few_units),
-    "documents unclear": (prove_documents, raise_most, few_units),
+    "documents unclear": (prove_documents, lower_most, few_units),
     "made for cosine": (turn_dot, doubt_dot, undeclare),
     "dot collapses": (raise_rows, few_units),
     "cosine collapses": (raise_cosine, few_units),

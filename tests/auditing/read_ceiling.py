@@ -7,14 +7,22 @@ import re
 from tests.auditing.reader import CHANGE, NUMBER, P, Reader, shown
 
 WORDS = {
-    "how often other queries want it": "prior",
-    "how near it is to any query": "correction",
-    "a bias of its own": "bias",
-    "a weight of its own": "weight",
-    "a curve of its length": "length",
+    "a boost by popularity": "prior",
+    "a cut for nearness to any query": "correction",
+    "a boost learned for each document": "bias",
+    "a factor learned for each document": "weight",
+    "a boost by vector length": "length",
 }
-GAIN = rf"{CHANGE} of (?P<metric>\S+) over cosine \({P}\)"
-NATURE = {"It is a prior": "prior", "It is a correction": "correction"}
+GAIN = rf"{CHANGE} of (?P<metric>\S+) over cosine \((?P<sure>[a-z ]+), {P}\)"
+NATURE = {"What other queries want is wanted again": "prior", "are near to queries of every kind": "correction"}
+NOT_ADVISED = (
+    (
+        ("prior", "bias", "weight"),
+        "It is not recommended, since it takes judgments or clicks and knows only documents ",
+    ),
+    (("correction",), "Among the rows of compare nnn and csls do this"),
+    (("length",), "Among the rows of compare --more several do this"),
+)
 
 
 class CeilingReader(Reader):
@@ -28,11 +36,10 @@ class CeilingReader(Reader):
         self.most = measured.most
         self.say(self.enough, "a handful of queries proves nothing")
         read = {
-            "Stop looking": self._stop,
-            "Today's lengths hold what": self._held,
-            "Today's lengths hold a part": self._part,
-            "There is something to be had": self._none,
-            "Whether anything about the documents": self._unclear,
+            "Do not look for a boost": self._stop,
+            "Vector length could serve": self._held,
+            "A boost per document would gain": self._gains,
+            "Whether a boost per document": self._unclear,
         }
         readers = [reader for start, reader in read.items() if sentence.startswith(start)]
         self.say(len(readers) == 1, "cannot be read in one way")
@@ -41,36 +48,47 @@ class CeilingReader(Reader):
         self._after(sentence)
 
     def _stop(self, sentence):
-        match = re.match(rf".*no more than ({NUMBER}) of (\S+) over cosine, and a gain below ({NUMBER}) does", sentence)
+        match = re.match(
+            rf".*none gains more than ({NUMBER}) of (\S+) over cosine, and the smallest gain that matters is "
+            rf"({NUMBER})\.",
+            sentence,
+        )
         self.say(shown(match[1], self.most) and match[2] == self.table.metric, f"{match[1]} is not {self.most}")
         self.say(abs(float(match[3]) - self.worth) <= 1e-3 * self.worth, "another gain matters")
         self.say(self.most < self.worth, "there may be something that matters")
 
     def _held(self, sentence):
         self.say("length" in self.sure, "lengths do not surely gain")
-        self._gain(re.search(rf"a curve of them gains {GAIN}", sentence), "length")
+        self._gain(
+            re.search(rf"a boost by vector length gains {GAIN}, and no other boost gains more", sentence), "length"
+        )
+        self._advised(sentence, "length")
         better = [kind for kind in self.sure if self.rows[kind].gain.value > self.rows["length"].gain.value]
         self.say(not better, "something else gains more")
 
-    def _part(self, sentence):
-        self.say("length" in self.sure, "lengths do not surely gain")
-        self._gain(re.search(rf"a curve of them gains {GAIN}", sentence), "length")
-        kind = self._best(re.search(rf"; (?P<kind>.*?) gains {GAIN}", sentence))
-        self.say(self.rows[kind].gain.value >= self.rows["length"].gain.value, "lengths gain more")
+    def _gains(self, sentence):
+        kind = self._best(re.match(rf"A boost per document would gain: (?P<kind>.*?) gains {GAIN}\.", sentence))
+        self._advised(sentence, kind)
+        part = re.search(rf"Vector length holds a part of that gain: {GAIN}", sentence)
+        nothing = re.search(rf"Vector length holds nothing of it that one could see: {GAIN}", sentence)
+        equal = "All vectors have the same length, which holds nothing of that" in sentence
+        self.say(bool(part) + bool(nothing) + equal == 1, "what lengths hold cannot be read in one way")
+        self.say(equal == ("length" not in self.rows), "a boost by length is made up, or kept back")
+        if part or nothing:
+            self.say(bool(part) == ("length" in self.sure), "lengths surely gain, or do not")
+            self._gain(part or nothing, "length")
+        if part:
+            self.say(self.rows[kind].gain.value >= self.rows["length"].gain.value, "lengths gain more")
 
-    def _none(self, sentence):
-        self.say("length" not in self.sure, "lengths surely gain")
-        self._best(re.match(rf"There is something.*?: (?P<kind>.*?) gains {GAIN}", sentence))
-        if "length" in self.rows:
-            self._gain(re.search(rf"a curve of them gains {GAIN}", sentence), "length")
-        else:
-            self.say("all lengths are equal" in sentence, "a curve is made up")
+    def _advised(self, sentence, kind):
+        """Why it is not what the verdict says to use: the reason of its kind, and no other."""
+        for kinds, words in NOT_ADVISED:
+            self.say((words in sentence) == (kind in kinds), f"{words!r} of {kind}")
 
     def _unclear(self, sentence):
         self.say(not self.sure, "something surely gains")
-        match = re.match(rf".*the best, (?P<kind>.*?), gains {GAIN}; more than (?P<most>{NUMBER}) it is not", sentence)
+        match = re.match(rf".*cannot be told: the best, (?P<kind>.*?), gains {GAIN}\.", sentence)
         self._gain(match, WORDS[match["kind"]])
-        self.say(shown(match["most"], self.most), f"{match['most']} is not {self.most}")
         self.say(self.most >= self.worth, "nothing that matters is left")
 
     def _best(self, match):
@@ -85,6 +103,11 @@ class CeilingReader(Reader):
         row = self.rows[kind]
         self.change(match, row.gain.value, row.gain.low, row.gain.high, row.p)
         self.say(match["metric"] == self.table.metric, "another metric")
+        if match["low"] is not None:
+            low, high, p = float(match["low"]), float(match["high"]), float(match["p"][2:])
+            agree = (low >= 0 or high <= 0) if p < 0.05 else low <= 0 <= high
+            self.say(agree, f"p {match['p']} stands beside [{low}, {high}]")
+        self.certain(match["sure"], row.p)
 
     def _after(self, sentence):
         """Prior or correction, and whether anything is wanted twice."""
@@ -92,12 +115,12 @@ class CeilingReader(Reader):
         for kind in said:
             self.say(kind in self.sure, f"it is no {kind}")
         natures = [kind for kind in ("prior", "correction") if kind in self.sure]
-        if sentence.startswith(("Today's", "There is")):
+        if sentence.startswith(("Vector length could", "A boost per document would gain")):
             self.say(bool(said) == bool(natures), "prior or correction is kept back, or made up")
             for kind in said:
                 self.say(all(self.rows[kind].gain.value >= self.rows[o].gain.value for o in natures), "the other one")
         again = self.case.shape.ceiling.spread.wanted_again
-        match = re.search(r"Of the judgments (less than 0\.1|\S+) % are for a document", sentence)
+        match = re.search(r"Popularity cannot be learned here: (less than 0\.1|\S+) % of the judgments are", sentence)
         self.say((match is not None) == (again < 0.05), "what is wanted again is kept back, or made up")
         if match is not None:
             self.share(match[1], again)

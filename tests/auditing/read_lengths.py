@@ -7,6 +7,8 @@ from math import isfinite, isnan
 
 from tests.auditing.reader import CHANGE, EFFECT, FEWEST, NUMBER, P, Reader, number, shown
 
+BARE = EFFECT.removeprefix("d = ")
+
 
 class LengthReader(Reader):
     """Sentences on length: what it carries, what one expects of it, what to do with it in training."""
@@ -14,8 +16,9 @@ class LengthReader(Reader):
     def dot_sentence(self, sentence):
         """What the dot product does, in the words for it."""
         match = re.match(
-            rf"(?P<words>.+?): the dot product, which lets it count, changes (?P<metric>\S+) by {CHANGE} against "
-            rf"cosine \({P}\)\.?",
+            r"(?P<words>.+?): with the dot product, where it counts, (?P<metric>\S+) (?P<moves>rises|falls|goes) from "
+            rf"cosine's (?P<base>{NUMBER}) to (?P<value>{NUMBER})(?:, (?P<sure>very sure|fairly sure|may be chance))? "
+            rf"\({CHANGE}, {P}\)\.?",
             sentence,
         )
         if match is None:
@@ -26,34 +29,32 @@ class LengthReader(Reader):
             return match
         self.change(match, dot.difference, dot.difference_low, dot.difference_high, dot.p)
         self.say(match["metric"] == self.table.metric, "another metric")
+        self.say(shown(match["base"], self.cosine.value) and shown(match["value"], dot.value), "from or to elsewhere")
+        state = self.dot_state()
+        self.say(match["moves"] == {"gains": "rises", "loses": "falls"}.get(state, "goes"), f"it {state}")
+        self.say((match["sure"] is not None) == (state in ("gains", "loses")), "sure of it, or not?")
+        if match["sure"] is not None:
+            self.certain(match["sure"], dot.p)
         self.dot_words(match["words"])
         return match
 
     def dot_words(self, words):
         """The words for what length does fit the row of the dot product."""
         said = {
-            "Length helps": "gains",
-            "Length hurts as it stands": "loses",
-            "Length makes no difference that matters": "equal",
-            "Whether length helps cannot be told": "none",
+            "Vector length helps": "gains",
+            "Vector length hurts": "loses",
+            "Vector length makes no difference that matters": "equal",
+            "Whether vector length helps cannot be told": "none",
         }.get(words)
         self.say(said == self.dot_state(), f"{words}, though it is: {self.dot_state()}")
 
     def relevance(self, sentence, *, told):
-        """What is said of the lengths of relevant documents."""
-        measured = self.case.shape.relevance
-        corpus = re.search(
-            r"(?:Relevant documents have (?P<way>longer|shorter) vectors than others|Between the lengths of relevant "
-            rf"documents and others no difference was found) \({EFFECT}\)(?P<rest>.*?)(?=\. |\.$)",
-            sentence,
-        )
-        rivals = re.search(
-            r"Beside the rivals that cosine ranks near them (?:relevant ones are (?P<way>longer|shorter)|no difference "
-            rf"was found) \({EFFECT}\)(?P<rest>.*?)(?=\. |\.$)",
-            sentence,
-        )
-        if not corpus and not rivals:
+        """What is said of the vector lengths of relevant documents: one conclusion, and up to four effects."""
+        match = re.search(r"(?P<words>Relevant documents (?:have|tend) [^(]*?) \((?P<all>.*)\)\.$",
+                          sentence)  # fmt: skip
+        if match is None:
             return told
+        measured = self.case.shape.relevance
         self.say(self.enough, "certain of a handful")
         if measured is None:
             self.say(False, "speaks of relevance, which was not measured")
@@ -61,54 +62,61 @@ class LengthReader(Reader):
         covered = measured.relevant / (measured.relevant + measured.others) > 0.5
         self.say(not (measured.made and covered), "speaks of relevance by made judgments that cover the corpus")
         beside = measured.within_adjusted.d if measured.within_adjusted is not None else None
-        left = None
-        for match, raw, adjusted in (
-            (corpus, measured.d, measured.d_adjusted),
-            (rivals, measured.within.d, beside),
-        ):
-            if match is None:
-                self.say(isnan(raw.value), "keeps back an effect")
-                continue
-            way = self.effect(match.groups()[1:4], raw)
-            self.say((match["way"] or "none") == way, f"says {match['way']}, though it is {way}")
-            left = self.held_fixed(match["rest"], way, adjusted)
-            if "in disguise" in match["rest"]:
-                drop = measured.d_drop
-                takes = drop is not None and (drop.low > 0 or drop.high < 0) and drop.value * raw.value > 0
-                still = beside is not None and beside.low is not None and (beside.low > 0 or beside.high < 0)
-                self.say(match is corpus and way != "none" and left == "none", "there is nothing in disguise")
-                self.say(takes, "text length does not surely take from it")
-                self.say(not still, "calls it a disguise while the adjusted effect beside rivals is sure")
+        ways = [
+            *self.compared(match["all"], "against all others", measured.d, measured.d_adjusted),
+            *self.compared(match["all"], "against those that cosine ranks near them", measured.within.d, beside),
+        ]
+        self.say(match["all"].count("d = ") == (ways[0] is not None) + (ways[2] is not None), "an effect too many")
+        self.conclusion(match["words"], ways, measured, beside)
         return True
 
-    def held_fixed(self, rest, way, adjusted):
-        """What is said of an effect with text length held fixed; what the numbers say of it."""
-        if not rest:
+    def compared(self, text, against, raw, adjusted):
+        """Read one comparison and the same at equal text length: which way each points; nothing where not defined."""
+        match = re.search(rf"(?:^|; ){EFFECT} {against}(?P<fixed>, at equal text length {BARE})?(?=; |$)", text)
+        if match is None:
+            self.say(isnan(raw.value), "keeps back an effect")
+            return [None, None]
+        way = self.effect(match.groups()[:3], raw)
+        if match["fixed"] is None:
             self.say(adjusted is None or isnan(adjusted.value), "keeps back the control")
-            return None
-        match = re.search(rf"\({EFFECT}\)$", rest)
-        left = self.effect(match.groups(), adjusted) if match else None
-        words = re.sub(r" \(d = .*", "", rest)
-        other = {"longer": "shorter", "shorter": "longer"}.get(way)
+            return [way, None]
+        return [way, self.effect(match.groups()[4:7], adjusted)]
+
+    def conclusion(self, words, ways, measured, beside):
+        """The one conclusion is what the effects say together."""
+        known = [way for way in ways if way is not None]
+        sure = {way for way in known if way != "none"}
+        because = re.fullmatch(
+            r"Relevant documents have (longer|shorter) vectors only because of their text length", words
+        )
+        if because:
+            drop = measured.d_drop
+            takes = drop is not None and (drop.low > 0 or drop.high < 0) and drop.value * measured.d.value > 0
+            still = beside is not None and beside.low is not None and (beside.low > 0 or beside.high < 0)
+            self.say(ways[0] == because[1] and ways[1] == "none", "there is nothing in disguise")
+            self.say(takes, "text length does not surely take from it")
+            self.say(not still, "calls it a disguise while the adjusted effect beside rivals is sure")
+            return
         fitting = {
-            ", also with text length held fixed": way != "none" and left == way,
-            f"; with text length held fixed the sign turns: they are {other}": way != "none" and left == other,
-            ", but that is text length in disguise: with it held fixed no difference is found": left == "none",
-            "; with text length held fixed that cannot be told from chance": way != "none" and left == "none",
-            ", nor with text length held fixed": way == left == "none",
-            "; with text length held fixed relevant ones are longer": way == "none" and left == "longer",
-            "; with text length held fixed relevant ones are shorter": way == "none" and left == "shorter",
+            "Relevant documents have neither longer nor shorter vectors that one could see": not sure,
+            "Relevant documents have longer vectors by one comparison and shorter ones by another": len(sure) == 2,
         }
-        self.say(fitting.get(words, False), f"{words!r} does not fit {way} and {left}")
-        return left
+        for way in ("longer", "shorter"):
+            alone = sure == {way}
+            fitting[f"Relevant documents have {way} vectors"] = alone and "none" not in known
+            fitting[f"Relevant documents tend to have {way} vectors, though not by every comparison"] = (
+                alone and "none" in known
+            )
+        self.say(fitting.get(words, False), f"{words!r} does not fit {ways}")
 
     def length(self, sentence):
         """The sentences on what length carries."""
         dot = self.dot_sentence(sentence)
         told = self.relevance(sentence, told=False)
         lengths = self.case.shape.lengths
-        reason = re.search(r"(?:What length (?:is worth|carries) cannot be told|nothing can be said): (?P<why>.+)\.$",
-                           sentence)  # fmt: skip
+        reason = re.search(
+            r"(?:What vector length (?:is worth|carries) cannot be told|nothing can be said): (?P<why>.+)\.$", sentence
+        )
         self.say(bool(dot or told or reason), "cannot be read")
         row = self.row("dot")
         compared = row is not None and row.p is not None and isfinite(row.difference) and self.readable
@@ -116,6 +124,7 @@ class LengthReader(Reader):
         if reason:
             why, relevance = reason["why"], self.case.shape.relevance
             self.say(not told, "tells what cannot be told")
+            self.say(self.unit != "pairs" or not dot, "pairs have no relevant documents")
             if "were normalised" in why:
                 self.say(lengths[-1].variation < 1e-3, "lengths vary")
             elif "too few" in why:
@@ -123,6 +132,8 @@ class LengthReader(Reader):
             elif "judgments were made" in why:
                 counts = f"{relevance.relevant:,} of {relevance.relevant + relevance.others:,} documents"
                 self.say(relevance.made and counts in why, "nobody made them")
+            elif "dot product was not compared" in why:
+                self.say(self.unit == "pairs" and not compared, "it was compared")
             elif "beside others" in why:
                 self.say(isnan(relevance.d.value) and isnan(relevance.within.d.value), "keeps back an effect")
             else:
@@ -130,11 +141,13 @@ class LengthReader(Reader):
 
     def expectation(self, sentence):
         """The rule of symmetry, and whether it holds here."""
-        exchanged = "could be exchanged" in sentence
+        exchanged = "play the same role" in sentence
+        self.say(exchanged or "play different roles" in sentence, "says nothing of the sides")
+        self.say(sentence.startswith("The two sides of a pair") == (self.unit == "pairs"), "other sides")
         self.say(exchanged == self.case.symmetric, "says wrongly whether sides could be exchanged")
         state, dot = self.dot_state(), self.row("dot")
         compared = dot is not None and dot.p is not None
-        if "cannot be told from it" in sentence:
+        if "cannot be told from this task" in sentence:
             undefined = compared and not isfinite(dot.difference)
             self.say(not compared or not self.readable or undefined, "it can be told")
             if "no usable value" in sentence:
@@ -150,8 +163,8 @@ class LengthReader(Reader):
         end = sentence.partition("; ")[2]
         expected = {
             "here it does.": "loses" if exchanged else "gains",
-            "here it is the other way round. Believe the measurement.": "gains" if exchanged else None,
-            "the lengths of these vectors do not help as they are.": "loses",
+            "here it helps instead: believe the measurement.": "gains" if exchanged else None,
+            "of these vectors it does not help as it is.": None if exchanged else "loses",
             "here it makes no difference that matters.": "equal",
             "here no difference was found.": "none",
         }
@@ -168,7 +181,7 @@ class LengthReader(Reader):
         changes = re.search(rf"the dot product changes (\S+) by ({NUMBER})\)", sentence)
         if changes:
             self.say(dot is not None and shown(changes[2], dot.difference), "the dot product changes it otherwise")
-        if "keep the document's length" in sentence:
+        if "keep the document's vector length" in sentence:
             self.say(state == "gains" and "helps already" in sentence, f"keeps a length that: {state}")
         elif "as they stand these lengths lose" in sentence:
             self.say(state == "loses", f"it is: {state}")

@@ -5,14 +5,23 @@ from __future__ import annotations
 import re
 from math import isfinite
 
+from tests.auditing.read_index import index_complaints
 from tests.auditing.reader import CHANGE, FEWEST, NUMBER, P, Reader, number, shown
 
-CORRECTED = r"(?:tested alone|corrected for (?P<rows>[\d,]+) rows?)"
+CORRECTED = r"(?P<corrected>tested alone|corrected)"
 ALONE = r"(?: \(p (?P<p>[=<] \S+) for these two alone\))?"
+MADE = r"(?P<made> \(judged by a program, not by people\))?"
+UNITS = rf"(?P<units>[\d,]+) (?P<unit>\w+){MADE}"
+METRIC = r"(?P<metric>\S+) \((?P<means>[^()]*)\)"
+SURE = "(?P<sure>very sure|fairly sure|may be chance)"
+BASE, VALUE = rf"(?P<base>{NUMBER})", rf"(?P<value>{NUMBER})"
+WORTH = rf"the smallest gain that matters, (?P<worth>{NUMBER})"
+OTHERS = r"(?:the best of (?P<others>[\d,]+) others|the other scorer)"
+SET = r"set the index to cosine(?P<or_dot> or to dot product \(inner product\))?\. "
 FIRST = (
-    ("_use", r"Use (?P<name>.+?) instead of cosine: "),
-    ("_keep", r"Keep cosine: "),
-    ("_stop", r"Stop using (?P<name>.+?), which this model declares, and take cosine \((?P<why>[^)]*)\): "),
+    ("_use", r"Use (?P<name>.+?) instead of cosine: (?P<index>.+?)\. It means: (?P<phrase>.+?)\. (?=On )"),
+    ("_keep", rf"Keep cosine: {SET}"),
+    ("_stop", rf"Stop using (?P<name>.+?), which this model declares, and take cosine \((?P<why>[^)]*)\): {SET}"),
     ("_no_choice", r"Do not choose by this task: cosine has (?P<why>no|a) (?P<metric>\S+?):? "),
     (
         "_higher",
@@ -29,47 +38,68 @@ FIRST = (
         ),
     ),
 )
+RISES = re.compile(
+    rf"On {UNITS}(?P<apart> that had no say in the choice)? {METRIC} rises from {BASE} to {VALUE}(?:: (?P<share>less "
+    rf"than 0\.1|{NUMBER}) % better(?: \(between (?P<ends>[^)]*)\))?)?, {SURE} \({CHANGE}, {P}"
+    r"(?P<corrected>, corrected)?\)\.$"
+)
 REASONS = (
     (
         "_bound",
         (
-            rf"no scorer gains as much as (?P<worth>{NUMBER}) on its \S+ of (?P<base>{NUMBER}) \(the best gains "
-            r"(?P<most>[^)]*)\)"
+            rf"Surely nothing worth having is missed: on {UNITS} {OTHERS} gains (?P<most>at most {NUMBER}|nothing|less "
+            rf"than 0\.0001) on cosine's {METRIC} of {BASE}, which is less than {WORTH}\.$"
         ),
     ),
     (
         "_small",
         (
-            r"(?P<name>.+) is better, but by too little to matter\. On \w+ that took no part in the choice \S+ changes "
-            rf"by {CHANGE} from (?P<base>{NUMBER}) \({P}\), which is less than (?P<worth>{NUMBER})"
+            rf"Surely nothing worth having is missed: on {UNITS} that had no say in the choice (?P<name>.+) takes "
+            rf"{METRIC} from {BASE} to {VALUE} \({CHANGE}, {P}\), which is less than {WORTH}\.$"
         ),
     ),
     (
         "_unsure",
         (
-            r"(?:of (?P<others>[\d,]+) other scorers none is|the other scorer is not) surely better than its \S+ of "
-            rf"(?P<base>{NUMBER})\. First comes (?P<first>.+?) with {CHANGE}, which may be luck \({P}, {CORRECTED}\)"
+            rf"Nothing better could be shown, which is no proof that there is nothing: on {UNITS} it has {METRIC} "
+            rf"{BASE}; {OTHERS}, (?P<first>.+?), has {VALUE}, which {SURE} \({CHANGE}, {P}, {CORRECTED}\)"
+            r"(?P<followed>; .*)?\.$"
         ),
     ),
     (
         "_row_better",
         (
-            rf"(?:letting the tool choose changed \S+ by .*? from (?P<base>{NUMBER}) \(p [^)]*\).*?|nothing could be "
-            rf"chosen that gains (?P<worth>{NUMBER}))\. In the table (?P<first>.+?) is better by {CHANGE} \({P}, "
-            rf"{CORRECTED}\)(?P<little>, which is too little to matter)?"
+            rf"No choice of another one holds up: on {UNITS} (?P<first>.+?) takes {METRIC} from {BASE} to {VALUE}, "
+            rf"{SURE} \({CHANGE}, {P}, {CORRECTED}\)(?P<little>, which is too little to matter)?(?P<followed>; .*)\.$"
         ),
     ),
-    ("_highest", rf"nothing ranks better than its \S+ of (?P<base>{NUMBER})"),
-    ("_alike", rf"all that was compared ranks alike \(\S+ (?P<base>{NUMBER})\)"),
+    ("_highest", rf"On {UNITS} nothing that was compared has a higher {METRIC} than its {BASE}\.$"),
+    ("_alike", rf"All that was compared ranks alike \((?P<metric>\S+) {BASE} on {UNITS}\)\.$"),
     (
         "_equal",
         (
-            r"all vectors that it ranks have the same length, so the dot product ranks exactly as it does "
-            rf"\(\S+ (?P<base>{NUMBER})\) and costs less to serve"
+            r"All vectors that are ranked have the same length, so both rank exactly alike "
+            rf"\((?P<metric>\S+) {BASE} on {UNITS}\), and the dot product costs less to serve\.$"
         ),
     ),
-    ("_few", rf"(?P<units>[\d,]+) \w+ are too few to choose by \(it has \S+ (?P<base>{NUMBER})\)"),
+    ("_few", rf"Nothing can be told: {UNITS} are too few to choose by \(it has (?P<metric>\S+) {BASE}\)\.$"),
 )
+FOLLOWED = (
+    ("unsure", rf"; choosing by some (?P<unit>\w+) did not surely gain on others \({CHANGE}, {P}\)$"),
+    ("loses", rf"; choosing by some (?P<unit>\w+) loses on others \({CHANGE}, {P}\)$"),
+    (
+        "gains",
+        (
+            rf"; choosing by some (?P<unit>\w+) gains on others \({CHANGE}, {P}\)"
+            r"(?P<back>, though all \w+ together choose cosine)?$"
+        ),
+    ),
+)
+MEANINGS = {"recall": "share of what is relevant", "precision": "share of", "success": "share of queries with",
+            "mrr": "how high the first right result stands", "pooled-ap": "quality of one ranking",
+            "pooled-auc": "quality of one ranking", "spearman": "agreement", "pearson": "agreement",
+            "kendall": "agreement"}  # fmt: skip
+DEPTHS = {1: "first result", 5: "first five results", 10: "first ten results", 100: "100"}
 
 
 class ScorerReader(Reader):
@@ -78,8 +108,6 @@ class ScorerReader(Reader):
     def scorer(self, sentence):
         """One sentence on which scorer to use."""
         if re.match(r"Use|Keep|Stop", sentence):
-            made = "on judgments that are made, not human" in sentence
-            self.say(made == bool(self.table.task.get("judgments_made")), "says wrongly who judged")
             self.say(self.readable, "recommends by a metric without value")
         for name, pattern in FIRST:
             match = re.match(pattern, sentence)
@@ -93,62 +121,75 @@ class ScorerReader(Reader):
         self.say(self.enough, "chooses by a handful")
         self.say(name == self.advice.name, f"uses {name}, not {self.advice.name}")
         self.say(name != "cosine", "uses cosine instead of cosine")
-        self.say(self.advice.scorer.phrase in sentence, "says something else of what it does")
+        self.say(self.advice.scorer.phrase == match["phrase"], "says something else of what it does")
+        for complaint in index_complaints(match["index"], self.advice.scorer, pairs=self.unit == "pairs"):
+            self.say(False, complaint)
         procedure, row = self.table.procedure, self.row(name)
-        if "took no part in the choice" in sentence:
-            self.say(procedure is not None, "nothing was chosen on a part")
-            change = re.search(rf" on (\w+) that took no part in the choice (\S+) changes by {CHANGE} from "
-                               rf"(?P<base>{NUMBER}) \({P}(?:, chosen in (?P<share>\S+) % of (?P<tries>\S+) tries)?\)",
-                               sentence)  # fmt: skip
-            if change is None or procedure is None:
-                self.say(False, "cannot be read")
-                return
+        change = RISES.match(sentence, match.end())
+        if change is None or row is None or (change["apart"] and procedure is None):
+            self.say(False, "cannot be read")
+            return
+        if change["apart"]:
             numbers = (procedure.gain, procedure.low, procedure.high, procedure.p)
             self.say(procedure.name == name, "the procedure chooses something else")
-            if change["share"] is not None:
-                self.share(change["share"], procedure.chosen.get(name, 0.0))
-                self.say(number(change["tries"]) == procedure.repeats * procedure.folds, "other tries")
-            else:
-                self.say(procedure.chosen.get(name) == 1, "was not always chosen")
+            self.say(not change["corrected"], "nothing is corrected")
         else:
-            change = re.search(
-                rf": (?P<metric>\S+) (?P<value>{NUMBER}) against (?P<base>{NUMBER}), {CHANGE} \({P}"
-                r"(?:, corrected for (?P<rows>[\d,]+) rows?)?\)",
-                sentence,
-            )
-            if change is None or row is None:
-                self.say(False, "cannot be read")
-                return
             numbers = (row.difference, row.difference_low, row.difference_high, row.p)
-            self.say(shown(change["value"], row.value), "another value")
-            self._corrected(change, row)
+            self.say(bool(change["corrected"]) != row.planned, "says wrongly whether p is corrected")
+        self._measured_on(change)
         self.change(change, *numbers)
+        gain, low, high, p = numbers
         self.say(shown(change["base"], self.cosine.value), "cosine has another value")
-        gain, _, high, p = numbers
-        if "hardly luck" in sentence:
-            self.say(p < 0.05 and gain > 0, "it may be luck")
+        self.say(shown(change["value"], self.cosine.value + gain), "reaches another value")
+        self.say(p < 0.05 and gain > 0, "it may be luck")
+        self.certain(change["sure"], p)
         self.say(high >= self.table.worth, "recommends what cannot matter")
-        relative = re.search(r"\. [^.]*?(less than 0\.1|\d[\d,]*(?:\.\d)?) %([^,]*), and that is hardly luck", sentence)
-        if relative is not None:
-            self.share(relative[1], gain / self.cosine.value)
-            self.say(re.search(r"\b(better|more|higher)\b", relative[2]) is not None, "calls a gain a loss")
-        else:
+        if change["share"] is None:
             self.say(self.cosine.value <= 0, "does not say what it buys")
+            return
+        self.share(change["share"], gain / self.cosine.value)
+        self._ends(change["ends"], low / self.cosine.value, high / self.cosine.value)
+
+    def _ends(self, text, low, high):
+        """The two ends of an interval, as shares, each called worse where it is a loss."""
+        if text is None:
+            self.say(not (isfinite(low) and isfinite(high)), "the ends are kept back")
+            return
+        ends = re.fullmatch(r"(.+?) %( worse)? and (.+?) %( better)?", text)
+        self.say(ends is not None and bool(ends[2]) == bool(ends[4]) == (low < 0), "the ends cannot be read")
+        if ends is not None:
+            self.share(ends[1], abs(low))
+            self.share(ends[3], high)
+
+    def _measured_on(self, match):
+        """On how many it was measured, who judged, and by what."""
+        self.say(number(match["units"]) == self.units and match["unit"] == self.unit, "measured on others")
+        made = bool(match["made"])
+        self.say(made == bool(self.table.task.get("judgments_made")), "says wrongly who judged")
+        self.say(match["metric"] == self.table.metric, "another metric")
+        if match.groupdict().get("means") is not None:
+            label, _, depth = self.table.metric.partition("@")
+            self.say(match["means"].startswith(MEANINGS.get(label, "quality of the first")), "means something else")
+            deep = depth and label not in ("mrr", "pooled-ap", "pooled-auc")
+            self.say(not deep or DEPTHS[int(depth)] in match["means"], "of another depth")
 
     def _stop(self, match, sentence):
         row = self.row("dot" if match["name"] == "the dot product" else match["name"])
         self.say(self.case.declared is not None and row is self.row(self.case.declared), "declares something else")
         self.say(self._loses(row), "it does not surely lose")
-        why = re.fullmatch(rf"it (?:loses|reaches (?P<share>.+) % of cosine's \S+), {P}", match["why"])
+        why = re.fullmatch(rf"it (?:loses|reaches (?P<share>.+) % of cosine's \S+), {SURE}, {P}", match["why"])
         self.say(why is not None, "cannot be read")
         if why is not None and row is not None:
             self.chance(why["p"], row.p)
+            self.certain(why["sure"], row.p)
             if why["share"] is not None:
                 self.share(why["share"], row.value / self.cosine.value)
+        self.say(not match["or_dot"], "the dot product is as good")
         self._stay(sentence[match.end() :])
 
     def _keep(self, match, sentence):
         rest = sentence[match.end() :]
+        self.say(bool(match["or_dot"]) == ("the same length" in rest), "another index")
         if self.case.declared is not None and "the same length" not in rest:
             declared = self.row(self.case.declared)
             self.say(not self._loses(declared), "says keep, though the model declares what loses")
@@ -163,9 +204,11 @@ class ScorerReader(Reader):
         matches = [(name, match) for name, pattern in REASONS if (match := re.match(pattern, rest))]
         self.say(len(matches) == 1, f"cannot be read in one way: {rest}")
         for name, match in matches:
-            self.say(match["base"] is None or shown(match["base"], self.cosine.value), "cosine has another value")
+            self.say(shown(match["base"], self.cosine.value), "cosine has another value")
+            self._measured_on(match)
             getattr(self, name)(match)
-            self._followed(rest, asked=name in ("_unsure", "_row_better"))
+            if name in ("_unsure", "_row_better"):
+                self._followed(match["followed"])
 
     def _stays(self):
         self.say(self.advice.name == "cosine", f"keeps cosine while {self.advice.name} is chosen")
@@ -180,6 +223,10 @@ class ScorerReader(Reader):
         words = {"nothing": bound == 0, "less than 0.0001": bound < 0.0001}
         self.say(words[most] if most in words else shown(most.removeprefix("at most "), bound), "another bound")
         self.say(self.enough, "certain of a handful")
+        self._others(match)
+
+    def _others(self, match):
+        self.say(number(match["others"] or "1") == len(self.table.rows) - 1, "another number of scorers")
 
     def _small(self, match):
         procedure = self.table.procedure
@@ -187,6 +234,7 @@ class ScorerReader(Reader):
         self.say(procedure.p < 0.05 and procedure.gain > 0, "is not surely better")
         self.say(procedure.high < self.worth, "might matter")
         self.say(match["name"] == procedure.name != "cosine", "names another scorer")
+        self.say(shown(match["value"], self.cosine.value + procedure.gain), "reaches another value")
         self._is_worth(match["worth"])
 
     def _named_row(self, match):
@@ -196,13 +244,10 @@ class ScorerReader(Reader):
             self.say(False, f"there is no {match['first']}")
             return None
         self.change(match, row.difference, row.difference_low, row.difference_high, row.p)
-        self._corrected(match, row)
+        self.certain(match["sure"], row.p)
+        self.say((match["corrected"] == "tested alone") == row.planned, "says wrongly whether p is corrected")
+        self.say(shown(match["value"], self.cosine.value + row.difference), "reaches another value")
         return row
-
-    def _corrected(self, match, row):
-        corrected = sum(not other.planned and other.p is not None for other in self.table.rows)
-        self.say((match["rows"] is None) == row.planned, "says wrongly whether p is corrected")
-        self.say(match["rows"] is None or number(match["rows"]) == corrected, "corrected for another number")
 
     def _surely(self):
         return [row for row in self.table.rows if row.p is not None and row.p < 0.05 and row.difference > 0]
@@ -211,7 +256,7 @@ class ScorerReader(Reader):
         row = self._named_row(match)
         self.say(not self._surely(), "one is surely better")
         self.say(row is self.table.rows[0], "another comes first")
-        self.say(number(match["others"] or "1") == len(self.table.rows) - 1, "another number of scorers")
+        self._others(match)
 
     def _row_better(self, match):
         row = self._named_row(match)
@@ -219,18 +264,24 @@ class ScorerReader(Reader):
         little = row is not None and row.difference_high < self.worth
         self.say(bool(match["little"]) == little, "says wrongly whether it matters")
 
-    def _followed(self, rest, *, asked):
-        """What letting the tool choose brought, where that was tried."""
+    def _followed(self, followed):
+        """What choosing by some units brought on others, where that was tried."""
         procedure = self.table.procedure
-        match = re.search(rf"letting the tool choose changed \S+ by {CHANGE}(?: from \S+)? \({P}\)[^;.]*", rest)
-        if match is None:
-            self.say(not asked or procedure is None, "keeps back what the choice gained")
+        nothing = re.fullmatch(rf"; nothing could be chosen that gains {WORTH}", followed or "")
+        if followed is None or nothing is not None:
+            self.say(procedure is None, "keeps back what the choice gained")
+            if nothing is not None:
+                self._is_worth(nothing["worth"])
             return
-        self.change(match, procedure.gain, procedure.low, procedure.high, procedure.p)
-        self.say("may be luck" not in match[0] or procedure.p >= 0.05, "it is hardly luck")
-        better = procedure.p < 0.05 and procedure.gain > 0
-        back = "it chooses cosine" in match[0]
-        self.say(back == (better and procedure.name == "cosine"), "says wrongly what is chosen")
+        matches = [(state, match) for state, pattern in FOLLOWED if (match := re.match(pattern, followed))]
+        self.say(len(matches) == 1 and procedure is not None, f"cannot be read in one way: {followed}")
+        for state, match in matches:
+            self.change(match, procedure.gain, procedure.low, procedure.high, procedure.p)
+            sure = "gains" if procedure.gain > 0 else "loses"
+            self.say(state == (sure if procedure.p < 0.05 else "unsure"), f"says that it {state}")
+            self.say(match["unit"] == self.unit, "another unit")
+            back = bool(match.groupdict().get("back"))
+            self.say(back == (state == "gains" and procedure.name == "cosine"), "says wrongly what is chosen")
 
     def _highest(self, _):
         higher = [row for row in self.table.rows if row.p is not None and row.difference > 0]

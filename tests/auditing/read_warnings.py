@@ -10,14 +10,27 @@ from scipy.stats import norm
 from tests.auditing.reader import FEWEST, NUMBER, P, Reader, number, shown
 
 WARNINGS = (
-    ("_collapse", rf"(The dot product|Cosine) keeps only (.+?) % of what .*? finds \({P}\)"),
-    ("_made_for", rf"The model was made for cosine: .* loses ({NUMBER}) of (\S+) \({P}\)"),
+    (
+        "_collapse",
+        (
+            r"Never put (?:the vectors as they are|these vectors) into an index set to (dot product|cosine): it "
+            rf"reaches (.+?) % of (cosine|the dot product)'s (\S+) \((?P<sure>[a-z ]+), {P}\)"
+        ),
+    ),
+    (
+        "_made_for",
+        (
+            r"The model was made for cosine: in an index set to dot product its vectors as they are lose "
+            rf"({NUMBER}) of (\S+) \((?P<sure>[a-z ]+), {P}\)\.$"
+        ),
+    ),
     (
         "_hubs",
         (
-            r"Hubs under (?P<scorer>.+?): (?P<hubs>[\d,]+) of (?P<documents>[\d,]+) documents are among the (?P<k>\d+) "
-            r"nearest of (?P<lists>\d+) queries or more, where chance gives (?P<chance>hardly any|[\d,.]+); the worst, "
-            r"(?P<worst>.*), of (?P<worst_lists>[\d,]+) \(of (?P<queries>[\d,]+) queries\)\.$"
+            r"Hubs \(documents that come up whatever is asked\): by (?P<scorer>.+) (?P<hubs>[\d,]+) of "
+            r"(?P<documents>[\d,]+) documents are in the first (?P<k>\d+) of (?P<lists>\d+) queries or more, by chance "
+            r"(?P<chance>hardly any|[\d,.]*\d)\. Look at the worst, (?P<worst>.*), in (?P<worst_lists>[\d,]+) of "
+            r"(?P<queries>[\d,]+) lists: if it answers none of them, mend or remove it\.$"
         ),
     ),
     (
@@ -31,12 +44,12 @@ WARNINGS = (
     (
         "_more",
         (
-            rf"([\d,]+) (\w+) are too few to be sure: if letting the tool choose really gains ({NUMBER}), about "
+            rf"([\d,]+) (\w+) are too few to be sure: if choosing a scorer really gains ({NUMBER}), about "
             r"([\d,]+) \w+ would show it in four of five tries\.$"
         ),
     ),
     ("_bias", r"With (.+) every document gets a number"),
-    ("_same", r"Every length is the same"),
+    ("_same", r"Every vector length is the same"),
 )
 
 
@@ -52,7 +65,10 @@ class WarningReader(Reader):
 
     def _collapse(self, match):
         dot = self.row("dot")
-        lost, kept = (self.cosine, dot) if match[1] == "The dot product" else (dot, self.cosine)
+        lost, kept = (self.cosine, dot) if match[1] == "dot product" else (dot, self.cosine)
+        self.say((match[3] == "cosine") == (lost is self.cosine), "held against itself")
+        self.say(match[4] == self.table.metric, "another metric")
+        self.certain(match["sure"], dot.p)
         self.say(self.enough and dot.p < 0.05 and kept.value < 0.5 * lost.value, "nothing surely collapses")
         self.share(match[2], max(kept.value, 0) / lost.value)
         self.chance(match["p"], dot.p)
@@ -61,11 +77,14 @@ class WarningReader(Reader):
     def _made_for(self, match):
         dot = self.row("dot")
         self.say(self.case.declared == "cosine" and self.dot_state() == "loses", "it does not lose")
-        self.say(shown(match[1], -dot.difference), "it loses something else")
+        self.say(shown(match[1], -dot.difference) and match[2] == self.table.metric, "it loses something else")
+        self.certain(match["sure"], dot.p)
         self.chance(match["p"], dot.p)
 
     def _hubs(self, match):
         row = next(row for row in self.case.shape.hubness if row.scorer == match["scorer"])
+        measured = {each.scorer for each in self.case.shape.hubness}
+        self.say(row.scorer == (self.advice.name if self.advice.name in measured else "cosine"), "nobody serves that")
         counts = (row.hub_count, row.documents, row.k, 2 * row.k, row.worst[0].occurrences, row.queries)
         names = ("hubs", "documents", "k", "lists", "worst_lists", "queries")
         said = tuple(number(match[name]) for name in names)

@@ -63,6 +63,11 @@ class Reader:
         good = p < printed if relation == "<" else abs(printed - p) <= 0.05 * p + 1e-12
         self.say(good and (p < 0.05) == (printed < 0.05), f"p {text} is not {p}")
 
+    def certain(self, words, p):
+        """The words for how sure something is are those for that p: one scale in every sentence."""
+        fitting = "very sure" if p < 0.005 else "fairly sure" if p < 0.05 else "may be chance"
+        self.say(words == fitting, f"{words!r} for p = {p}")
+
     def share(self, text, value):
         """A printed share is that share."""
         if text == "less than 0.1":

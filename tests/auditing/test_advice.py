@@ -39,11 +39,14 @@ def test_where_length_is_relevance_it_recommends_the_dot_product_and_says_why():
     advice = advised(*planted("relevance"))
     assert advice.name == "dot"
     assert advice.verdict[0].startswith(
-        "Use dot instead of cosine: let both lengths count in full. The first ten results"
+        "Use the dot product instead of cosine: set the index to dot product (inner product), with the vectors as they "
     )
-    assert "on queries that took no part in the choice ndcg@10 changes by +" in advice.verdict[0]
-    assert advice.verdict[1].startswith("Length helps: ")
-    assert "Relevant documents have longer vectors" in advice.verdict[1]
+    assert (
+        "On 150 queries that had no say in the choice ndcg@10 (quality of the first ten results) rises from 0."
+        in advice.verdict[0]
+    )
+    assert advice.verdict[1].startswith("Vector length helps: ")
+    assert "Relevant documents have longer vectors (" in advice.verdict[1]
     assert advice.verdict[2].endswith("here it does.")
     assert "normalise the query only" in advice.about("training")[0].sentence
     assert advice.settings[1].setting == "VectorParams(distance=Distance.DOT)"
@@ -52,11 +55,13 @@ def test_where_length_is_relevance_it_recommends_the_dot_product_and_says_why():
 def test_where_length_is_noise_it_recommends_cosine():
     advice = advised(*planted("noise"), declared="cosine")
     assert advice.name == "cosine"
-    assert advice.verdict[0].startswith("Keep cosine: no scorer gains as much as ")
-    assert advice.verdict[1].startswith("Length hurts as it stands: ")
-    assert "no difference was found" in advice.verdict[1]
-    assert advice.verdict[2].endswith("the lengths of these vectors do not help as they are.")
-    assert any("made for cosine: served by inner product" in finding.sentence for finding in advice.about("wrong"))
+    assert advice.verdict[0].startswith("Keep cosine: set the index to cosine. Surely nothing worth having is missed: ")
+    assert advice.verdict[1].startswith("Vector length hurts: ")
+    assert "neither longer nor shorter vectors that one could see" in advice.verdict[1]
+    assert advice.verdict[2].endswith("of these vectors it does not help as it is.")
+    assert any(
+        "made for cosine: in an index set to dot product" in finding.sentence for finding in advice.about("wrong")
+    )
 
 
 def test_what_the_model_declares_is_compared_with_what_is_recommended():
@@ -68,11 +73,11 @@ def test_what_the_model_declares_is_compared_with_what_is_recommended():
 
 def test_where_there_is_no_length_it_says_so():
     advice = advised(*planted("none"))
-    assert "all vectors that it ranks have the same length" in advice.verdict[0]
+    assert "All vectors that are ranked have the same length" in advice.verdict[0]
     assert advice.name == advice.scorer.name == "cosine"
     assert advice.settings[1].setting == "VectorParams(distance=Distance.DOT)"  # which costs less and ranks the same
     assert "magnitude was discarded before we saw it" in advice.verdict[1]
-    assert any("Every length is the same" in finding.sentence for finding in advice.about("wrong"))
+    assert any("Every vector length is the same" in finding.sentence for finding in advice.about("wrong"))
 
 
 def test_a_symmetric_task_is_expected_to_be_hurt_by_length():
@@ -85,7 +90,7 @@ def test_a_symmetric_task_is_expected_to_be_hurt_by_length():
     vectors = PairVectors.of(task, (left * scale[0]).astype(np.float32), (right * scale[1]).astype(np.float32))
     advice = advised(task, vectors)
     assert advice.symmetric
-    assert advice.verdict[2].endswith("could be exchanged, and on such tasks length is expected to hurt; here it does.")
+    assert advice.verdict[2].endswith("play the same role, where vector length is expected to hurt; here it does.")
     assert "normalise both sides" in advice.about("training")[0].sentence
     turned = advised(task, vectors, symmetric=False)
     assert "different roles" in turned.verdict[2]
@@ -95,7 +100,7 @@ def test_few_queries_are_enough_for_what_is_large():
     task, vectors = planted("noise")
     few = task.only(np.arange(25))
     advice = advised(few, osp.RankingVectors.of(few, vectors.queries[:25], vectors.documents))
-    assert "Length hurts" in advice.verdict[1]  # what is so large is seen by 25 queries
+    assert "Vector length hurts" in advice.verdict[1]  # what is so large is seen by 25 queries
     assert not any("too few" in finding.sentence for finding in advice.findings)
 
 

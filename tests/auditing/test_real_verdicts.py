@@ -190,22 +190,24 @@ def claims(case):
 def test_where_length_is_relevance_the_dot_product_is_recommended(cases):
     advice = cases["relevance"].advice
     assert advice.name == "dot"
-    assert advice.verdict[0].startswith("Use dot instead of cosine: let both lengths count in full. The first ten")
-    assert advice.verdict[1].startswith("Length helps: ")
-    assert "Relevant documents have longer vectors than others" in advice.verdict[1]
+    assert advice.verdict[0].startswith(
+        "Use the dot product instead of cosine: set the index to dot product (inner product)"
+    )
+    assert advice.verdict[1].startswith("Vector length helps: ")
+    assert "Relevant documents have longer vectors (d = " in advice.verdict[1]
     assert advice.verdict[2].endswith("here it does.")
-    assert "keep the document's length: it helps already" in advice.about("training")[0].sentence
+    assert "keep the document's vector length: it helps already" in advice.about("training")[0].sentence
 
 
 def test_a_gain_that_is_less_than_what_matters_is_said_to_be(cases):
     advice = cases["relevance, too small to matter"].advice
     assert advice.name == "cosine"
-    assert "dot is better, but by too little to matter" in advice.verdict[0]
+    assert "less than the smallest gain that matters, 0.9." in advice.verdict[0]
 
 
 def test_where_length_is_noise_cosine_is_kept_and_the_declared_dot_product_is_stopped(cases):
     assert cases["noise"].advice.verdict[0].startswith("Keep cosine: ")
-    assert cases["noise"].advice.verdict[1].startswith("Length hurts as it stands: ")
+    assert cases["noise"].advice.verdict[1].startswith("Vector length hurts: ")
     assert "made for cosine" in claims(cases["noise"])
     assert (
         cases["noise, declared"].advice.verdict[0].startswith("Stop using the dot product, which this model declares")
@@ -215,13 +217,15 @@ def test_where_length_is_noise_cosine_is_kept_and_the_declared_dot_product_is_st
 
 def test_normalised_vectors_keep_cosine_and_length_cannot_be_told(cases):
     advice = cases["normalised"].advice
-    assert advice.verdict[0].startswith("Keep cosine: all vectors that it ranks have the same length")
-    assert advice.verdict[1].startswith("What length is worth cannot be told")
+    assert advice.verdict[0].startswith("Keep cosine: set the index to cosine or to dot product (inner product). All ")
+    assert advice.verdict[1].startswith("What vector length is worth cannot be told")
 
 
 def test_text_length_is_unmasked_and_a_turned_sign_is_told(cases):
-    assert "text length in disguise" in cases["text length in disguise"].advice.verdict[1]
-    assert "the sign turns: they are longer" in cases["a sign that turns"].advice.verdict[1]
+    assert "longer vectors only because of their text length" in cases["text length in disguise"].advice.verdict[1]
+    assert (
+        "longer vectors by one comparison and shorter ones by another" in cases["a sign that turns"].advice.verdict[1]
+    )
 
 
 def test_a_corpus_without_judgments_says_nothing_of_relevance(cases):
@@ -229,17 +233,17 @@ def test_a_corpus_without_judgments_says_nothing_of_relevance(cases):
     assert case.shape.relevance.made
     assert "the judgments were made" in case.advice.verdict[1]
     assert "Relevant documents have" not in case.advice.verdict[1]
-    assert "on judgments that are made, not human" in case.advice.verdict[0]
+    assert "queries (judged by a program, not by people)" in case.advice.verdict[0]
 
 
 def test_three_queries_tell_nothing(cases):
     advice = cases["three queries"].advice
-    assert advice.verdict[0].startswith("Keep cosine: 3 queries are too few to choose by")
+    assert advice.verdict[0].startswith("Keep cosine: set the index to cosine. Nothing can be told: 3 queries are")
     assert advice.verdict[2].endswith("3 queries are too few to tell.")
 
 
 def test_pairs_are_expected_to_be_hurt_and_turned_ones_lead_to_no_choice(cases):
-    assert cases["pairs"].advice.verdict[2].endswith("length is expected to hurt; here it does.")
+    assert cases["pairs"].advice.verdict[2].endswith("vector length is expected to hurt; here it does.")
     assert cases["pairs, turned round"].advice.verdict[0].startswith("Do not choose by this task")
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from offsphere.statistics.estimate import Estimate
 from offsphere.wording.claims_in_words import WORDS
 from tests.auditing.cases import draw
 from tests.auditing.checker import complaints_of, complaints_on
@@ -60,6 +61,20 @@ def test_the_checker_objects_where_numbers_were_changed_behind_a_sentence(by_cla
 def test_the_checker_objects_to_the_cost_of_a_bias_that_is_not_there(by_claim):
     for finding, case, advice in by_claim["bias costs"]:
         assert complaints_on(finding, case, replace(advice, name="cosine", scorer=case.table["cosine"].scorer))
+
+
+def test_the_checker_objects_to_an_interval_that_contradicts_its_p(by_claim):
+    """As ceilings had it: not sure by its p, and an interval without zero beside it."""
+    tried = 0
+    for _, case, _ in by_claim["documents unclear"]:
+        ceiling = case.shape.ceiling
+        narrow = [row._replace(gain=Estimate(0.02, 0.01, 0.03), p=0.2) for row in ceiling.rows]
+        doubtful = replace(case, shape=replace(case.shape, ceiling=replace(ceiling, rows=narrow)))
+        for finding in doubtful.advice.findings:
+            if finding.claim == "documents unclear":
+                tried += 1
+                assert any("stands beside" in each for each in complaints_on(finding, doubtful, doubtful.advice))
+    assert tried
 
 
 @pytest.mark.parametrize(

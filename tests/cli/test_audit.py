@@ -133,7 +133,7 @@ def test_a_killed_audit_goes_on_and_says_the_same(generated, tmp_path):
 
 def test_the_demo_audits_docstrings_and_says_where_the_report_is(demo):
     assert demo.returncode == 0, demo.stderr
-    assert "made, not human" in " ".join(demo.stdout.split())
+    assert "judged by a program, not by people" in " ".join(demo.stdout.split())
     assert demo.stdout.rstrip().splitlines()[-1].startswith(f"The report is {demo.out / 'audit.html'}")
     assert (demo.out / "task" / "qrels" / "test.tsv").is_file()
 

@@ -20,7 +20,7 @@ def test_what_to_do_comes_first_and_the_table_below_it(generated):
     heads = next(number for number, line in enumerate(lines) if line.startswith("scorer "))
     assert heads > 3
     assert "- cosine ranks as document-normalized, angular" in lines
-    assert "- dot: let both lengths count in full" in lines
+    assert "- dot: let both vector lengths count in full" in lines
     assert any(": chosen in " in line for line in lines)
 
 

@@ -207,9 +207,39 @@ def test_numbers_in_a_file_are_numbers(data, model, tmp_path, name):
         run("train", data, "--model", model, "--config", path, "--dry-run")
 
 
+def test_fields_are_crossed_as_they_are_typed_and_drawn(data, model, tmp_path):
+    """Every combination is a row; tables for others stand beside, and a figure for each quantity."""
+    import csv
+
+    out = tmp_path / "a"
+    crossed = ["--cross", "vrns=0,30", "batch=8,16", "--only", "vrns 0 + batch 8, vrns 30 + batch 8"]
+    output = run(
+        "ablate", data, *crossed, "--model", model, "--encoder", "--steps", 2, "--out", out, "--figures", "svg,png"
+    )
+    assert "vrns 30 + batch 8" in output
+    assert "batch 16" not in output
+    assert "The probe at the end" in output
+    assert "VRNS lowers the variance of negatives, at batch 8" in output
+    rows = list(csv.DictReader((out / "ablation.csv").read_text().splitlines()))
+    assert {row["variant"] for row in rows} == {"vrns 0 + batch 8", "vrns 30 + batch 8"}
+    saved = json.loads((out / "ablation.json").read_text())
+    values = {row["name"]: row["results"][0]["value"] for row in saved["rows"]}
+    assert {row["variant"]: float(row["value"]) for row in rows if row["task"] == saved["tasks"][0]["name"]} == values
+    assert (out / "ablation.tex").read_text().startswith(r"\begin{tabular}")
+    dynamics = csv.DictReader((out / "dynamics.csv").read_text().splitlines())
+    assert {row["step"] for row in dynamics} == {"0", "2"}
+    drawn = {path.name for path in (out / "figures").iterdir()}
+    assert {"grid.svg", "grid.png", "scatter.svg", "track-lengths.png"} <= drawn
+
+
 def test_options_for_something_else_are_told(data, model, tmp_path):
     for arguments, match in [
-        (["--encoder", "--model", model, "--sweep", "batch"], "--sweep is for training an adapter"),
+        (["--encoder", "--model", model, "--sweep", "colour"], "unknown sweep"),
+        (["vrns=0,30"], "belong behind --cross"),
+        (["--cross", "vrns=0,30", "--sweep", "batch"], "give one of them"),
+        (["--cross", "vrns=0,30", "--only", "cosine"], "unknown variant"),
+        (["--figures", "gif"], "unknown format of figures"),
+        (["--judge", "nowhere"], "add --encoder"),
         (["--encoder", "--model", model, "--seeds", 0], "at least one"),
         (["--recipe", "clip"], "add --encoder"),
         (["--held-out", "nowhere"], "add --encoder"),

@@ -22,6 +22,7 @@ from offsphere.scoring.names import parse_scorer
 from offsphere.statistics.cross_validation import assign_folds
 from tests.comparison.test_compare_scorers import planted, trec
 from tests.oracles import top, values
+from tests.ranx_oracle import ask_ranx
 
 
 @dataclass
@@ -229,14 +230,18 @@ def test_what_a_run_lacks_and_where_it_contradicts_itself_is_told(half, tmp_path
     assert np.allclose(table.lists[0].values, expected)
 
 
-@pytest.mark.filterwarnings("ignore:unsafe cast")  # in what ranx compiles
+SAVE = """
+run = run_of(given["scores"], "theirs")
+run.save(given["folder"] + "/theirs.json")
+run.save(given["folder"] + "/same.trec", kind="trec")
+answer = ranx.evaluate(ranx.Qrels(given["judged"]), run, "ndcg@10")
+"""
+
+
 def test_a_ranx_run_is_read_as_ranx_saved_it(half, tmp_path):
-    ranx = pytest.importorskip("ranx")
     task, vectors, judged = half
-    scores = values("half", vectors.queries, vectors.documents)
-    run = ranx.Run({query: dict(found) for query, found in run_of(scores).items()}, name="theirs")
-    run.save(str(tmp_path / "theirs.json"))
-    run.save(str(tmp_path / "same.trec"), kind="trec")
+    run = run_of(values("half", vectors.queries, vectors.documents))
+    scores = {query: dict(found) for query, found in run.items()}
+    expected = ask_ranx(SAVE, scores=scores, judged=judged, folder=str(tmp_path))
     table = compare(task, vectors, ["dot"], lists=[RunFile(tmp_path / "theirs.json"), RunFile(tmp_path / "same.trec")])
-    expected = ranx.evaluate(ranx.Qrels(judged), run, "ndcg@10")
     assert [row.value for row in table.lists] == [pytest.approx(expected)] * 2

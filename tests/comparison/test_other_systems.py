@@ -15,6 +15,7 @@ from offsphere.data.scored_lists import ScoredLists
 from offsphere.encode.cross_encoder import CrossEncoderModel
 from offsphere.statistics.metrics import parse_metric
 from tests.oracles import top
+from tests.ranx_oracle import ask_ranx
 
 WORDS = ["wing", "flutter", "heat", "tunnel", "shock", "plate", "nozzle", "jet"]
 WORDS += ["layer", "wake", "drag", "lift", "panel", "cone", "blade", "rotor"]
@@ -43,17 +44,19 @@ def asked_of(task, vectors):
     return Asked(task, vectors, parse_metric("ndcg@10"))
 
 
-def runs_of(*lists):
-    ranx = pytest.importorskip("ranx")
-    return [
-        ranx.Run(
-            {
-                f"q{q}": {f"d{d}": float(s) for d, s in zip(row, scores, strict=True) if d >= 0}
-                for q, (row, scores) in enumerate(zip(part.documents, part.scores, strict=True))
-            }
-        )
-        for part in lists
-    ]
+def scores_of(lists):
+    """Lists as a dictionary of dictionaries: what ranx makes a run of."""
+    return {
+        f"q{q}": {f"d{d}": float(s) for d, s in zip(row, scores, strict=True) if d >= 0}
+        for q, (row, scores) in enumerate(zip(lists.documents, lists.scores, strict=True))
+    }
+
+
+def fused_by_ranx(parts, norm, method, params):
+    code = "fused = ranx.fuse([run_of(part) for part in given['parts']], **given['how']); answer = fused.to_dict()"
+    return ask_ranx(
+        code, parts=[scores_of(part) for part in parts], how={"norm": norm, "method": method, "params": params}
+    )
 
 
 def test_bm25_ranks_as_bm25s_does(words):
@@ -77,15 +80,13 @@ def test_words_that_no_document_has_find_nothing_and_no_words_at_all_do_no_harm(
     assert osp.Bm25().search(["heat"], ["", "the of"], 5).documents.tolist() == [[-1]]
 
 
-@pytest.mark.filterwarnings("ignore:unsafe cast")  # in what ranx compiles
 def test_reciprocal_rank_fusion_is_that_of_ranx():
-    ranx = pytest.importorskip("ranx")
     rng = np.random.default_rng(2)
     parts = []
     for depth in (12, 20):
         documents = np.stack([rng.permutation(40)[:depth] for _ in range(9)])
         parts.append(ScoredLists.ranked(documents, rng.normal(size=documents.shape)))
-    theirs = ranx.fuse(runs_of(*parts), norm=None, method="rrf", params={"k": 60}).to_dict()
+    theirs = fused_by_ranx(parts, None, "rrf", {"k": 60})
     ours = reciprocal_ranks(parts)
     for q in range(9):
         expected = theirs[f"q{q}"]
@@ -94,15 +95,12 @@ def test_reciprocal_rank_fusion_is_that_of_ranx():
         assert (ours.documents[q] >= 0).sum() == len(expected)
 
 
-@pytest.mark.filterwarnings("ignore:unsafe cast")
 def test_a_weighted_sum_of_standardised_scores_is_that_of_ranx():
-    ranx = pytest.importorskip("ranx")
     rng = np.random.default_rng(3)
     documents = np.tile(np.arange(30), (9, 1))
     parts = [ScoredLists.ranked(documents, scale * rng.normal(size=(9, 30))) for scale in (9.0, 0.1)]
     for weight, ours in zip((0.3, 0.8), weighted_sums(*parts, (0.3, 0.8)), strict=True):
-        params = {"weights": (weight, 1 - weight)}
-        theirs = ranx.fuse(runs_of(*parts), norm="zmuv", method="wsum", params=params).to_dict()
+        theirs = fused_by_ranx(parts, "zmuv", "wsum", {"weights": (weight, 1 - weight)})
         for q in range(9):
             expected = [theirs[f"q{q}"][f"d{document}"] for document in ours.documents[q]]
             assert np.allclose(expected, ours.scores[q], atol=1e-6)

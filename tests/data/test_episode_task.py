@@ -141,7 +141,7 @@ def test_labelled_texts_are_read_from_train_and_test(tmp_path):
         ("?ways=3&shots=9", r"class 'rare' has 2 items, an episode needs 9 \(9 shots, 15 to sort\): ask for fewer"),
         ("?ways=3&shots=1&items=40", r"class 'c0' has 30 items, an episode needs 40"),
         ("?shots=0", "shots=0: give a whole number of at least 1"),
-        ("?knn=5&shots=1", "knn=5 takes all labelled texts: leave out shots"),
+        ("?knn=5&shots=1", "knn=5 takes all labelled items: leave out shots"),
         ("?kn=5", "unknown setting 'kn': did you mean knn"),
     ],
 )

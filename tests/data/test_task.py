@@ -496,7 +496,7 @@ def test_a_third_kind_of_task_is_audited(choice, tmp_path, monkeypatch):
     task, vectors = choice
     report = osp.audit(task, vectors)
     assert report.advice.scorer.name == "dot"
-    assert report.advice.verdict[0].startswith("Use dot instead of cosine: ")
+    assert report.advice.verdict[0].startswith("Use the dot product instead of cosine: ")
     assert "mrr@4 changes by +" in report.advice.verdict[0]
     assert [lengths.mean() for lengths in report.relevant_lengths] == pytest.approx([3, 1], rel=1e-5)
     assert set(report.provenance["digests"]) == {"questions", "options", "task"}

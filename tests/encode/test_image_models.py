@@ -11,6 +11,7 @@ from offsphere.base.errors import DataError, OffsphereError
 from offsphere.data import RankingTask
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgment
+from offsphere.encode.token_layers import token_layers
 from tests.tiny_vision import pictures, save_clip, save_dino, save_resnet, save_siglip, save_vit
 
 PICTURES = pictures(5)
@@ -144,3 +145,32 @@ def test_a_function_that_takes_images_gets_pictures_a_few_at_a_time(tmp_path):
     red.kinds = ("sound",)
     with pytest.raises(OffsphereError, match="a function takes 'text' or 'image', or both"):
         FunctionEncoder(red, "red")
+
+
+@pytest.mark.parametrize(("save", "padding"), [(save_clip, True), (save_siglip, "max_length")])
+def test_layers_of_texts_are_those_of_the_text_tower(save, padding, tmp_path):
+    folder = save(tmp_path)
+    (tokens,) = token_layers(load_encoder(str(folder)), ["a cat"], "document")
+    from transformers import AutoModel, AutoProcessor
+
+    inputs = AutoProcessor.from_pretrained(folder)(text=["a cat"], padding=padding, return_tensors="pt")
+    with torch.inference_mode():
+        wanted = AutoModel.from_pretrained(folder).eval().text_model(**inputs, output_hidden_states=True)
+    shown = [layer[0].numpy() for layer in wanted.hidden_states]
+    assert len(shown) == len(tokens.layers) == 3
+    assert max(np.abs(ours - theirs).max() for ours, theirs in zip(tokens.layers, shown, strict=True)) < 1e-5
+
+
+def test_texts_of_siglip_are_those_of_transformers_whatever_stands_beside_them(tmp_path):
+    """It was trained on texts that are padded in full, and looks at the padding."""
+    folder = save_siglip(tmp_path / "hub")
+    texts = ["a cat", "cat", "a a a"]
+    wanted = bare(folder, {"text": texts, "padding": "max_length"}, "get_text_features").pooler_output.numpy()
+    encoder = load_encoder(str(folder))
+    assert np.abs(encoder.encode(texts, "query") - wanted).max() < 1e-6
+    assert np.abs(encoder.encode(texts[:1], "query") - wanted[:1]).max() < 1e-6
+    encoder.model.save_pretrained(str(tmp_path / "saved"))
+    from sentence_transformers import SentenceTransformer
+
+    plain = SentenceTransformer(str(tmp_path / "saved"), device="cpu")
+    assert np.abs(plain.encode([{"text": texts[1]}]) - wanted[1:2]).max() < 1e-6

@@ -100,7 +100,7 @@ def test_prompts_are_put_before_the_texts_of_their_side(tmp_path):
     assert not np.allclose(encoder.encode(["wing"], "document"), expected)
 
 
-# one of the ten slowest: a real transformer encodes 2,758 sentences, in one thread where xdist has the cores
+@pytest.mark.slow  # a real transformer encodes 2,758 sentences, in one thread where xdist has the cores
 def test_sts_benchmark_is_the_published_820(minilm, real_data):
     task = load_task(real_data / "stsb")
     left, right = (

@@ -108,3 +108,23 @@ def test_a_marked_model_is_saved_as_a_plain_one(clip, tmp_path):
     model.save_pretrained(str(tmp_path))
     plain = SentenceTransformer(str(tmp_path))
     np.testing.assert_allclose(plain.encode(["a cat"]), model.encode(["a cat"]), atol=1e-6)
+
+
+@pytest.mark.parametrize("door", ["train", "dynamics"])
+def test_texts_that_are_learned_from_fetch_nothing_whoever_loaded_the_model(clip, door):
+    """A model as its user has it, unmarked; a probe leaves it as it was."""
+    from sentence_transformers import SentenceTransformer
+
+    import offsphere as osp
+
+    model = SentenceTransformer(str(clip), device="cpu")
+    with listening() as (port, came):
+        texts = [f"http://127.0.0.1:{port}/{row}.png" for row in range(12)]
+        if door == "train":
+            task = osp.PairTask("odd", np.array([5.0, 5.0, 5.0, 0.0] * 3), texts, texts[::-1])
+            osp.train(task, model, batch=2, steps=2, rate=1e-4, dynamics_every=1)
+        else:
+            probe = osp.TextProbe(texts[:3], texts[3:6], texts[6:])
+            osp.Dynamics(probe, osp.ContrastiveLoss(model, "both")).look(model, 0)
+            assert "preprocess" not in vars(model)
+    assert came == []

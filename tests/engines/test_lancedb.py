@@ -130,11 +130,11 @@ kind.add = killed
 @pytest.mark.parametrize(
     "how",
     [
-        {"calls": 4},
+        pytest.param({"calls": 4}, marks=pytest.mark.slow),
         {"calls": 5, "code": WITHIN},
-        {"step": "create", "calls": 1},
-        {"step": "finish", "calls": 1, "moment": "before", "index": "graph"},
-        {"step": "finish", "calls": 1, "index": "lists"},
+        pytest.param({"step": "create", "calls": 1}, marks=pytest.mark.slow),
+        pytest.param({"step": "finish", "calls": 1, "moment": "before", "index": "graph"}, marks=pytest.mark.slow),
+        pytest.param({"step": "finish", "calls": 1, "index": "lists"}, marks=pytest.mark.slow),
     ],
     ids=["between two batches", "in a batch", "before the first", "before the index", "after all"],
 )

@@ -242,6 +242,7 @@ def test_the_snippet_runs_as_it_is_printed(tmp_path, target, name):
     laws.check_snippet(laws.check_served(target, name, out=tmp_path / "out"), target)
 
 
+@pytest.mark.slow
 def test_a_kill_in_the_middle_loses_nothing(tmp_path, target):
     laws.check_killed(target, tmp_path / "noted", moment="within")
     laws.check_killed(f"{target}2", tmp_path / "unnoted", moment="within", noted=False)

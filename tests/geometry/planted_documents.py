@@ -8,12 +8,16 @@ import offsphere as osp
 
 
 def popular(lengths="popularity", documents=240, queries=260, dimensions=12, seed=0):
-    """Documents that some want more than others; their lengths are that, or have nothing to do with it."""
+    """Documents that some want more than others; their lengths are that, or have nothing to do with it ("apart").
+
+    With "product" it is the dot product, and some luck, that says who wants what.
+    """
     rng = np.random.default_rng(seed)
     rows, asked = _directions(rng, documents, dimensions), _directions(rng, queries, dimensions)
     appeal = rng.normal(0, 1.1, documents)
-    wanted = np.argsort(-(6 * asked @ rows.T + appeal + rng.gumbel(size=(queries, documents))), axis=1)[:, :3]
-    sizes = np.exp(0.3 * appeal) if lengths == "popularity" else np.exp(rng.normal(0, 0.3, documents))
+    sizes = np.exp(rng.normal(0, 0.3, documents)) if lengths == "apart" else np.exp(0.3 * appeal)
+    scores = 9 * asked @ (rows * sizes[:, None]).T if lengths == "product" else 6 * asked @ rows.T + appeal
+    wanted = np.argsort(-(scores + rng.gumbel(size=(queries, documents))), axis=1)[:, :3]
     return _task(wanted, asked, rows * sizes[:, None])
 
 

@@ -66,8 +66,7 @@ def test_the_gradient_is_that_of_finite_differences(monkeypatch):
         return type("Result", (), {"x": start})
 
     monkeypatch.setattr(document_terms, "minimize", check)
-    features = rng.normal(size=(84, 3))
-    document_terms._fit(lists, features, document_terms._one_each(lists, 7), 0.3)
+    document_terms._fit(lists, lists.documents, rng.normal(size=(7, 3)), np.ones(7), 0.3)
     ours, differences = seen[0]
     assert ours == pytest.approx(differences, abs=1e-4)
 

@@ -22,6 +22,14 @@ def test_an_even_share_has_no_hubs():
     assert (hubs.skewness, hubs.robin_hood, hubs.gini, hubs.antihub_share, hubs.hub_count) == (0, 0, 0, 0, 0)
 
 
+def test_documents_in_no_list_are_named_and_those_that_are_relevant_first():
+    relevant = np.zeros(30, bool)
+    relevant[[3, 25]] = True
+    hubs = hubness("cosine", np.arange(20).reshape(2, 10), 30, [f"d{d}" for d in range(30)], relevant)
+    assert list(hubs.never) == ["d25", "d20", "d21", "d22", "d23", "d24", "d26", "d27", "d28", "d29"]
+    assert hubness("cosine", np.arange(20).reshape(2, 10), 21).never == ["20"]
+
+
 def test_a_planted_hub_is_named_and_dot_sees_it_where_cosine_does_not():
     rng = np.random.default_rng(0)
     documents = rng.normal(size=(500, 16)).astype(np.float32)

@@ -114,6 +114,18 @@ def test_shares_of_the_variance_add_up():
         assert np.isclose(shape.variance_shares[str(k)], values[:k].sum() / values.sum(), rtol=1e-4)
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_dimension_that_varies_most_is_numpys(whole):
+    rng = np.random.default_rng(4)
+    cloud = (rng.normal(size=(3_000, 9)) * rng.lognormal(0, 1, 9) + 5 * rng.normal(size=9)).astype(np.float32)
+    shape = isotropy("x", scan(cloud) if whole else scan(cloud, sample=500))
+    variances = cloud.astype(np.float64).var(axis=0)
+    assert shape.top_dimension == variances.argmax()
+    assert np.isclose(shape.top_dimension_share, variances.max() / variances.sum(), rtol=1e-6)
+    still = isotropy("x", scan(np.ones((5, 3), np.float32)))
+    assert np.isnan(still.top_dimension_share)
+
+
 def test_a_partition_that_a_few_rows_dominate_is_not_estimated_from_a_sample():
     cloud = np.random.default_rng(0).normal(size=(20_000, 8)).astype(np.float32) * 6
     assert np.isnan(isotropy("x", scan(cloud, sample=800)).partition.value)

@@ -41,8 +41,8 @@ def test_a_known_effect_is_found_over_the_corpus_and_within_queries():
     assert effect.within.d.low < 0.7 < effect.within.d.high
     assert 0.6 < effect.auc.value < 0.78
     assert 0.6 < effect.within.chance_longer.value < 0.78
-    assert effect.sentence.startswith("relevant documents have longer vectors than others (d = 0.8")
-    assert "beside the rivals that cosine ranks near them relevant ones are longer" in effect.sentence
+    assert effect.sentence.startswith("relevant documents have longer vectors (d = 0.8")
+    assert "against those that cosine ranks near them" in effect.sentence
     assert np.isclose(effect.d.value, cohen_d(lengths[:100], lengths[100:]).value, atol=1e-6)
 
 
@@ -58,7 +58,7 @@ def test_text_length_in_disguise_is_unmasked():
     assert effect.d.low > 0.5
     assert effect.d_adjusted.low < 0 < effect.d_adjusted.high
     assert effect.text_length_explains > 0.8
-    assert "text length in disguise" in effect.sentence
+    assert "only because of their text length" in effect.sentence
 
 
 def test_what_length_says_beyond_text_length_survives():
@@ -134,7 +134,7 @@ def test_where_every_document_is_relevant_to_something_rivals_are_left_to_compar
         squares += len(rivals) * lengths[rivals].var()
         freedom += len(rivals) - 1
     assert np.isclose(effect.within.d.value, np.mean(means) / np.sqrt(squares / freedom), rtol=1e-4)
-    assert effect.sentence.startswith("beside the rivals that cosine ranks near them no difference was found")
+    assert effect.sentence.startswith("relevant documents have neither longer nor shorter vectors that one could see")
 
 
 def test_one_relevant_document_is_too_few():

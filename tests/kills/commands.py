@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 COMMANDS: dict[str, Command] = {}
-TIMED = ("seconds", "digest")  # how long it took, and what is made of that
+TIMED = ("seconds", "milliseconds", "digest")  # how long it took, and what is made of that
 MODEL = """
 import zlib, numpy as np
 def rows(texts):
@@ -76,6 +76,18 @@ def collection(kind: str, name: str) -> Callable[[Path], dict[str, str]]:
     return outcome
 
 
+def shipped(collection_of: Callable[[Path], dict[str, str]]) -> Callable[[Path], dict[str, str]]:
+    """How to look at a scorer in an engine: what was stored, the scorer, and what was verified, wherever it lies."""
+
+    def outcome(folder: Path) -> dict[str, str]:
+        stored = {name: seen for name, seen in collection_of(folder).items() if not name.startswith("record/")}
+        verified = json.loads((folder / "record" / "verification.json").read_text())
+        told = {name: str(verified[name]) for name in ("scorer", "strategy", "rows", "recall", "worst", "score_error")}
+        return stored | told | files_of(folder / "record" / "scorer")
+
+    return outcome
+
+
 def write_texts(folder: Path, rows: int = 6_000) -> None:
     """Pairs of texts with scores, and a function that encodes them."""
     (folder / "killed_model.py").write_text(MODEL)
@@ -131,6 +143,13 @@ command("export, DuckDB", "data export {data}/store duckdb:{out}/v.duckdb:things
     lambda folder: write_store(folder, 300)
 )
 command("export, sqlite-vec", "data export {data}/store sqlite:{out}/v.db:things", collection("sqlite", "v.db"))(
+    lambda folder: write_store(folder, 300)
+)
+SHIPPED = "export 'center + dot' --vectors {{data}}/store --to {kind}:{{out}}/{name} --out {{out}}/record"
+command("ship, FAISS", SHIPPED.format(kind="faiss", name="v.faiss"), shipped(files_of))(
+    lambda folder: write_store(folder, 300)
+)
+command("ship, sqlite-vec", SHIPPED.format(kind="sqlite", name="v.db:things"), shipped(collection("sqlite", "v.db")))(
     lambda folder: write_store(folder, 300)
 )
 command("study", "study {data}={data} --out {out}", lambda folder: {"study": _digest(folder / "study.json")})(

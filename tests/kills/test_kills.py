@@ -15,11 +15,27 @@ KILLS = os.environ.get("OFFSPHERE_KILLS", "2")
 
 
 # whose two undisturbed runs take long; make kill has them all
-LONG = {"train", "study", "ablate", "adapt", "export, LanceDB", "export, Qdrant", "export, DuckDB"}
+LONG = {
+    "train",
+    "study",
+    "ablate",
+    "adapt",
+    "export, LanceDB",
+    "export, Qdrant",
+    "export, DuckDB",
+    "export, sqlite-vec",
+}
+ALIKE = {
+    "export .npy",
+    "export .npz",
+    "export .safetensors",
+    "ship, sqlite-vec",
+    "export, FAISS",
+}  # as others that stay
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in COMMANDS]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG | ALIKE else []) for name in COMMANDS]
 )
 def test_a_killed_command_ends_with_the_same_bytes_when_it_is_run_again(name):
     result = subprocess.run(

@@ -47,7 +47,10 @@ def without_times(value):
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system cannot keep a process on one core")
-@pytest.mark.parametrize("name", TYPED)
+# an audit compares and measures, too
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name == "audit" else [pytest.mark.slow]) for name in TYPED]
+)
 def test_one_core_and_many_print_the_same(name, data, tmp_path):
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     single = {"PYTHONHASHSEED": "1", **dict.fromkeys(threads, "1")}

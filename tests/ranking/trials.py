@@ -9,16 +9,12 @@ import numpy as np
 import pytest
 
 from offsphere.base.errors import VectorError
-from offsphere.data.judgments import Judgments
-from offsphere.data.ranking_evaluator import RankingEvaluator
-from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.hub_bias import csls, nnn
-from offsphere.ranking.search import search, search_in_turns
+from offsphere.ranking.search import search
 from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.standardize_queries import standardize_queries
-from offsphere.statistics.metrics import parse_metric
 from offsphere.vectors.moments import Moments
 from tests.ranking import brute_force
 from tests.ranking.brute_force import bank_means, mapped, misordered, misplaced
@@ -68,11 +64,9 @@ def run_trial(seed: int, folder: Path) -> list[str]:
     scorers = [scorer for scorer, _, _ in chosen]
     excluded = draw_excluded(rng, len(corpus.queries), count) if rng.random() < 0.25 else None
     faults = []
-    if excluded is None:
-        tops = search(corpus.queries, corpus.documents, scorers, k, **shape)
-        allowed = None
-    else:
-        tops, allowed = search_without(corpus, scorers, k, excluded)
+    pairs = np.nonzero(excluded) if excluded is not None else None
+    tops = search(corpus.queries, corpus.documents, scorers, k, excluded=pairs, **shape)
+    allowed = ~excluded if excluded is not None else None
     for (scorer, name, parts), top in zip(chosen, tops, strict=True):
         faults += [f"{corpus.kind}, {name}: {fault}" for fault in judge(corpus, scorer, parts, top, k, allowed)]
     return faults
@@ -206,35 +200,6 @@ def draw_transforms(rng: np.random.Generator, dimension: int) -> list[tuple[str,
 def draw_excluded(rng: np.random.Generator, queries: int, documents: int) -> np.ndarray:
     """Which documents a query must not get."""
     return rng.random((queries, documents)) < rng.choice([0.02, 0.3, 0.9])
-
-
-def search_without(corpus: Corpus, scorers, k: int, excluded: np.ndarray):
-    """Search as the comparison does, where queries must not get some documents."""
-    rows, columns = np.nonzero(excluded)
-    judged = Judgments.of(rows, columns, np.ones(len(rows)), *excluded.shape)
-    documents = corpus.documents if isinstance(corpus.documents, np.ndarray) else np.concatenate(corpus.documents)
-    evaluator = RankingEvaluator(
-        judgments=judged,
-        excluded=judged,
-        vectors=RankingVectors(corpus.queries, documents),
-        document_ids=[str(row) for row in range(len(documents))],
-        metric=parse_metric(f"ndcg@{k}"),
-        folds=np.zeros(len(excluded)),
-    )
-    order, parts = [], [[] for _ in scorers]
-
-    def ranked(queries, depth):
-        return search_in_turns(queries, evaluator.vectors.documents, scorers, depth, ids=evaluator.document_ids)
-
-    for chosen, tops in evaluator._rankings(ranked, k):
-        order += chosen.tolist()
-        width = min(k, excluded.shape[1])
-        for part, top in zip(parts, tops, strict=True):
-            filled = [np.pad(one, ((0, 0), (0, width - one.shape[1])), constant_values=-1) for one in top]
-            part.append(filled)
-    back = np.argsort(order)
-    tops = [type(top)(*(np.concatenate(columns)[back] for columns in zip(*part, strict=True))) for part in parts]
-    return tops, ~excluded
 
 
 def judge(corpus: Corpus, scorer: Scorer, parts, top, k: int, allowed) -> list[str]:

@@ -15,7 +15,7 @@ from offsphere.engines.registry import ENGINES
 from offsphere.learning.ablation.variants import grid
 from offsphere.learning.adapters.learn import learn
 from offsphere.report import to_html, to_markdown
-from tests.processes import PATIENCE
+from tests.processes import PATIENCE, ROOT
 
 SCRIPT = "<script>alert(1)</script> & more </script>"
 CHROMIUM = next(
@@ -375,3 +375,54 @@ def test_the_picture_of_lengths_says_nothing_of_relevance_by_made_judgments(audi
     caption = length_histogram(replace(audit, shape=replace(audit.shape, relevance=made))).caption
     assert "not divided by relevance: the judgments were made, and 233 of 240 documents" in caption
     assert "Cohen" not in caption
+
+
+def test_every_caption_begins_with_what_to_see(audit):
+    from offsphere.report.learn_figures import TRACKS
+    from offsphere.report.page import figures_of
+
+    assert [figure.name for figure in figures_of(audit) if not figure.caption.startswith("See ")] == []
+    assert [track.name for track in TRACKS if not track.caption.startswith("See ")] == []
+
+
+def test_findings_link_to_a_chart_that_is_there_and_a_guide_that_is_there(browser, audit, page_file):
+    page, _ = opened(browser, page_file)
+    told = page.locator(".behind")
+    assert told.count() >= len(audit.advice.verdict)
+    for link in page.locator(".behind a").all():
+        assert page.locator(f"figure{link.get_attribute('href')} svg").count() == 1
+    for guide in page.locator(".behind code").all_inner_texts():
+        assert (ROOT / guide).is_file()
+    assert page.locator("#verdict .behind a").count() >= 3
+    page.close()
+
+
+def test_every_topic_and_claim_has_something_behind_it():
+    from typing import get_args
+
+    from offsphere.report.evidence_links import evidence_link
+    from offsphere.wording.claims_in_words import WORDS
+    from offsphere.wording.finding import Finding, Topic
+
+    for topic in get_args(Topic):
+        for claim in WORDS:
+            link = evidence_link(Finding(topic=topic, claim=claim, numbers={}), {})
+            assert (ROOT / "docs" / f"{link.guide}.md").is_file()
+
+
+def test_a_snippet_is_copied_as_the_export_tests_run_it(browser, audit, page_file):
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page, messages = opened(context, page_file)
+    kept = [setting for setting in audit.advice.settings if setting.snippet]
+    assert len(kept) > 5
+    for setting in kept[:3]:
+        page.locator(".engines label", has_text=setting.engine).first.click()
+        page.locator(".panel:visible pre .copy").click()
+        page.wait_for_function("[...document.querySelectorAll('.copy')].some(each => each.textContent == 'copied')")
+        assert page.evaluate("navigator.clipboard.readText()") == setting.snippet
+        page.locator(".panel:visible dd > .copy").first.click()
+        assert page.locator(".panel:visible dd > .copy").first.inner_text() in ("copy", "copied")
+    assert messages == []
+    page.emulate_media(media="print")
+    assert not page.locator(".panel:visible pre .copy").is_visible()
+    context.close()

@@ -15,7 +15,7 @@ from offsphere.statistics.cross_validation import assign_folds, tune
 from offsphere.statistics.evaluation import MeanOverQueries
 from offsphere.statistics.max_t import max_t_by_bootstrap, max_t_by_signs
 from offsphere.statistics.significance import holm
-from offsphere.statistics.tuned_signs import max_t_by_tuned_signs
+from offsphere.statistics.tuned_signs import max_t_by_tuned_signs, max_t_with_intervals
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -150,3 +150,41 @@ def test_options_made_without_a_fold_are_used_for_that_fold_alone():
     columns = np.column_stack([np.where(folds == 0, useful, np.nan_to_num(rng.normal(0, 50, 40))), useful])
     rows = [np.array([[0], [1]])]
     assert max_t_by_tuned_signs(columns, rows, folds, 999).alone[0] == pytest.approx(0.001)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_interval_leaves_out_zero_exactly_where_its_corrected_p_is_below_five_percent(seed):
+    """Rows with one option and rows that were tuned, some with a gain or a loss, some all alike, one without any."""
+    rng = np.random.default_rng(seed)
+    units = int(rng.integers(12, 200))
+    means = rng.choice([-0.4, 0.0, 0.15, 0.3], 9)
+    options = rng.normal(means, rng.uniform(0.5, 1.5, 9), (units, 9)) * rng.choice([0.001, 1.0])
+    options[:, 8] = 0.0
+    folds = assign_folds(units, 5, seed)
+    rows = [np.tile(part, (5, 1)) for part in ([0], [1], [2, 3], [4, 5, 6, 7], [8])]
+    held = [tune([options[:, o] for o in row[0]], MeanOverQueries(units), folds).measured for row in rows]
+    tests, around = max_t_with_intervals(options, rows, np.stack(held, axis=1), folds, 999, seed)
+    assert ((tests.corrected < 0.05) == ((around.low > 0) | (around.high < 0))).all()
+    again = max_t_by_tuned_signs(options, rows, folds, 999, seed)
+    assert (tests.corrected == again.corrected).all()
+
+
+def test_the_interval_of_a_row_alone_is_students():
+    values = np.random.default_rng(0).normal(0.2, 1, 400)
+    rows = [np.zeros((5, 1), int)]
+    _, around = max_t_with_intervals(values[:, None], rows, values[:, None], np.arange(400) % 5, 20_000)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert [around.low[0], around.high[0]] == pytest.approx(list(expected), abs=0.005)
+
+
+def test_each_interval_holds_its_mean_as_often_as_it_says():
+    """Of 200 sets of three rows, two of them much alike, no row's interval misses its mean in many more than 5 %."""
+    rng = np.random.default_rng(0)
+    truth, rows = np.array([0.0, 0.3, 0.4]), [np.full((5, 1), row) for row in range(3)]
+    missed = np.zeros(3)
+    for seed in range(200):
+        drawn = rng.normal(size=(60, 3))
+        drawn[:, 1] = 0.8 * drawn[:, 0] + 0.6 * drawn[:, 1]
+        _, around = max_t_with_intervals(drawn + truth, rows, drawn + truth, np.arange(60) % 5, 199, seed)
+        missed += (around.low > truth) | (around.high < truth)
+    assert (missed <= 18).all()  # of 10 at most expected; more than 18 has a chance of 1 in 200

@@ -42,6 +42,21 @@ def test_it_is_gensims(two_bags, choice, normalized):
     np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("weights", ["length", "sif"])
+def test_weighted_words_are_gensims_bags_of_weights(two_bags, weights):
+    left, right = two_bags
+    measure = SoftCosine(weights=weights, neighbours=TermNeighbours(nearest=5)).fit(words_of(left))
+    oracle = SparseTermSimilarityMatrix(csc_matrix(measure.similarity))
+    sides = []
+    for bags in two_bags:
+        rare = 1e-3 / (1e-3 + bags.frequency)
+        each = np.linalg.norm(bags.table, axis=1) if weights == "length" else rare
+        sides.append([[(term, count * float(each[term])) for term, count in text] for text in as_corpus(bags)])
+    pairs = [(i, j) for i in range(len(left)) for j in range(len(right))]
+    theirs = [oracle.inner_product(sides[0][i], sides[1][j], normalized=(True, True)) for i, j in pairs]
+    np.testing.assert_allclose(measure.scores(left, right, TextPairs(*np.array(pairs).T)), theirs, rtol=1e-5, atol=1e-7)
+
+
 def test_the_matrix_is_gensims_where_no_term_has_too_many_neighbours(two_bags):
     """Beyond that gensim keeps what it meets first, and we keep the nearest."""
     from gensim.corpora import Dictionary

@@ -172,18 +172,6 @@ def test_published_ranks_hold_on_sts(embedded):
     assert table.lists[0].value == pytest.approx(spearmanr(found[0], task.gold).statistic, abs=1e-9)
 
 
-def test_an_audit_has_them_in_its_table(tmp_path):
-    rng = np.random.default_rng(0)
-    words = ["wing", "heat", "flow", "plate", "cone", "shock", "wave", "body"]
-    left, right = ([" ".join(rng.choice(words, 3)) for _ in range(40)] for _ in range(2))
-    gold = np.array([len(set(one.split()) & set(other.split())) for one, other in zip(left, right, strict=True)], float)
-    task = osp.PairTask("words", gold, left, right)
-    vectors = osp.embed(task, "wordllama", tmp_path)
-    audit = osp.audit(task, vectors, lists=[osp.TokenRows("wrd(length), maxsim(both)", "wordllama")])
-    assert {row.name for row in audit.table.lists} == {"wrd", "maxsim"}
-    assert audit.table.lists[0].better or audit.table.lists[0].value > 0.5
-
-
 def test_images_have_no_tokens(tmp_path):
     images = [osp.Image.of(np.full((4, 4, 3), shade, np.uint8)) for shade in range(20)]
     judged = {f"q{row}": {f"d{row}": 1} for row in range(20)}

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from offsphere.answering.prompt import tokens_about
-from offsphere.answering.reader import Reader, ReaderFailedError
+from offsphere.answering.reader import Reader
 from offsphere.base.cache import cache_home
 from offsphere.base.digests import digest_of_texts
+from offsphere.base.endpoint import EndpointFailedError, asked_again
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.base.files import write_whole
 from offsphere.base.progress import Progress
 from offsphere.base.reading.json_files import read_json_object
+from offsphere.base.token_estimate import tokens_about
 
-LONGEST_WAIT = 60.0  # seconds between two tries
 FOLDER = "answers"
 
 
@@ -125,15 +125,10 @@ def ask_all(
 
 def _ask(reader: Reader, prompt: str, retries: int, pause: float, stop: threading.Event) -> str | Failure:
     """Ask once, and again where it may go better."""
-    for number in range(retries + 1):
-        try:
-            return reader.answer(prompt)
-        except ReaderFailedError as failure:
-            last = failure
-            if not failure.again or number == retries or stop.is_set():
-                break
-            stop.wait(min(max(pause * 2**number, failure.wait), LONGEST_WAIT))
-    return Failure(last.kind, str(last))
+    try:
+        return asked_again(lambda: reader.answer(prompt), retries, pause, stop)
+    except EndpointFailedError as failure:
+        return Failure(failure.kind, str(failure))
 
 
 def _file(reader: Reader, prompt: str) -> Path:

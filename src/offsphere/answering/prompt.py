@@ -9,7 +9,6 @@ INSTRUCTION = (
     "number, yes or no. No sentence, no explanation."
 )
 LONGEST_PASSAGE = 4_000  # characters
-CHARACTERS_A_TOKEN = 4  # of English text, about
 
 
 def prompt_of(question: str, passages: Sequence[str]) -> str:
@@ -22,8 +21,3 @@ def prompt_of(question: str, passages: Sequence[str]) -> str:
     """
     numbered = [f"[{number}] {' '.join(text.split())[:LONGEST_PASSAGE]}" for number, text in enumerate(passages, 1)]
     return "\n\n".join([INSTRUCTION, *numbered, f"Question: {question}\nAnswer:"])
-
-
-def tokens_about(prompts: Sequence[str]) -> int:
-    """How many tokens prompts have, about: what a tokenizer makes of English is four characters a token."""
-    return sum(len(prompt) // CHARACTERS_A_TOKEN + 1 for prompt in prompts)

@@ -18,6 +18,7 @@ from offsphere.base.progress import Progress
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.table import Comparison
 from offsphere.data.answered_task import AnsweredTask
+from offsphere.data.grouping import grouping_named
 from offsphere.data.items import texts_alone
 from offsphere.data.task import Task, TaskVectors, check_kind, items_of
 from offsphere.data.task_vectors import RankingVectors
@@ -82,6 +83,7 @@ def read_answers(
     workers: int = 4,
     retries: int = 4,
     cache: bool = True,
+    by: str | None = None,
     seed: int = 0,
     before: Callable[[Plan], None] | None = None,
     progress: Progress | None = None,
@@ -100,6 +102,7 @@ def read_answers(
         workers: How many prompts are asked at a time.
         retries: How often a prompt is asked again where the reader was busy or did not answer.
         cache: Whether answers are kept in the user's cache, and looked for there.
+        by: The name of a field that groups the queries, such as type or hops, by which both tables are broken down.
         seed: Of intervals and tests.
         before: Told what it will cost, before anybody is asked.
         progress: Told how many prompts are answered.
@@ -131,6 +134,8 @@ def read_answers(
     """
     if not isinstance(task, AnsweredTask):
         raise DataError(f'{task.name} has no answers: add them to queries.jsonl ("answers": [...])')
+    if by is not None:
+        grouping_named(task.groups, by, task.name)  # a name that is spelt wrong is told before anybody is asked
     if passages < 1:
         raise ParameterError(f"passages = {passages}: a reader sees at least one")
     rows = check_kind(task, vectors, RankingVectors)
@@ -156,7 +161,7 @@ def read_answers(
     told: dict[Found, str] = {key: answers.told[prompt] for key, prompt in prompts.items() if prompt in answers.told}
     read, read_vectors = read_task(task, told).only(kept), rows.only(kept)
     exact, f1 = (
-        compare(read, read_vectors, fitted, metric=f"{label}@{passages}", seed=seed)
+        compare(read, read_vectors, fitted, metric=f"{label}@{passages}", by=by, seed=seed)
         for label in ("exact-match", "answer-f1")
     )
     return ReaderComparison(exact, f1, answers.plan, failures)
@@ -176,7 +181,14 @@ def _fitted(scorers: Sequence[Scorer | str], vectors: RankingVectors) -> list[Sc
 
 def _found(task: AnsweredTask, vectors: RankingVectors, scorers: Sequence[Scorer], passages: int) -> list[Found]:
     """What each scorer finds for each query, each set of passages once."""
-    tops = search(vectors.queries, vectors.documents, scorers, passages, ids=task.document_ids)
+    tops = search(
+        vectors.queries,
+        vectors.documents,
+        scorers,
+        passages,
+        ids=task.document_ids,
+        excluded=task.excluded_pairs(),
+    )
     keys = (
         (name, tuple(documents))
         for top in tops

@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
+from offsphere.base.endpoint import EndpointFailedError, post_json
 from offsphere.base.errors import OffsphereError, ParameterError, first_line
 from offsphere.base.named_functions import CALLABLE, import_function
 
 KEYS = ("OFFSPHERE_READER_KEY", "OPENAI_API_KEY")  # where in the environment the key is looked for; it is never stored
 LONGEST_ANSWER = 32  # tokens
-PATIENCE = 120.0  # seconds for one answer
-TRY_AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
-
-
-class ReaderFailedError(Exception):
-    """A reader that gave no answer: busy, silent, or nonsense. Not a wrong answer."""
-
-    def __init__(self, kind: str, message: str, *, again: bool = False, wait: float = 0.0) -> None:
-        super().__init__(message)
-        self.kind = kind  # busy, silent, nonsense, refused
-        self.again = again  # whether it may go better in a moment
-        self.wait = wait  # seconds it asked to be left alone
 
 
 class Reader(Protocol):
@@ -38,7 +24,7 @@ class Reader(Protocol):
         ...
 
     def answer(self, prompt: str) -> str:
-        """Answer a prompt; raises ``ReaderFailedError`` where there is no answer."""
+        """Answer a prompt; raises ``EndpointFailedError`` where there is no answer."""
         ...
 
 
@@ -67,21 +53,7 @@ class EndpointReader:
             "temperature": 0,
             "max_tokens": LONGEST_ANSWER,
         }
-        headers = {"Content-Type": "application/json"}
-        key = next((os.environ[name] for name in KEYS if os.environ.get(name)), None)
-        if key is not None:
-            headers["Authorization"] = f"Bearer {key}"
-        request = urllib.request.Request(  # noqa: S310  # the scheme is checked when the reader is made
-            f"{self.url.rstrip('/')}/chat/completions", json.dumps(asked).encode(), headers
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as response:  # noqa: S310
-                return _text_of(response.read())
-        except urllib.error.HTTPError as error:
-            with error:  # it holds the connection
-                raise _refusal(error) from error
-        except (OSError, ValueError) as error:  # no connection, or one that broke
-            raise ReaderFailedError("silent", f"{self.url}: {first_line(error)}", again=True) from error
+        return _text_of(post_json(f"{self.url.rstrip('/')}/chat/completions", asked, KEYS))
 
 
 @dataclass(frozen=True)
@@ -96,11 +68,11 @@ class FunctionReader:
         try:
             told = self.function(prompt)
         except Exception as error:
-            raise ReaderFailedError(
+            raise EndpointFailedError(
                 "refused", f"{self.name} raised {type(error).__name__}: {first_line(error)}"
             ) from error
         if not isinstance(told, str):
-            raise ReaderFailedError("nonsense", f"{self.name} gave {type(told).__name__}, expected a text")
+            raise EndpointFailedError("nonsense", f"{self.name} gave {type(told).__name__}, expected a text")
         return _spoken(told)
 
 
@@ -140,7 +112,7 @@ def _text_of(body: bytes) -> str:
         text = json.loads(body)["choices"][0]["message"]["content"]
     except (ValueError, LookupError, TypeError) as error:
         shown = body[:200].decode("utf-8", "replace")
-        raise ReaderFailedError("nonsense", f"the endpoint's response is no completion: {shown!r}") from error
+        raise EndpointFailedError("nonsense", f"the endpoint's response is no completion: {shown!r}") from error
     return _spoken(text if isinstance(text, str) else "")
 
 
@@ -148,13 +120,5 @@ def _spoken(text: str) -> str:
     """The first line of an answer; a failure where there is none."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
-        raise ReaderFailedError("silent", "the answer is empty")
+        raise EndpointFailedError("silent", "the answer is empty")
     return lines[0]
-
-
-def _refusal(error: urllib.error.HTTPError) -> ReaderFailedError:
-    """What an endpoint that answers with an error means."""
-    after = error.headers.get("Retry-After", "") if error.headers is not None else ""
-    kind = "busy" if error.code == 429 else "refused"  # noqa: PLR2004
-    wait = float(after) if after.replace(".", "", 1).isdigit() else 0.0
-    return ReaderFailedError(kind, f"HTTP {error.code} {error.reason}", again=error.code in TRY_AGAIN, wait=wait)

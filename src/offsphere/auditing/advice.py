@@ -8,6 +8,7 @@ from typing import Any
 
 from offsphere.auditing.findings import Case, Finding, Topic, findings_of
 from offsphere.base.errors import ParameterError
+from offsphere.base.in_notebook import InNotebook, NotebookView
 from offsphere.base.plain import plain
 from offsphere.comparison.choice import Choice
 from offsphere.comparison.table import Comparison
@@ -24,7 +25,7 @@ AFTER: tuple[Topic, ...] = ("ceiling", "deployed")  # all of whose findings foll
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class Advice:
+class Advice(InNotebook):
     """What to use, and why. Made by ``advise`` and, within an audit, by ``audit``.
 
     Attributes:
@@ -78,6 +79,20 @@ class Advice:
         """
         return [finding for finding in self.findings if finding.topic == topic]
 
+    def notebook_view(self) -> NotebookView:
+        """The verdict, and what to set in each search engine."""
+        rows = [[setting.engine, setting.setting, setting.store, setting.query] for setting in self.settings]
+        return NotebookView(self.verdict, ["engine", "set", "store", "query with"], rows)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Give every finding: topic, claim, direction, certainty and its sentence.
+
+        Returns:
+            A dictionary a finding.
+        """
+        names = ("topic", "claim", "direction", "certainty", "sentence")
+        return [{name: getattr(finding, name) for name in names} for finding in self.findings]
+
     def to_json(self) -> dict[str, Any]:
         """Names, sentences, numbers and settings as plain values for machines."""
         return {
@@ -127,7 +142,7 @@ def advise(
         >>> advice.name, advice.scorer.name
         ('dot', 'dot')
         >>> advice.verdict[1].partition(":")[0]
-        'Length helps'
+        'Vector length helps'
     """
     if isinstance(table, Geometry) and isinstance(shape, Comparison):
         raise ParameterError("advise(shape, table) is the wrong way round: write advise(table, shape)")

@@ -8,23 +8,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from offsphere.auditing.advice import Advice, advise
+from offsphere.auditing.notable_documents import NotableDocuments, notable_documents
 from offsphere.base.arrays import Array
 from offsphere.base.cache import Memo
 from offsphere.base.digests import digest_of
+from offsphere.base.in_notebook import InNotebook, NotebookView
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress, in_phase, say
 from offsphere.base.question_cache import question_memo
+from offsphere.base.rooms_above import from_above
 from offsphere.base.version import __version__
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.examples import Example, changed_queries
 from offsphere.comparison.exponent_curve import ExponentCurve, exponent_curve
 from offsphere.comparison.goal import Goal
 from offsphere.comparison.list_source import ListSource
+from offsphere.comparison.rerankable import RerankableLists, rerankable_lists
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.thresholds import DEFAULT_SCORERS, Thresholds, thresholds_for
@@ -50,7 +55,7 @@ PACKAGES = ("numpy", "scipy", "numba")  # whose versions a report names
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class Audit:
+class Audit(InNotebook):
     """Everything an audit found: what ``audit`` returns and a report shows.
 
     Attributes:
@@ -69,6 +74,8 @@ class Audit:
         training: How the model that made the vectors was trained, where offsphere did.
         deployment: What is known of the index in use, where the vectors are its own.
         thresholds: Where to cut, where a promise was asked for.
+        documents: Documents worth a look: hubs, those never found, the longest and the shortest.
+        rerankable: Lists that the page ranks again as one turns its knobs; none for pairs.
 
     Example:
         >>> import numpy as np
@@ -95,10 +102,41 @@ class Audit:
     training: Training | None = None
     deployment: Deployment | None = None
     thresholds: Thresholds | None = None
+    documents: NotableDocuments | None = None
+    rerankable: RerankableLists | None = None
 
     def __repr__(self) -> str:
         """The verdict, a sentence a line."""
         return repr(self.advice)
+
+    def notebook_view(self) -> NotebookView:
+        """The verdict, and the table that it rests on."""
+        return self.table.notebook_view()._replace(sentences=self.advice.verdict)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Give every row of the comparison with its numbers.
+
+        Returns:
+            A dictionary a row.
+        """
+        return self.table.records()
+
+    def save(self, path: str | Path, engine: str | None = None) -> Path:
+        """Write the report: a page one can send to a colleague, Markdown, or JSON.
+
+        Args:
+            path: A file that ends in ``.html``, ``.md`` or ``.json``; it appears whole or not at all.
+            engine: The search engine whose settings a page shows first.
+
+        Returns:
+            The path.
+
+        Raises:
+            ParameterError: The name ends in something else.
+            UnknownNameError: No engine of that name is known.
+        """
+        saved: Path = from_above("page")(self, path, engine)
+        return saved
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the arrays behind the figures, as plain values for machines."""
@@ -122,6 +160,7 @@ def audit(
     vectors: TaskVectors,
     *,
     metric: str | None = None,
+    by: str | None = None,
     symmetric: bool | None = None,
     declared: str | None = None,
     model: Mapping[str, Any] | None = None,
@@ -145,6 +184,8 @@ def audit(
         task: The task, as ``load_task`` or ``load_embedded`` gives it.
         vectors: Its vectors.
         metric: What decides; ndcg@10 for rankings and spearman for pairs unless said.
+        by: The name of a field that groups the queries, such as type or hops: the rows that matter stand in the report
+            group by group.
         symmetric: Whether the two sides could be exchanged; unless said, as the family of the task has it.
         declared: The similarity that the model says it is to be scored with.
         model: What is known of what made the vectors.
@@ -182,7 +223,7 @@ def audit(
         >>> audit.advice.name
         'dot'
         >>> audit.advice.verdict[1].partition(":")[0]
-        'Length helps'
+        'Vector length helps'
     """
     check_order("audit", task, vectors)
     clock = _Clock()
@@ -201,6 +242,7 @@ def audit(
                 declared=declared,
                 asked=[deployment.scorer.name] if deployment is not None and deployment.scorer is not None else [],
                 worth=worth,
+                by=by,
                 stored=stored,
                 lists=lists,
                 more=more,
@@ -215,6 +257,10 @@ def audit(
         say(progress, "exponents of the length")
         with clock.step("sweep"):
             curves = _exponent_curves(task, vectors, table, advice.scorer, seed, memo)
+        first, second = _two_best(table, advice)
+        say(progress, "lists to turn")
+        with clock.step("list"):
+            rerankable = _rerankable(task, vectors, table, (first, second), seed, memo)
     thresholds = None
     if goal is not None:
         say(progress, "thresholds")
@@ -223,7 +269,6 @@ def audit(
                 goal, task, vectors, (*DEFAULT_SCORERS, *_more_scorers(advice)), folds=folds, seed=seed
             )
     say(progress, "examples")
-    first, second = _two_best(table, advice)
     searched = _lengths_of_searched_side(vectors)
     return Audit(
         table=table,
@@ -249,6 +294,8 @@ def audit(
         training=training,
         deployment=deployment,
         thresholds=thresholds,
+        documents=notable_documents(task, shape, searched, advice.scorer.name),
+        rerankable=rerankable,
     )
 
 
@@ -292,6 +339,15 @@ def _examples(task: Task, vectors: TaskVectors, first: Row, second: Row) -> Sequ
     if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
         return changed_queries(task, vectors, first, second)
     return []
+
+
+def _rerankable(
+    task: Task, vectors: TaskVectors, table: Comparison, compared: tuple[Row, Row], seed: int, memo: Memo
+) -> RerankableLists | None:
+    """Lists that can be ranked again; pairs have none."""
+    if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
+        return rerankable_lists(task, vectors, table, compared, seed=seed, memo=memo)
+    return None
 
 
 def _lengths_of_searched_side(vectors: TaskVectors) -> Array:

@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 Answer = TypeVar("Answer")
@@ -16,6 +17,14 @@ WAITING = 2  # pieces of work that wait for each thread: enough to keep it busy,
 def available_cores() -> int:
     """How many cores this process may run on, which can be fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Let matrix products inside it use one thread each: how BLAS shares out a sum would decide how it is rounded."""
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[Any] = threadpool_limits(limits=1, user_api="blas")
+    return limits
 
 
 def physical_memory() -> int:

@@ -15,6 +15,7 @@ PACKAGES = {
     "accelerate": ("accelerate", "models"),
     "yaml": ("pyyaml", "models"),
     "huggingface_hub": ("huggingface_hub", "models"),
+    "peft": ("peft", "lora"),
     "datasets": ("datasets", "hub"),
     "mteb": ("mteb", "mteb"),
     "PIL": ("pillow", "images"),
@@ -36,6 +37,8 @@ PACKAGES = {
     "apsw": ("apsw", "sqlite"),
     "sqlite_vec": ("sqlite-vec", "sqlite"),
     "bm25s": ("bm25s", "bm25"),
+    "pandas": ("pandas", "pandas"),
+    "polars": ("polars", "polars"),
 }
 
 

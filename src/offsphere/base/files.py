@@ -74,6 +74,23 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             beside.unlink(missing_ok=True)
 
 
+def level_modes(folder: Path, neighbour: str) -> None:
+    """Let files of a folder that only their owner may read be read as a neighbour is: some writers hide weights.
+
+    Args:
+        folder: Whose files, also those of folders in it, are looked at; links are left alone.
+        neighbour: The name of a file in it whose permissions are as the user has them for new files.
+    """
+    wanted = stat.S_IMODE((folder / neighbour).stat().st_mode)
+    for path in folder.rglob("*"):
+        if path.is_symlink() or not path.is_file():
+            continue
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if not mode & 0o077 and mode != wanted:
+            with suppress(OSError):  # of somebody else
+                path.chmod(mode | wanted)
+
+
 def regular_target(path: Path) -> Path:
     """The file that is written when a path is: behind symlinks, there already or not.
 

@@ -15,6 +15,7 @@ from offsphere.cli.classify import classify_command
 from offsphere.cli.compare import compare_command
 from offsphere.cli.data import data_app
 from offsphere.cli.demo import demo_command
+from offsphere.cli.doctor import doctor_command
 from offsphere.cli.embed import embed_command
 from offsphere.cli.endings import Commands, one_line_endings
 from offsphere.cli.export import export_command
@@ -33,7 +34,6 @@ app = typer.Typer(
     cls=Commands,
     help="Find out what the length of embedding vectors is worth, and use it.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.command("audit")(audit_command)
@@ -55,6 +55,7 @@ app.add_typer(factorize_app, name="factorize")
 app.add_typer(data_app, name="data")
 app.add_typer(cache_app, name="cache")
 app.command("demo")(demo_command)
+app.command("doctor")(doctor_command)
 
 
 @app.callback(invoke_without_command=True)

@@ -13,7 +13,8 @@ from offsphere.base.errors import ParameterError
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
-from offsphere.cli.learning_parts import load_with_warnings, vectors_option
+from offsphere.cli.learning_parts import draw, formats_of, load_with_warnings, vectors_option
+from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 def ablate_command(
     data: learning.Data,
+    fields: Annotated[
+        list[str] | None, typer.Argument(metavar="[FIELD=VALUES]...", help="Further fields of --cross.")
+    ] = None,
     vectors: learning.Vectors = None,
     model: options.Model = None,
     query_model: options.QueryModel = None,
@@ -38,16 +42,24 @@ def ablate_command(
     encoder: Annotated[
         bool, typer.Option("--encoder", help="Train the model itself (--model), not an adapter on its vectors.")
     ] = False,
-    only: Annotated[
-        str | None, typer.Option(help="Of an encoder's grid these variants alone, joined by semicolons.")
+    only: Annotated[str | None, typer.Option(help="Of all variants these alone, by name, joined by commas.")] = None,
+    cross: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Instead of the grid every combination of values: --cross vrns=0,30 batch=16,64,256; any fields of a "
+            "recipe."
+        ),
     ] = None,
     recipe: learning.RecipeName = None,
     held_out: learning.HeldOut = None,
+    judge: learning.Judge = None,
+    layers: Annotated[bool, typer.Option("--layers", help="Of an encoder: learning dynamics of every layer.")] = False,
     steps: learning.Steps = None,
     max_tokens: learning.MaxTokens = None,
     from_scratch: learning.FromScratch = False,
     sweep: Annotated[
-        str | None, typer.Option(help="Instead of the grid: temperature (powers of two) or batch (16 to 1,024).")
+        str | None,
+        typer.Option(help="Instead of the grid: temperature (powers of two), batch, of an encoder pooling."),
     ] = None,
     also: Annotated[
         list[str] | None,
@@ -59,7 +71,11 @@ def ablate_command(
         list[float] | None, typer.Option(help="Each variant chooses among these. [0.025, 0.05, 0.1] Repeatable.")
     ] = None,
     rate: Annotated[
-        list[float] | None, typer.Option(help="Each variant chooses among these. [0.0003, 0.001, 0.003] Repeatable.")
+        list[float] | None,
+        typer.Option(
+            help="Each variant chooses among these. [0.0003, 0.001, 0.003; of an encoder 1e-05, 5e-05, of a static one "
+            "0.001, 0.003] Repeatable."
+        ),
     ] = None,
     batch: Annotated[int | None, typer.Option(help="Pairs in a batch. [256; for an encoder 32]")] = None,
     epochs: learning.AdapterEpochs = None,
@@ -78,6 +94,9 @@ def ablate_command(
     more: learning.AdapterFields = None,
     ignore_missing: options.IgnoreMissing = False,
     no_verify: options.NoVerify = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
+    figures: learning.Figures = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
@@ -85,9 +104,12 @@ def ablate_command(
 
     if seeds is not None and seeds < 1:
         raise ParameterError(f"seeds = {seeds}: give at least one")
-    adapters_only = {"--vectors": vectors, "--known-items": known_items, "--sweep": sweep}
-    encoders_only = {"--only": only, "--recipe": recipe, "--held-out": held_out, "--steps": steps}
-    encoders_only |= {"--max-tokens": max_tokens, "--from-scratch": from_scratch}
+    formats_of(figures)  # refused before anything is trained
+    if fields and not cross:
+        raise ParameterError(f"{fields[0]!r} is no option: fields with values belong behind --cross")
+    adapters_only = {"--vectors": vectors, "--known-items": known_items}
+    encoders_only = {"--recipe": recipe, "--held-out": held_out, "--steps": steps}
+    encoders_only |= {"--judge": judge, "--layers": layers, "--max-tokens": max_tokens, "--from-scratch": from_scratch}
     _refuse(adapters_only if encoder else encoders_only, encoder=encoder)
     if encoder and model is None:
         raise ParameterError("--encoder trains a model: name it with --model")
@@ -95,7 +117,14 @@ def ablate_command(
         raise ParameterError("--query-model is for adapters on frozen vectors: leave it out with --encoder")
     request = _Request(
         source=task_source(
-            data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify, query_model=query_model
+            data,
+            model,
+            vectors,
+            ignore_missing=ignore_missing,
+            verify=not no_verify,
+            query_model=query_model,
+            ignore_broken=ignore_broken,
+            reverse=reverse,
         ),
         out=out,
         split=split,
@@ -106,21 +135,27 @@ def ablate_command(
         seed=seed,
         new_documents=new_documents,
     )
-    fields = {"batch": batch, "epochs": epochs, "hard_negatives": hard_negatives}
+    typed = {"batch": batch, "epochs": epochs, "hard_negatives": hard_negatives}
+    crossed = [*(cross or []), *(fields or [])]
+    names = [name.strip() for name in only.replace(";", ",").split(",")] if only is not None else None
+    asked = {"temperatures": temperature, "rates": rate, "full": full, "sweep": sweep, "names": names}
     if encoder:
-        fields |= {"steps": steps, "max_tokens": max_tokens, "from_scratch": from_scratch or None}
-        chosen = _choose_encoders(recipe, fields, more, temperature, rate, full=full, only=only)
-        ablation, again = _ablate_encoders(request, *chosen, held_out)
+        typed |= {"steps": steps, "max_tokens": max_tokens, "from_scratch": from_scratch or None}
+        chosen = _choose_encoders(str(model), recipe, typed, more, crossed, asked)
+        ablation, again = _ablate_encoders(request, *chosen, held_out, judge, layers=layers)
     else:
-        choice = _choose_adapters(fields, more, temperature, rate, sweep, full=full)
+        choice = _choose_adapters(typed, more, crossed, asked)
         ablation, again = _ablate_adapters(request, choice, full=full, known_items=known_items)
     ablation.save(out)
+    draw(ablation, out, figures)
     if as_json:
         typer.echo(json.dumps(ablation.to_json(), indent=2, allow_nan=False))
         return
-    from offsphere.cli.ablation_table import print_ablation
+    from offsphere.cli.ablation_table import print_ablation, print_dynamics
 
     print_ablation(ablation)
+    if crossed:
+        print_dynamics(ablation)
     typer.echo(f"The table and the dynamics are in {out}; in a report: offsphere audit {again} --ablation {out}")
 
 
@@ -155,44 +190,52 @@ def _refuse(options_of_other_kind: dict[str, Any], *, encoder: bool) -> None:
             raise ParameterError(f"{name} is for training {kind}")
 
 
+# nothing stops early: all variants are measured after equally many steps
+UNSTOPPED: dict[str, Any] = {"patience": None}
+
+
 def _choose_encoders(
+    model: str,
     recipe: str | None,
-    fields: dict[str, Any],
+    typed: dict[str, Any],
     more: list[str] | None,
-    temperatures: list[float] | None,
-    rates: list[float] | None,
-    *,
-    full: bool,
-    only: str | None,
+    crossed: list[str],
+    asked: dict[str, Any],
 ) -> tuple[EncoderRecipe, list[Variant]]:
     """The recipe that all variants start from, and the variants."""
-    from offsphere.learning.ablation.variant_choice import choose_encoders
+    from offsphere.learning.ablation.crossed import read_cross
+    from offsphere.learning.ablation.variant_choice import Asked, choose_encoders
+    from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
     from offsphere.learning.encoders.recipe_file import recipe_from
+    from offsphere.learning.encoders.usual_rates import usual_rates
 
-    base = recipe_from(recipe, None, fields, more)
-    names = [name.strip() for name in only.split(";")] if only is not None else None
-    return base, choose_encoders(base, temperatures, rates, full=full, only=names)
+    base = recipe_from(recipe, None, typed, more, UNSTOPPED)
+    usual = usual_rates(model, from_scratch=base.from_scratch).several
+    return base, choose_encoders(base, Asked(crossed=read_cross(crossed, EncoderRecipe), **asked), usual)
 
 
 def _choose_adapters(
-    fields: dict[str, Any],
-    more: list[str] | None,
-    temperatures: list[float] | None,
-    rates: list[float] | None,
-    sweep: str | None,
-    *,
-    full: bool,
+    typed: dict[str, Any], more: list[str] | None, crossed: list[str], asked: dict[str, Any]
 ) -> AdapterChoice:
-    from offsphere.learning.ablation.variant_choice import choose_adapters
+    """The recipe that all variants start from, their trials, and the variants where the data does not decide."""
+    from offsphere.learning.ablation.crossed import read_cross
+    from offsphere.learning.ablation.variant_choice import Asked, choose_adapters
     from offsphere.learning.adapters.adapter_recipe import Recipe
     from offsphere.learning.objective.contrastive_options import read_options
 
-    base = Recipe(**{name: value for name, value in fields.items() if value is not None})
-    return choose_adapters(replace(base, **read_options(more, Recipe)), temperatures, rates, sweep=sweep, full=full)
+    base = Recipe(**UNSTOPPED, **{name: value for name, value in typed.items() if value is not None})
+    base = replace(base, **read_options(more, Recipe))
+    return choose_adapters(base, Asked(crossed=read_cross(crossed, Recipe), **asked))
 
 
 def _ablate_encoders(
-    request: _Request, recipe: EncoderRecipe, variants: list[Variant], held_out: str | None
+    request: _Request,
+    recipe: EncoderRecipe,
+    variants: list[Variant],
+    held_out: str | None,
+    judge: str | None,
+    *,
+    layers: bool,
 ) -> tuple[Ablation, str]:
     """Train a model itself; and how to name data and model on a command line again."""
     from offsphere.learning.ablation.ablate_encoders import ablate_encoder
@@ -202,17 +245,24 @@ def _ablate_encoders(
     assert source.model is not None  # or the command would have been refused
     check_writable(request.out / "ablation.json")
     train, test = load_text_parts(
-        source.data, split=request.split, train_split=request.train_split, ignore_missing=source.ignore_missing
+        source.data,
+        split=request.split,
+        train_split=request.train_split,
+        ignore_missing=source.ignore_missing,
+        ignore_broken=source.ignore_broken,
+        reverse=source.reverse,
     )
+    warn_of_tasks(train, test)
     with told_when_interrupted(request.what_is_kept), progress_bar("training") as progress:
         ablation = ablate_encoder(
             train,
             source.model,
-            test,
+            load_named_task(judge) if judge is not None else test,
             also=[load_named_task(text) for text in request.also],
             held_out=load_named_task(held_out) if held_out is not None else None,
             recipe=recipe,
             variants=variants,
+            layers=layers,
             seeds=request.seeds or 1,
             progress=progress,
             **request.shared,
@@ -246,6 +296,7 @@ def _ablate_adapters(
             variants=choice.variants,
             budget=choice.budget,
             full=full,
+            names=choice.names,
             seeds=request.seeds or 3,
             progress=progress,
             **request.shared,

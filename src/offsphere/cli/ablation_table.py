@@ -20,6 +20,7 @@ DYNAMICS = {
     "token_length": "token\nlength",
     "token_self_adjusted": "token self-\nsimilarity",
     "token_intra_adjusted": "similarity\nin a text",
+    "token_self_gap": "meaningful less\nfunctional",
 }
 HEAD = "head"  # of variants that learn length apart
 NARROW, FOR_EACH_TASK = 124, 32  # columns the table needs, and for each task out of the domain
@@ -50,12 +51,13 @@ def print_ablation(ablation: Ablation) -> None:
 
 def print_dynamics(ablation: Ablation) -> None:
     """Print what each variant did to the held-out probe: the last row of its dynamics."""
-    last = {row["variant"]: row for row in ablation.dynamics}
+    whole = [row for row in ablation.dynamics if row.get("layer") is None]
+    last = {row["variant"]: row for row in whole}
     shown = {name: head for name, head in DYNAMICS.items() if any(row.get(name) is not None for row in last.values())}
     table = Table(title=Text("The probe at the end", style="bold"), title_justify="left", box=None, pad_edge=False)
     for column, head in enumerate(["variant", *shown.values()]):
         table.add_column(head, justify="left" if column == 0 else "right", no_wrap=True)
-    start = next(iter(ablation.dynamics), None)
+    start = next(iter(whole), None)
     if start is not None:
         table.add_row(Text("before"), *(Text(f"{start[name]:.3f}") for name in shown))
     for name, row in last.items():

@@ -47,6 +47,7 @@ def audit_command(
         typer.Option(help="ndcg@10, mrr@10, recall@100, map@100, spearman, ... [ndcg@10 or spearman]"),
     ] = None,
     split: options.Split = None,
+    by: options.By = None,
     save: Annotated[Path | None, typer.Option(help="Folder to save the recommended scorer in.")] = None,
     export: Annotated[
         str | None, typer.Option(help=f"Put the recommended scorer into a search engine. {options.TARGET_HELP}")
@@ -109,6 +110,7 @@ def audit_command(
         adapt=adapt,
         ablation=ablation,
         metric=metric,
+        by=by,
         symmetric=symmetric,
         worth=worth,
         stored=stored,

@@ -30,6 +30,7 @@ def run_audit(
     adapt: bool = False,
     ablation: Path | None = None,
     metric: str | None = None,
+    by: str | None = None,
     symmetric: bool | None = None,
     worth: float | None = None,
     stored: str | None = None,
@@ -63,6 +64,7 @@ def run_audit(
             task,
             vectors,
             metric=metric,
+            by=by,
             symmetric=symmetric,
             worth=worth,
             stored=[stored] if stored is not None else [],
@@ -132,6 +134,10 @@ def print_audit(
         from offsphere.cli.stored_table import print_stored
 
         print_stored(audit.table)
+    if audit.table.breakdown is not None:
+        from offsphere.cli.comparison_table import print_groups
+
+        print_groups(audit.table)
     if audit.thresholds is not None:
         from offsphere.cli.threshold_table import print_thresholds
 

@@ -145,7 +145,7 @@ def compare_command(
             more=more,
             progress=progress,
         )
-    read = request.run(task, embedded, scorers, seed) if request is not None else None
+    read = request.run(task, embedded, scorers, by, seed) if request is not None else None
     if save is not None:
         choose(table).scorer.save(save)
     if as_json:

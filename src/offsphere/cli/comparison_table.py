@@ -38,14 +38,20 @@ def print_comparison(result: Comparison, *, every_row: bool = False, verbose: bo
     console.print(_table(result, rows))
     for line in _footnotes(result, rows):
         console.print(paragraph(line), style="dim", soft_wrap=True)
-    if result.breakdown is not None:
-        console.print()
-        console.print(_groups(result.breakdown, result))
+    print_groups(result)
     echo_items("What they do", _phrases(rows))
     if verbose:
         echo_items("Which names rank alike", _alike(rows))
         echo_items("If the tool chooses", _choices(result))
     echo_items("Mind", (f"{note[0].upper()}{note[1:]}." for note in result.notes))
+
+
+def print_groups(result: Comparison) -> None:
+    """Print the rows that matter in each group of queries; nothing where nobody asked for groups."""
+    if result.breakdown is not None:
+        console = Console(width=TABLE_WIDTH, highlight=False, markup=False)
+        console.print()
+        console.print(_groups(result.breakdown, result))
 
 
 def _table(result: Comparison, rows: list[Row | ListRow]) -> Table:

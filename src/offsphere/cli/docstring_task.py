@@ -14,4 +14,4 @@ def make_docstring_task(folder: Path, packages: Sequence[str] | None = None) -> 
 
     counts = write_docstrings(folder, packages or DEFAULT_PACKAGES)
     queries = ", ".join(f"{count:,} {split}" for split, count in counts.items())
-    typer.echo(f"{folder}: {queries} queries; the judgments are made, not human")
+    typer.echo(f"{folder}: {queries} queries, judged by a program, not by people")

@@ -19,6 +19,7 @@ TrainSplit = Annotated[str | None, typer.Option(help="Learn from this split. [tr
 HeldOut = Annotated[
     str | None, typer.Option(help="Stop by this data (DATA or DATA:SPLIT), instead of queries put aside.")
 ]
+Judge = Annotated[str | None, typer.Option(help="Judge by this data, instead of another split of DATA.")]
 KnownItems = Annotated[
     bool, typer.Option("--known-items", help="Learn from the corpus too: each title asks for its text.")
 ]
@@ -27,9 +28,17 @@ NewDocuments = Annotated[
 ]
 Metric = Annotated[str | None, typer.Option(help="ndcg@10, mrr@10, ..., spearman. [ndcg@10 or spearman]")]
 
+Figures = Annotated[
+    str | None, typer.Option(help="Draw one figure a quantity into OUT/figures: svg, png, pdf, joined by commas.")
+]
+
 # the recipe
 TrainedModel = Annotated[
-    str, typer.Option(help="The model to train: a hub name, a folder, package:NAME, wordllama, or a model2vec folder.")
+    str,
+    typer.Option(
+        help="The model to train: a hub name, a folder, package:NAME, wordllama, a model2vec folder, an image tower "
+        "such as scratch:resnet:32, or TEXT+IMAGE, which joins two."
+    ),
 ]
 RecipeName = Annotated[str | None, typer.Option(help="A recipe to start from: see offsphere recipes.")]
 RecipeFile = Annotated[

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from offsphere.base.known_names import known_name
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from offsphere.data.task import EmbeddedTask, Task
     from offsphere.encode.embedded_task import EmbeddedSource
+    from offsphere.learning.ablation.ablation import Ablation
     from offsphere.learning.loading import EmbeddedParts
 
 
@@ -26,6 +30,23 @@ def load_with_warnings(
         return parts, []
     with progress_bar("embedding") as progress:
         return parts, [source.known_items(progress)]
+
+
+def formats_of(figures: str | None) -> list[str]:
+    """The formats of figures that were asked for; an error where one is not known."""
+    from offsphere.report.figure_files import FORMATS
+
+    asked = [name.strip() for name in figures.split(",")] if figures is not None else []
+    return [known_name("format of figures", name, FORMATS) for name in asked]
+
+
+def draw(ablation: Ablation, out: Path, figures: str | None) -> None:
+    """Draw one figure a quantity into a folder beside the tables, where that was asked for."""
+    if figures is None:
+        return
+    from offsphere.report.figure_files import save_figures
+
+    save_figures(ablation, out / "figures", formats_of(figures))
 
 
 def vectors_option(source: EmbeddedSource, task: Task) -> str:

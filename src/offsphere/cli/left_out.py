@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from offsphere.data.task import EmbeddedTask
+    from offsphere.data.task import EmbeddedTask, Task
 
 NAMED_AT_MOST = 5  # empty vectors in a warning
+
+
+def warn_of_tasks(*tasks: Task | None) -> None:
+    """Say what was left out of tasks without vectors, or converted in them; what several have to say is said once."""
+    for message in dict.fromkeys(warning for task in tasks if task is not None for warning in task.warnings()):
+        typer.echo(f"warning: {message}", err=True)
 
 
 def warn_left_out(*parts: EmbeddedTask) -> None:
@@ -20,8 +26,8 @@ def warn_left_out(*parts: EmbeddedTask) -> None:
         if vectors.empty:
             named = ", ".join(vectors.empty[:NAMED_AT_MOST]) + (", ..." if len(vectors.empty) > NAMED_AT_MOST else "")
             empty = (
-                f"{len(vectors.empty)} vectors have length zero, and rank last where a similarity divides by length: "
-                f"{named}"
+                f"{len(vectors.empty)} vectors have length zero, so cosine ranks them last (empty texts? mend or "
+                f"remove them): {named}"
             )
             messages[empty] = None
     for message in messages:

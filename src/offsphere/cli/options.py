@@ -9,7 +9,8 @@ import typer
 
 MODEL_HELP = (
     "A hub name, a model folder, wordllama (static, needs no download), package:NAME (a model folder inside an "
-    "installed Python package), or callable:module:function (texts or pictures -> array)."
+    "installed Python package), openai:MODEL or http://HOST/v1#MODEL (an embedding API), or callable:module:function "
+    "(texts or pictures -> array)."
 )
 
 TARGET_HELP = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import textwrap
 from collections.abc import Iterable
@@ -13,10 +14,12 @@ from offsphere.wording.headline import split_headline
 WIDTH = 80
 TABLE_WIDTH = 100  # columns that a table may take
 INDENT = "  "
+_COMMAND = re.compile("`[^`]*`")  # which somebody copies, and which must stand in one line
+_KEPT = "\N{NO-BREAK SPACE}"
 
 
 def paragraph(text: str, first: str = "", others: str | None = None) -> str:
-    """Break a text into lines; a word that is longer than a line, such as a path, stays whole.
+    """Break a text into lines; a path longer than a line, and a command in backticks, stay whole.
 
     Args:
         text: One or more sentences.
@@ -32,13 +35,13 @@ def paragraph(text: str, first: str = "", others: str | None = None) -> str:
           three one two three
     """
     return textwrap.fill(
-        text,
+        _COMMAND.sub(lambda command: command.group().replace(" ", _KEPT), text),
         min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns),
         initial_indent=first,
         subsequent_indent=first if others is None else others,
         break_long_words=False,
         break_on_hyphens=False,
-    )
+    ).replace(_KEPT, " ")
 
 
 def echo_verdict(sentences: Iterable[str]) -> None:

@@ -49,7 +49,9 @@ class ReaderRequest(NamedTuple):
         load_reader(name, model)
         return cls(name, model, passages, workers)
 
-    def run(self, task: Task, vectors: TaskVectors, scorers: Sequence[Scorer] | None, seed: int) -> ReaderComparison:
+    def run(
+        self, task: Task, vectors: TaskVectors, scorers: Sequence[Scorer] | None, by: str | None, seed: int
+    ) -> ReaderComparison:
         """Say what it will cost, ask, and compare; without scorers the dot product is compared with cosine."""
         from offsphere.answering.read_answers import read_answers
 
@@ -64,6 +66,7 @@ class ReaderRequest(NamedTuple):
                 scorers or ["dot"],
                 passages=self.passages,
                 workers=self.workers,
+                by=by,
                 seed=seed,
                 before=tell,
                 progress=progress,

@@ -11,6 +11,7 @@ from offsphere.cli.shape_tables import print_rows, table_console
 from offsphere.wording.written_numbers import signed
 
 WORTH = ("task", "model", "metric", "cosine", "dot - cosine", "recommended", "its gain")
+LEARNED = ("task", "model", "scorer", "value", "over cosine")
 EXPLAINED = ("task", "model", "d", "d, rivals", "spread of\nlengths", "documents\nalone", "curve of\nlength", "at most")
 
 
@@ -19,6 +20,9 @@ def print_study(study: Study) -> None:
     console = table_console()
     print_rows(console, "what scorers are worth (* surely not chance)", WORTH, [_worth(row) for row in study.rows])
     print_rows(console, "what might explain it", EXPLAINED, [_explained(row) for row in study.rows])
+    learned = [_adapter(row, name, change) for row in study.rows for name, change in row.learned.items()]
+    if learned:
+        print_rows(console, "adapters, trained on the train split, against cosine on the raw vectors", LEARNED, learned)
     echo_items("Together", study.meta.sentences)
     echo_items("Could not be audited", (f"{label}: {reason}" for label, reason in study.failed.items()))
     typer.echo()
@@ -35,6 +39,12 @@ def _explained(row: StudyRow) -> list[str]:
     most = signed(row.ceiling_most) if row.ceiling_most is not None else "-"
     known = [f"{value:.2f}" if value is not None else "-" for value in numbers]
     return [*_names(row), *known, _gain(row.ceiling), _gain(row.ceiling_length), most]
+
+
+def _adapter(row: StudyRow, name: str, change: Change) -> list[str]:
+    """An adapter, or what the vectors as they are give beside it."""
+    value = f"{change['value']:.4f}" if change["value"] is not None else "-"
+    return [*_names(row), name, value, _gain(change) if change["p"] is not None else "-"]
 
 
 def _names(row: StudyRow) -> list[str]:

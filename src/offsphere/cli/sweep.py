@@ -13,6 +13,8 @@ from offsphere.base.files import write_whole
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
+from offsphere.cli.learning_parts import draw, formats_of
+from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -25,11 +27,13 @@ def sweep_command(
     over: Annotated[str, typer.Option(help="temperature (powers of two), batch, or pooling (mean, cls, max).")],
     values: Annotated[str | None, typer.Option(help="Instead of the usual ones, joined by commas.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the table, the dynamics and the page.")] = Path("sweep"),
-    judge: Annotated[str | None, typer.Option(help="Judge by this data, instead of another split of DATA.")] = None,
+    judge: learning.Judge = None,
+    layers: Annotated[bool, typer.Option("--layers", help="Learning dynamics of every layer.")] = False,
     held_out: learning.HeldOut = None,
     recipe: learning.RecipeName = None,
     config: learning.RecipeFile = None,
     steps: Annotated[int | None, typer.Option(help="Steps of each training. [200]")] = None,
+    rate: Annotated[float | None, typer.Option(help="Learning rate. [2e-05; of a static model 0.003]")] = None,
     max_tokens: learning.MaxTokens = None,
     from_scratch: learning.FromScratch = False,
     more: Annotated[list[str] | None, typer.Option("--set", help="Any field of a recipe, as NAME=VALUE.")] = None,
@@ -38,6 +42,9 @@ def sweep_command(
     metric: learning.Metric = None,
     seeds: Annotated[int, typer.Option(max=learning.MOST_SEEDS, help="Trainings of each value.")] = 1,
     seed: learning.FirstSeed = 0,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
+    figures: learning.Figures = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Train once for each value of a parameter, measure a probe while it learns, and draw what becomes of it."""
@@ -47,13 +54,17 @@ def sweep_command(
     from offsphere.learning.loading import load_named_task, load_text_parts
     from offsphere.report.sweep_page import sweep_to_html
 
-    typed = {"steps": steps, "max_tokens": max_tokens, "from_scratch": from_scratch or None}
-    base = recipe_from(recipe, config, typed, more)
+    formats_of(figures)  # refused before anything is trained
+    typed = {"steps": steps, "rate": rate, "max_tokens": max_tokens, "from_scratch": from_scratch or None}
+    base = recipe_from(recipe, config, typed, more, {"patience": None})  # each is measured after equally many steps
     if base.steps is None:
         base = replace(base, steps=STEPS)
     variants = encoder_sweep(base, over, values.split(",") if values is not None else ())
     check_writable(out / "ablation.json")
-    learned, judged = load_text_parts(data, split=split, train_split=train_split)
+    learned, judged = load_text_parts(
+        data, split=split, train_split=train_split, ignore_broken=ignore_broken, reverse=reverse
+    )
+    warn_of_tasks(learned, judged)
     kept = f"the values trained so far are in {out}: run the same command again, it goes on from there"
     with told_when_interrupted(lambda: kept), progress_bar("training") as progress:
         ablation = ablate_encoder(
@@ -62,6 +73,7 @@ def sweep_command(
             load_named_task(judge) if judge is not None else judged,
             held_out=load_named_task(held_out) if held_out is not None else None,
             recipe=base,
+            layers=layers,
             variants=variants,
             metric=metric,
             seeds=seeds,
@@ -71,6 +83,7 @@ def sweep_command(
         )
     ablation.save(out)
     write_whole(out / "sweep.html", sweep_to_html(ablation, f"Sweep over {over}").encode())
+    draw(ablation, out, figures)
     if as_json:
         typer.echo(json.dumps(ablation.to_json(), indent=2))
         return

@@ -11,6 +11,7 @@ import typer
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
+from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.live import live_table
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
@@ -35,7 +36,7 @@ def train_command(
     batch: Annotated[int | None, typer.Option(help="Pairs in a batch. [32]")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the data. [1]")] = None,
     steps: learning.Steps = None,
-    rate: Annotated[float | None, typer.Option(help="Learning rate. [2e-5]")] = None,
+    rate: Annotated[float | None, typer.Option(help="Learning rate. [2e-05; of a static model 0.003]")] = None,
     hard_negatives: Annotated[
         int | None, typer.Option(help="For each pair: judged ones first, then mined by the model's own score. [0]")
     ] = None,
@@ -60,6 +61,8 @@ def train_command(
     restart: Annotated[bool, typer.Option("--restart", help="Begin anew, whatever is in the folder.")] = False,
     push_to_hub: Annotated[str | None, typer.Option(help="Push the model there (private) when it is trained.")] = None,
     ignore_missing: options.IgnoreMissing = False,
+    ignore_broken: options.IgnoreBroken = False,
+    reverse: options.Reverse = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Fine-tune an encoder. Killed, the same command goes on where it stopped."""
@@ -89,7 +92,15 @@ def train_command(
     if metric is not None:
         parse_metric(metric)
     chosen = recipe_from(recipe, config, typed, more)
-    learned, judged = load_text_parts(data, split=split, train_split=train_split, ignore_missing=ignore_missing)
+    learned, judged = load_text_parts(
+        data,
+        split=split,
+        train_split=train_split,
+        ignore_missing=ignore_missing,
+        ignore_broken=ignore_broken,
+        reverse=reverse,
+    )
+    warn_of_tasks(learned, judged)
     if judged is None:
         division = divide(TextSource(learned), seed, by_document=new_documents)
         learned, judged = division.train.task, division.test.task

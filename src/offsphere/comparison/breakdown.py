@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from offsphere.base.arrays import Array
 from offsphere.base.errors import ParameterError
 from offsphere.base.plain import plain
-from offsphere.comparison.row import Row
 from offsphere.comparison.row_tests import RESAMPLES
 from offsphere.data.grouping import Grouping
 from offsphere.statistics.significance import bootstrap_means, holm, interval, randomization_test
+
+
+class Grouped(Protocol):
+    """A row of any table of a comparison: a scorer, another system, or a scorer on stored vectors."""
+
+    @property
+    def name(self) -> str:
+        """What tells it from all other rows."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """As it is printed."""
+        ...
+
+    @property
+    def values(self) -> Array | None:
+        """Per query, where the metric has such values."""
+        ...
 
 
 class GroupDifference(NamedTuple):
@@ -58,11 +76,11 @@ class Breakdown:
         return {"by": self.name, "groups": plain(cells)}
 
 
-def break_down(rows: Sequence[Row], baseline: Row, grouping: Grouping, seed: int = 0) -> Breakdown:
+def break_down(rows: Sequence[Grouped], baseline: Grouped, grouping: Grouping, seed: int = 0) -> Breakdown:
     """Compute the value of some rows in each group, and how each differs from the baseline there.
 
     Args:
-        rows: Of one comparison, the baseline among them or not.
+        rows: Of one comparison, scorers or not, the baseline among them or not.
         baseline: What all are held against.
         grouping: The group of each query.
         seed: Of intervals and tests.
@@ -110,6 +128,6 @@ def judge_groups(gained: Sequence[Array], seed: int) -> list[GroupDifference]:
     return differences
 
 
-def _values(row: Row) -> Array:
+def _values(row: Grouped) -> Array:
     assert row.values is not None
     return row.values

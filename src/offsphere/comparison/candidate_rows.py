@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from offsphere.base.cores import one_blas_thread
 from offsphere.comparison.candidates import (
     Candidate,
     default_candidates,
@@ -46,9 +47,7 @@ def candidate_rows(
         equal_lengths: whether the raw vectors were normalised, so that every similarity of theirs orders as cosine.
         more: whether to add further transforms, and the length as a log-prior.
     """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1, user_api="blas"):  # with several, an eigenvector may round another way
+    with one_blas_thread():  # with several, an eigenvector may round another way
         given = _given_candidates([*scorers, *asked], moments, cosine=one_width) if scorers is not None else None
         rows = given if given is not None else default_candidates(moments, by_query=agreement == "query")
         rows = [*rows, *more_candidates(moments)] if more else rows

@@ -135,21 +135,19 @@ def compare(
     )
     if made:
         table = with_list_rows(table, made, evaluator, results, permutations=permutations)
-    if grouping is not None:
-        table = with_breakdown(table, grouping, named=named)
-    if not forms:
-        return table
-    return with_stored_rows(
-        table,
-        forms,
-        evaluator,
-        vectors,
-        results,
-        fit.moments,
-        named=named,
-        permutations=permutations,
-        progress=progress,
-    )
+    if forms:
+        table = with_stored_rows(
+            table,
+            forms,
+            evaluator,
+            vectors,
+            results,
+            fit.moments,
+            named=named,
+            permutations=permutations,
+            progress=progress,
+        )
+    return table if grouping is None else with_breakdown(table, grouping, named=named)
 
 
 def check_numbers(folds: int, seed: int, worth: float | None) -> None:

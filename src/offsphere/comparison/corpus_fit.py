@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf
 
 from offsphere.base.arrays import Rows
-from offsphere.base.cores import available_cores, in_order
+from offsphere.base.cores import available_cores, in_order, one_blas_thread
 from offsphere.base.merging import Merging
 from offsphere.vectors.blocks import Blocks, Documents
 from offsphere.vectors.lengths import EQUAL_LENGTHS, lengths
@@ -80,11 +80,9 @@ def fit_corpus(documents: Documents | Blocks) -> CorpusFit:
         >>> fit_corpus([np.full((2, 1), value, np.float32) for value in (1, 4)]).moments.covariance.tolist()
         [[2.25]]
     """
-    from threadpoolctl import threadpool_limits
-
     blocks, merging = Blocks.of(documents), Merging[CorpusFit]()
     room = MEMORY // (BYTES_A_NUMBER * blocks.rows * blocks.dimension)
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         for fit in in_order(CorpusFit.of, ((block,) for block in blocks), max(1, min(available_cores(), room))):
             merging.add(fit)
     whole = merging.result()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from offsphere.data.image import Image
 from offsphere.data.items import Item, text_of_item
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors
-from offsphere.ranking.search import search
+from offsphere.statistics.metrics import parse_metric
 from offsphere.vectors.lengths import lengths
 
 QUERIES, SHOWN = 5, 5
@@ -64,15 +65,15 @@ def changed_queries(task: RankingTask, vectors: RankingVectors, first: Row, seco
     if not len(chosen):
         return []
     queries = np.asarray(vectors.queries[chosen])
-    tops = search(queries, vectors.documents, [first.scorer, second.scorer], SHOWN, ids=task.document_ids)
     query_lengths = lengths(queries)
-    judgments = task.judgments.only(chosen)
+    part = task.only(chosen)
+    asking = part.evaluator(replace(vectors, queries=queries, query_tokens=None), parse_metric("ndcg@10"), chosen)
     first_lists, second_lists = (
         [
-            _results(task, vectors, row, grades)
-            for row, grades in zip(top.documents, judgments.gains(top.documents), strict=True)
+            _results(task, vectors, row[row >= 0], grades[row >= 0])
+            for row, grades in zip(top.documents, part.judgments.gains(top.documents), strict=True)
         ]
-        for top in tops
+        for top in asking.lists([first.scorer, second.scorer], SHOWN)
     )
     return [
         Example(
@@ -91,7 +92,8 @@ def changed_queries(task: RankingTask, vectors: RankingVectors, first: Row, seco
 
 
 def _results(task: RankingTask, vectors: RankingVectors, documents: Index, grades: Array) -> list[RankedDocument]:
-    """Look up the documents of one list of results."""
+    """Look up the documents of one list of results; it is shorter where a query may get fewer."""
+    grades, documents = grades[documents >= 0], documents[documents >= 0]
     document_lengths = lengths(np.asarray(vectors.documents[documents]))
     texts = task.document_texts
     return [

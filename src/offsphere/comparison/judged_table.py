@@ -13,7 +13,7 @@ import numpy as np
 
 from offsphere.base.arrays import Index
 from offsphere.base.progress import Progress, say
-from offsphere.comparison.breakdown import break_down
+from offsphere.comparison.breakdown import Grouped, break_down
 from offsphere.comparison.candidate_rows import CandidateRows
 from offsphere.comparison.candidates import Candidate, ranking_key
 from offsphere.comparison.corpus_fit import CorpusFit
@@ -105,9 +105,7 @@ def judged_table(
     """
     metric, moments, given = evaluator.metric, fit.moments, rows.given
     results = _merge_families(measured, metric)
-    notes = (
-        ["the vectors are normalised: their length was discarded before they came here"] if fit.equal_lengths else []
-    )
+    notes = [NORMALISED] if fit.equal_lengths else []
     if options.folds > task.units:
         notes.append(f"{task.units} {task.unit} make {task.units} folds, not {options.folds}")
     if given is not None:
@@ -117,7 +115,7 @@ def judged_table(
         notes.append(NARROW.format(count=moments.count, dimensions=len(moments.mean)))
     notes += told
     if task.made is not None:
-        notes.append(f"the judgments are made, not human: {task.made}")
+        notes.append(f"the judgments were made by a program, not by people: {task.made}")
     notes += notes_on_long_tails(metric, results)
     say(progress, "intervals and tests")
     tested, bound = judge_rows(
@@ -154,9 +152,16 @@ def judged_table(
 
 
 def with_breakdown(table: Comparison, grouping: Grouping, *, named: bool) -> Comparison:
-    """Break the rows that matter down by groups of queries; all of them where they were named."""
-    shown = [row for row in table.rows if named or row.planned or row is table.chosen]
-    return replace(table, breakdown=break_down(shown, table[table.baseline], grouping, table.seed))
+    """The table with its rows in each group: of scorers those that were asked for, and of what is no scorer all.
+
+    Args:
+        table: complete, with its lists and stored rows.
+        grouping: the group of each query.
+        named: whether the scorers were named, so that all of them were asked for.
+    """
+    scorers = [row for row in table.rows if named or row.planned or row is table.chosen]
+    rows: list[Grouped] = [*scorers, *table.lists, *table.stored]
+    return replace(table, breakdown=break_down(rows, table[table.baseline], grouping, table.seed))
 
 
 def _notes_on_learned(rows: Sequence[Candidate], unit_keys: Callable[[], Index]) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from offsphere.base.plain import plain
+from offsphere.comparison.length_contrast import LengthContrast
 from offsphere.comparison.row import ALPHA, MeasuredRow
 
 
@@ -23,6 +24,7 @@ class ListRow(MeasuredRow):
         over_chosen_high: its upper end.
         over_chosen_p: of that difference, corrected for the other lists; nothing where the baseline is recommended,
             since ``p`` says it already.
+        contrast: what it gains over the same row without token lengths, where that was measured.
     """
 
     phrase: str
@@ -31,6 +33,7 @@ class ListRow(MeasuredRow):
     over_chosen_low: float
     over_chosen_high: float
     over_chosen_p: float | None
+    contrast: LengthContrast | None = None
 
     @property
     def label(self) -> str:
@@ -56,4 +59,5 @@ class ListRow(MeasuredRow):
         """Give everything but the values per query, as plain values."""
         names = ("phrase", "cost", "over_chosen", "over_chosen_low", "over_chosen_high", "over_chosen_p")
         values = self.values_as_plain() | {name: getattr(self, name) for name in names} | {"lowers": False}
+        values["without_length"] = self.contrast._asdict() if self.contrast is not None else None
         return {name: plain(value) for name, value in values.items()}

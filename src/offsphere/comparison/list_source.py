@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from offsphere.base.cache import Memo
 from offsphere.base.errors import OffsphereError
 from offsphere.base.progress import Progress
+from offsphere.comparison.length_contrast import LengthContrast
 from offsphere.data.scored_lists import ScoredLists
 from offsphere.data.task import Task, TaskVectors
 from offsphere.statistics.metrics import Metric
@@ -39,6 +40,7 @@ class ListCandidate:
         parameters: of each option, as reported.
         notes: what one must know to read the row.
         cost: what making the lists took, in plain words: seconds, pairs scored.
+        contrast: what it gains over the same row without token lengths, where that was measured.
     """
 
     name: str
@@ -47,6 +49,7 @@ class ListCandidate:
     parameters: Sequence[Mapping[str, float]] = ({},)
     notes: Sequence[str] = field(default=())
     cost: str = ""
+    contrast: LengthContrast | None = None
 
 
 class ListSource(Protocol):

@@ -114,6 +114,7 @@ def with_list_rows(
             name=candidate.name,
             phrase=candidate.phrase,
             cost=candidate.cost,
+            contrast=candidate.contrast,
             parameters=candidate.parameters[tuned.overall],
             fold_parameters=[candidate.parameters[o] for o in tuned.by_fold] if len(candidate.options) > 1 else [],
             tuned=len(candidate.options) > 1,

@@ -18,23 +18,28 @@ LONGEST_NAME = 48
 
 def plain_table(table: Comparison) -> str:
     """Write a comparison in lines of at most 100 characters; all of its rows are in ``table.rows``."""
-    every = table.every_row
-    rows = [row for rank, row in enumerate(every) if rank < SHOWN or _always_shown(row, table)]
-    header = ("scorer", table.metric, f"- {table.baseline}", "95 % interval", "p")
-    lines = [header, *(_cells(row) for row in rows)]
+    header, rows, hidden = shown_cells(table)
+    lines = [header, *rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     written = [
         line[0].ljust(widths[0])
         + "".join(f"  {cell:>{width}}" for cell, width in zip(line[1:], widths[1:], strict=True))
         for line in lines
     ]
-    hidden = len(every) - len(rows)
     rest = [f"... and {hidden} more rows"] if hidden else []
     if table.lists:
         rest.append("† no formula of these vectors: it is compared, and cannot be saved or exported")
     if table.stored:
         rest.append(f"... and {len(table.stored)} rows of what storing costs, in table.stored")
     return "\n".join([*(line.rstrip() for line in written), *rest, "", fill(table.conclusion, WIDTH)])
+
+
+def shown_cells(table: Comparison) -> tuple[tuple[str, ...], list[tuple[str, ...]], int]:
+    """The heads, the cells of the rows that are shown, and how many rows are not."""
+    every = table.every_row
+    rows = [row for rank, row in enumerate(every) if rank < SHOWN or _always_shown(row, table)]
+    header = ("scorer", table.metric, f"- {table.baseline}", "95 % interval", "p")
+    return header, [_cells(row) for row in rows], len(every) - len(rows)
 
 
 def _always_shown(row: Row | ListRow, table: Comparison) -> bool:

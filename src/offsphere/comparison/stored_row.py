@@ -59,6 +59,11 @@ class StoredRow:
     p: float | None
     values: Array | None = None
 
+    @property
+    def label(self) -> str:
+        """The name under which it stands in a table."""
+        return self.name
+
     def __repr__(self) -> str:
         """The name, the value, the change and the bytes, not the arrays."""
         change = f"{self.change:+.4f} [{self.change_low:+.4f}, {self.change_high:+.4f}]"

@@ -8,11 +8,12 @@ from math import inf, isfinite, nan
 from typing import Any
 
 from offsphere.base.errors import UnknownNameError
+from offsphere.base.in_notebook import InNotebook, NotebookView
 from offsphere.base.plain import plain
 from offsphere.comparison.breakdown import Breakdown
 from offsphere.comparison.list_row import ListRow
 from offsphere.comparison.lists_verdict import lists_finding
-from offsphere.comparison.plain_table import plain_table
+from offsphere.comparison.plain_table import plain_table, shown_cells
 from offsphere.comparison.procedure import Procedure
 from offsphere.comparison.row import Row
 from offsphere.comparison.stored_row import StoredRow
@@ -23,7 +24,7 @@ from offsphere.wording.finding import Finding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Comparison:
+class Comparison(InNotebook):
     """Rows, best first, of one task under one metric.
 
     Args:
@@ -137,6 +138,43 @@ class Comparison:
     def conclusion(self) -> str:
         """What to use, in a plain sentence or two."""
         return " ".join(finding.sentence for finding in self.findings)
+
+    def notebook_view(self) -> NotebookView:
+        """The conclusion and the table, as ``print`` shows them."""
+        heads, rows, hidden = shown_cells(self)
+        return NotebookView([finding.sentence for finding in self.findings], heads, rows, hidden)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Give every row with its numbers, those of other systems too, the highest value first.
+
+        Returns:
+            A dictionary a row: ``to_pandas`` and ``to_polars`` make data frames of them.
+
+        Example:
+            >>> import numpy as np
+            >>> import offsphere as osp
+            >>> rows = np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32)
+            >>> task = osp.PairTask("pairs", (rows @ rows[0]).astype(float))
+            >>> vectors = osp.PairVectors.of(task, np.tile(rows[0], (40, 1)), rows)
+            >>> [row["scorer"] for row in osp.compare(task, vectors, ["dot"]).records()]
+            ['dot', 'cosine']
+        """
+        return [
+            {
+                "scorer": row.label,
+                "what_it_does": row.phrase,
+                "metric": self.metric,
+                "value": row.value,
+                "low": row.low,
+                "high": row.high,
+                "difference": row.difference,
+                "difference_low": row.difference_low,
+                "difference_high": row.difference_high,
+                "p": row.p,
+                "tuned": row.tuned,
+            }
+            for row in self.every_row
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain values, for JSON.

@@ -231,7 +231,7 @@ def thresholds_for(
             "that it cannot be said what a threshold gives on others"
         )
     if task.made is not None:
-        notes.append(f"the judgments are made, not human: {task.made}")
+        notes.append(f"the judgments were made by a program, not by people: {task.made}")
     return Thresholds(
         goal=goal, task=task.summary(), also=other[0].summary() if other is not None else None, rows=rows, notes=notes
     )

@@ -12,6 +12,9 @@ from offsphere.base.errors import UnknownNameError
 from offsphere.comparison.choice import Choice, choose, difference_p, stay
 from offsphere.comparison.row import ALPHA, Row
 from offsphere.comparison.units import unit_of, units_in_all
+from offsphere.scoring.index_metric import index_metric
+from offsphere.scoring.similarity import Agreement
+from offsphere.statistics.metrics import parse_metric
 from offsphere.wording.finding import Certainty, Direction, Finding
 
 if TYPE_CHECKING:
@@ -51,7 +54,8 @@ def dot_numbers(table: Comparison) -> dict[str, Any]:
     """Give what the dot product does against the baseline; nothing under each key where it was not compared."""
     dot = row_named(table, "dot")
     if dot is None or dot.p is None or not isfinite(dot.difference) or is_unreadable(table):
-        return dict.fromkeys(("dot", "dot_gain", "dot_low", "dot_high", "dot_p")) | {"metric": table.metric}
+        unknown = ("dot", "dot_gain", "dot_low", "dot_high", "dot_p", "dot_value", "baseline_value")
+        return dict.fromkeys(unknown) | {"metric": table.metric}
     return {
         "metric": table.metric,
         "dot": dot_state(table, dot),
@@ -59,6 +63,8 @@ def dot_numbers(table: Comparison) -> dict[str, Any]:
         "dot_low": dot.difference_low,
         "dot_high": dot.difference_high,
         "dot_p": dot.p,
+        "dot_value": dot.value,
+        "baseline_value": table[table.baseline].value,
     }
 
 
@@ -205,6 +211,7 @@ def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[st
         "declared_loses": lost is not None,
         "declared_keeps": keeps,
         "declared_p": lost.p if lost is not None else None,
+        **_serving(table, choice),
     }
     if by_procedure and procedure is not None:
         numbers |= {
@@ -218,6 +225,20 @@ def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[st
             "choices": procedure.repeats * procedure.folds,
         }
     return numbers
+
+
+def _serving(table: Comparison, choice: Choice) -> dict[str, Any]:
+    """Gather what an index must know to rank as the choice does."""
+    scorer = choice.scorer
+    level: Agreement = "query" if parse_metric(table.metric).agreement == "query" else "order"
+    parts = (*scorer.transforms, scorer.similarity)
+    return {
+        "served": choice.name,
+        "index": index_metric(scorer, level),
+        "lowers": scorer.similarity.lowers,
+        "transforms": bool(scorer.transforms),
+        "by_name": scorer.is_plain and all(part.by_name for part in parts),
+    }
 
 
 def _higher_row(choice: Choice) -> list[Finding]:

@@ -39,6 +39,11 @@ class Judgments:
         return cls(queries[order], documents[order], grades[order], query_count, document_count)
 
     @property
+    def pairs(self) -> tuple[Index, Index]:
+        """Rows of every query with each document that it was judged with."""
+        return self.queries, self.documents
+
+    @property
     def relevant(self) -> Index:
         """How many relevant documents (grade above zero) each query has."""
         return np.bincount(self.queries[self.grades > 0], minlength=self.query_count)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -16,12 +16,11 @@ from offsphere.data.judgments import Judgments
 from offsphere.data.scored_lists import ScoredLists
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.reranking import TwoSteps, search_again
-from offsphere.ranking.search import KeyedLists, TopK, search_in_turns
+from offsphere.ranking.search import TopK, search_in_turns
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import Evaluation, MeanOverQueries, OverPool
 from offsphere.statistics.metrics import Metric
 
-Lists = TypeVar("Lists", TopK, KeyedLists)
 Ranked = Iterator[tuple[Index, list[TopK]]]  # numbers of some queries, and their lists under each scorer
 
 
@@ -80,16 +79,15 @@ class RankingEvaluator:
         """The vectors of the documents."""
         return self.vectors.documents
 
+    def lists(self, scorers: Sequence[Scorer], depth: int) -> list[TopK]:
+        """Search for all queries under several scorers in one pass, without what a query must not get."""
+        depth = min(depth, self.judgments.document_count)
+        found = [tops for _, tops in self._search(scorers, depth)]
+        return [TopK(*(np.concatenate(part) for part in zip(*tops, strict=True))) for tops in zip(*found, strict=True)]
+
     def judged_lists(self, scorer: Scorer, depth: int) -> tuple[TopK, Array]:
         """Search for all queries, without what they must not get; the grades of what is found."""
-        depth = min(depth, self.judgments.document_count)
-
-        def ranked(queries: Vectors, deep: int) -> Ranked:
-            return search_in_turns(queries, self.vectors.documents, [scorer], deep, ids=self.document_ids)
-
-        found = [(chosen, tops[0]) for chosen, tops in self._rankings(ranked, depth)]
-        back = np.argsort(np.concatenate([chosen for chosen, _ in found]), kind="stable")
-        top = TopK(*(np.concatenate(part)[back] for part in zip(*(top for _, top in found), strict=True)))
+        (top,) = self.lists([scorer], depth)
         return top, self.judgments.gains(top.documents)
 
     def two_step_values(self, searches: Sequence[TwoSteps]) -> list[Array]:
@@ -107,21 +105,32 @@ class RankingEvaluator:
 
     def _measure(self, scorers: Sequence[Scorer]) -> Array:
         """Search with scorers that all rank differently, and measure them: (scorers, queries, ...)."""
-        documents, ids, progress = self.vectors.documents, self.document_ids, self.progress
+        return self._measure_ranked(self._search(scorers, self.metric.depth, self.progress))
 
-        def ranked(queries: Vectors, depth: int) -> Ranked:
-            return search_in_turns(queries, documents, scorers, depth, ids=ids, progress=progress)
-
-        return self._measure_ranked(ranked)
+    def _search(self, scorers: Sequence[Scorer], depth: int, progress: Progress | None = None) -> Ranked:
+        """Rank for some queries at a time, in their order, without what they must not get."""
+        return search_in_turns(
+            self.vectors.queries,
+            self.vectors.documents,
+            scorers,
+            depth,
+            ids=self.document_ids,
+            excluded=self.excluded.pairs if self.excluded is not None else None,
+            progress=progress,
+        )
 
     def _measure_steps(self, steps: TwoSteps) -> Array:
         """Search in two steps and measure what is found, from the memo where it is there: (queries, ...)."""
+        excluded = self.excluded.pairs if self.excluded is not None else None
 
-        def ranked(queries: Vectors, depth: int) -> Ranked:
-            for chosen, top in search_again(queries, self.vectors.documents, steps, depth, progress=self.progress):
+        def ranked() -> Ranked:
+            queries, documents = self.vectors.queries, self.vectors.documents
+            for chosen, top in search_again(
+                queries, documents, steps, self.metric.depth, excluded=excluded, progress=self.progress
+            ):
                 yield chosen, [top]
 
-        kept = self.memo.arrays(f"again-{steps.key}", lambda: {"measured": self._measure_ranked(ranked)})
+        kept = self.memo.arrays(f"again-{steps.key}", lambda: {"measured": self._measure_ranked(ranked())})
         return np.asarray(cast("Array", kept["measured"])[0])
 
     def _measure_lists(self, lists: ScoredLists) -> Array:
@@ -133,32 +142,18 @@ class RankingEvaluator:
             np.pad(cast("Index", lists.documents), missing, constant_values=-1),
             np.pad(lists.scores, missing, constant_values=-np.inf),
         )
-        left = without(top, self.excluded, depth) if self.excluded is not None else top
-        documents, scores = left.documents[:, :depth], left.scores[:, :depth]
+        without = _without(top, self.excluded, depth) if self.excluded is not None else top
+        documents, scores = without.documents[:, :depth], without.scores[:, :depth]
         return self._value(self.judgments.gains(documents), self.judgments.ideal(), scores)
 
-    def _measure_ranked(self, ranked: Callable[[Vectors, int], Ranked]) -> Array:
-        """Measure what a search finds for queries to a depth: (scorers, queries, ...)."""
+    def _measure_ranked(self, turns: Ranked) -> Array:
+        """Measure what a search finds, turn by turn: (scorers, queries, ...)."""
         parts: list[list[Array]] = []
-        order = []
-        for chosen, tops in self._rankings(ranked, self.metric.depth):
+        for chosen, tops in turns:
             judgments = self.judgments.only(chosen)
             ideal = judgments.ideal()
-            order.append(chosen)
             parts.append([self._value(judgments.gains(top.documents), ideal, top.scores) for top in tops])
-        back = np.argsort(np.concatenate(order), kind="stable")
-        return np.stack([np.concatenate(part)[back] for part in zip(*parts, strict=True)])
-
-    def _rankings(self, ranked: Callable[[Vectors, int], Ranked], depth: int) -> Ranked:
-        """Rank for some queries at a time, without what they must not get; who must not get much is searched deeper."""
-        queries, excluded = self.vectors.queries, self.excluded
-        if excluded is None:
-            yield from ranked(queries, depth)
-            return
-        for rows, deep in query_bands(excluded.relevant, depth):
-            for some, tops in ranked(queries[rows], deep):
-                chosen = rows[some]
-                yield chosen, [without(top, excluded.only(chosen), depth) for top in tops]
+        return np.stack([np.concatenate(part) for part in zip(*parts, strict=True)])
 
     def _value(self, gains: Array, ideal: Array, scores: Array) -> Array:
         """Compute the metric's value a query, or keep what a pool of queries is later measured by."""
@@ -176,23 +171,10 @@ def plain_key(scorer: Scorer, metric: Metric) -> tuple[str, Hashable]:
     return scorer.map_key, scorer.similarity.agreement_key(metric.agreement)
 
 
-def query_bands(excluded: Index, depth: int) -> Iterator[tuple[Index, int]]:
-    """Give queries that are searched to one depth together, and that depth: the deeper, the more they must not get.
-
-    Args:
-        excluded: how many documents each query must not get.
-        depth: how many it is to get.
-    """
-    bands = np.ceil(np.log2(excluded + 1)).astype(np.int64)
-    for band in np.unique(bands).tolist():
-        rows = np.flatnonzero(bands == band)
-        yield rows, depth + int(excluded[rows].max())
-
-
-def without(top: Lists, excluded: Judgments, depth: int) -> Lists:
-    """Take from a ranking what must not be in it; what is missing then at its end is number -1, relevant to nobody."""
+def _without(top: TopK, excluded: Judgments, depth: int) -> TopK:
+    """Take from a list what must not be in it; what is missing then at its end is number -1, relevant to nobody."""
     gone = excluded.gains(top.documents) > 0
     order = np.argsort(gone, axis=1, kind="stable")[:, :depth]
     left = ~np.take_along_axis(gone, order, axis=1)
-    documents, *numbers = (np.take_along_axis(part, order, axis=1) for part in top)
-    return type(top)(np.where(left, documents, -1), *(np.where(left, part, -np.inf) for part in numbers))
+    documents, scores = (np.take_along_axis(part, order, axis=1) for part in top)
+    return TopK(np.where(left, documents, -1), np.where(left, scores, -np.inf))

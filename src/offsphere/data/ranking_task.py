@@ -266,7 +266,7 @@ class RankingTask:
 
     def excluded_pairs(self) -> tuple[Index, Index]:
         """Rows of every query with each document that it must not get."""
-        return (self.excluded.queries, self.excluded.documents) if self.excluded is not None else NO_PAIRS
+        return self.excluded.pairs if self.excluded is not None else NO_PAIRS
 
     def relevant_to_any(self) -> Flags | None:
         """Which documents are relevant to some query."""

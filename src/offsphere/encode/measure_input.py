@@ -29,7 +29,8 @@ def load_measure_input(
 ) -> MeasureInput:
     """Read what ``measure`` takes: a file of vectors as it is, else a task.
 
-    Where both a folder of vectors and a model are named, the vectors are read and the model only counts tokens.
+    Where both a folder of vectors and models are named, the vectors are read, and the model of documents only counts
+    tokens.
     """
     data = Path(source.data)
     if is_vectors(data) and not is_picture_arrays(data) and source.vectors is None:
@@ -38,7 +39,7 @@ def load_measure_input(
                 f"{source.data} holds vectors and no texts: leave --model out, or give the task that has texts"
             )
         return MeasureInput(read_vectors(data, verify=source.verify))
-    reads = source if source.vectors is None else replace(source, model=None)
+    reads = source if source.vectors is None else replace(source, model=None, query_model=None)
     task, vectors = reads.load(split, progress)
     return MeasureInput(vectors, task, source.encoder)
 

@@ -128,7 +128,20 @@ def load_sentence_transformer(source: str) -> Any:
     model = SentenceTransformer._load_with_module_classes(source, OUR_STAGES, trust_remote_code=False)  # noqa: SLF001
     if not has_stages(source):
         pool_class_token(model)
+        pad_in_full(model)
     return keep_texts(model)
+
+
+def pad_in_full(model: Any) -> None:
+    """Have SigLIP see its texts at full length: it was trained so, looks at padding, and takes the last place's vector.
+
+    sentence-transformers pads to the longest text of a batch, which would make a vector depend on its neighbours.
+    """
+    stage = model[0]
+    config: Any = getattr(stage, "config", None)
+    if getattr(config, "model_type", None) in ("siglip", "siglip2"):
+        places = {"padding": "max_length", "max_length": config.text_config.max_position_embeddings}
+        stage.processing_kwargs["text"] = {**stage.processing_kwargs.get("text", {}), **places}
 
 
 def has_stages(source: str) -> bool:

@@ -61,20 +61,40 @@ def embed_shard(
         [[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]]
     """
     asking, asked = task.sides
-    stores = items_by_store(task)
-    whole = stores.pop(asked.stored_as)
     home = folder / asked.stored_as
     if is_store(home):
         raise DataError(f"{home} holds the vectors of all {asked.plural}: choose another --out for its shards")
+    made = []
+    for name, part in items_of_shard(task, number, count).items():
+        asks = name == asking.stored_as
+        encodes = query_encoder if asks and query_encoder is not None else encoder
+        made.append(embed_items(part, encodes, folder / name, dtype=dtype, progress=None if asks else progress))
+    return made
+
+
+def items_of_shard(task: Task, number: int, count: int) -> dict[str, SideItems]:
+    """What one of so many shards encodes, by the names of its stores.
+
+    Args:
+        task: The whole task.
+        number: Of the shard, from 1.
+        count: How many shards there are.
+
+    Returns:
+        Its part of what is asked for, and in the first shard also what asks, where that is stored apart.
+
+    Raises:
+        ParameterError: There are more shards than documents.
+    """
+    asking, asked = task.sides
+    stores = items_by_store(task)
+    whole = stores.pop(asked.stored_as)
     rows = len(whole.items)
     if count > rows:
         raise ParameterError(f"{count} shards of {rows} documents: make at most {rows}")
     start, stop = ((edge * rows) // count for edge in (number - 1, number))
     part = SideItems(whole.side, whole.ids[start:stop], whole.items[start:stop])
-    made = [
-        embed_items(part, encoder, folder / asked.stored_as / part_name(number, count), dtype=dtype, progress=progress)
-    ]
+    own = {f"{asked.stored_as}/{part_name(number, count)}": part}
     if number == 1 and asking.stored_as in stores:
-        encodes = query_encoder if query_encoder is not None else encoder
-        made.append(embed_items(stores[asking.stored_as], encodes, folder / asking.stored_as, dtype=dtype))
-    return made
+        own[asking.stored_as] = stores[asking.stored_as]
+    return own

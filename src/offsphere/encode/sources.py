@@ -1,4 +1,4 @@
-"""What ``--model`` accepts: a hub name, a folder, ``wordllama``, ``package:NAME`` or ``callable:module:function``."""
+"""What ``--model`` accepts: a hub name, a folder, ``wordllama``, ``package:NAME``, an API or one's own function."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from offsphere.base.named_functions import import_function
 from offsphere.encode.encoder import Encoder
 from offsphere.encode.function import FunctionEncoder
 from offsphere.encode.sentence import SentenceEncoder
+from offsphere.encode.served import ServedEncoder
+from offsphere.encode.served_name import ServedName, is_served
 from offsphere.encode.static import is_model2vec, load_model2vec, load_wordllama, may_be_model2vec
 
 DEFAULT_MODEL = "wordllama"
 ACCEPTED = (
     "a hub name, a model folder, wordllama (static, needs no download), package:NAME (a model folder inside an "
-    "installed Python package), or callable:module:function (texts -> array; pictures where it has kinds = 'image')"
+    "installed Python package), openai:MODEL or http://HOST/v1#MODEL (an embedding API), or callable:module:function "
+    "(texts -> array; pictures where it has kinds = 'image')"
 )
 
 
@@ -25,7 +28,8 @@ def load_encoder(name: str, *, keep_normalize: bool = False) -> Encoder:
 
     Args:
         name: A hub name, a model folder, ``wordllama`` (static, needs no download), ``package:NAME`` (a model folder
-            inside an installed Python package), or ``callable:module:function`` (texts -> array).
+            inside an installed Python package), ``openai:MODEL`` or ``http://HOST/v1#MODEL`` (an embedding API), or
+            ``callable:module:function`` (texts -> array).
         keep_normalize: Leave the stages in that throw lengths away.
 
     Returns:
@@ -46,6 +50,8 @@ def load_encoder(name: str, *, keep_normalize: bool = False) -> Encoder:
         return load_wordllama()
     if name.startswith("callable:"):
         return FunctionEncoder(import_function(name), name)
+    if is_served(name):
+        return ServedEncoder(ServedName.of(name))
     source = model_source(name)
     if Path(source).is_dir():
         return _load_from_folder(Path(source), name, keep_normalize=keep_normalize)

@@ -171,6 +171,11 @@ def let_lengths_pass(stage: nn.Module) -> None:
         setattr(stage, PASSING, LengthPass(stage))
 
 
+def lets_lengths_pass(stage: nn.Module) -> bool:
+    """Whether a stage hands vectors on as they came while it is trained."""
+    return hasattr(stage, PASSING)
+
+
 def stop_lengths(stage: nn.Module) -> None:
     """Make a stage do what it is for, in training too, from now on."""
     length_pass: LengthPass | None = getattr(stage, PASSING, None)

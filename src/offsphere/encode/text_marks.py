@@ -7,7 +7,8 @@ make a machine connect or read a file. So strings reach such a model marked as t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import MethodType
 from typing import Any
 
@@ -27,6 +28,20 @@ def keep_texts(model: Any) -> Any:
             if list(getattr(route[0], "modalities", ["text"])) == ["text"]:  # it opens nothing, and may know no marks
                 route[0].preprocess = MethodType(preprocess_texts, route[0])
     return model
+
+
+@contextmanager
+def texts_kept(model: Any) -> Iterator[None]:
+    """Have a model that is somebody else's take strings for texts for a while, and be as before afterwards."""
+    stages = [model, *(route[0] for route in getattr(model[0], "sub_modules", {}).values())]
+    before = [vars(stage).get("preprocess") for stage in stages]
+    keep_texts(model)
+    try:
+        yield
+    finally:
+        for stage, method in zip(stages, before, strict=True):
+            if method is None and "preprocess" in vars(stage):
+                del stage.preprocess
 
 
 def preprocess(model: Any, inputs: Sequence[Any], prompt: str | None = None, **options: Any) -> Any:

@@ -40,10 +40,10 @@ def token_layers(encoder: Encoder, texts: Sequence[str], side: ItemSide, batch: 
         inputs = {name: value.to(encoder.model.device) for name, value in features.items() if torch.is_tensor(value)}
         with torch.inference_mode():
             # the module filters what its model does not take
-            output = transformer.model(
+            output = text_tower(transformer)(
                 **_forward_inputs(transformer, inputs), output_hidden_states=True, return_dict=True
             )
-        mask = inputs["attention_mask"].bool()
+        mask = inputs.get("attention_mask", torch.ones_like(inputs["input_ids"])).bool()  # SigLIP looks at all
         ids = inputs["input_ids"][mask].cpu().numpy()
         yield TokenLayers(
             ids,
@@ -52,6 +52,11 @@ def token_layers(encoder: Encoder, texts: Sequence[str], side: ItemSide, batch: 
             chosen,
             [layer[mask].float().cpu().numpy() for layer in output.hidden_states],
         )
+
+
+def text_tower(transformer: Any) -> Any:
+    """What runs over tokens: the model, or its part for texts where it has one for images beside it."""
+    return getattr(transformer.model, "text_model", transformer.model)
 
 
 def special_ids(transformer: Any) -> Index:

@@ -19,7 +19,7 @@ import numpy as np
 
 from offsphere.base.arrays import Rows
 from offsphere.base.errors import DataError, OffsphereError
-from offsphere.base.files import write_whole
+from offsphere.base.files import level_modes, write_whole
 from offsphere.base.reading.file_access import open_file
 from offsphere.data.store_writer import locked
 from offsphere.encode.sentence import load_sentence_transformer
@@ -27,6 +27,7 @@ from offsphere.encode.text_marks import keep_texts
 from offsphere.engines.foldable_model import open_foldable
 from offsphere.engines.folding import Step, folded, joined, refuse_unfoldable
 from offsphere.scoring.adapter import Adapter
+from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.transforms import AffineMap, Side
 
@@ -72,7 +73,7 @@ class ModelExport:
 
 
 def export_model(
-    scorer: Scorer | Adapter,
+    scorer: Scorer | Adapter | str,
     model: Any,
     folder: str | Path,
     *,
@@ -85,7 +86,8 @@ def export_model(
     The folder is read again and compared with the scorer before it gets its name.
 
     Args:
-        scorer: What was measured on the vectors of the model; fitted where it has transforms.
+        scorer: What was measured on the vectors of the model; fitted where it has transforms. One without may be given
+            by its name.
         model: The model by name, as ``load_encoder`` takes it, or a SentenceTransformer, which is not changed.
         folder: The folder to write.
         texts: Some texts of your own to compare by, and to know the scale of the vectors by; without them ours.
@@ -107,10 +109,11 @@ def export_model(
         >>> import offsphere as osp
         >>> from offsphere.engines.model_folder import export_model
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     export = export_model(osp.parse_scorer("query-normalized"), "wordllama", f"{folder}/model")
+        ...     export = export_model("query-normalized", "wordllama", f"{folder}/model")
         >>> export.similarity, export.plain, export.added
         ('dot', True, ['Normalize for the query'])
     """
+    scorer = parse_scorer(scorer) if isinstance(scorer, str) else scorer
     scorer = scorer.scorer if isinstance(scorer, Adapter) else scorer
     refuse_unfoldable(scorer)
     target = Path(folder)
@@ -189,6 +192,7 @@ def _save(model: Any, folder: Path) -> None:
     """Save a model, every file safe on the disk."""
     try:
         model.save_pretrained(str(folder), create_model_card=False)
+        level_modes(folder, "modules.json")
         for path in folder.rglob("*"):
             if path.is_file():
                 with open_file(path) as stream:

@@ -16,6 +16,7 @@ from offsphere.base.errors import OffsphereError
 from offsphere.base.extras import load_extra
 from offsphere.encode.encoder import Encoder
 from offsphere.ranking.search import search
+from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.vectors.moments import Moments
 
@@ -127,12 +128,12 @@ class _LengthKeepingEncoder:
         return torch.as_tensor(self.scorer.score_pairs(_as_rows(embeddings1), _as_rows(embeddings2)))
 
 
-def mteb_model(encoder: Encoder, scorer: Scorer) -> Any:
+def mteb_model(encoder: Encoder, scorer: Scorer | str) -> Any:
     """Make a model for ``mteb.evaluate`` of an encoder and the scorer that was chosen for its vectors.
 
     Args:
         encoder: As ``load_encoder`` gives it: with lengths.
-        scorer: What ranks.
+        scorer: What ranks: a scorer, or the name of one without transforms.
 
     Returns:
         A search model: retrieval and reranking tasks of MTEB take it.
@@ -140,6 +141,7 @@ def mteb_model(encoder: Encoder, scorer: Scorer) -> Any:
     Raises:
         MissingExtraError: MTEB is not installed.
     """
+    scorer = parse_scorer(scorer) if isinstance(scorer, str) else scorer
     wrappers, metas = load_extra("mteb.models.search_wrappers"), load_extra("mteb.models.model_meta")
     about = encoder.description
     name = about.model.rpartition(":")[2].replace("/", "--")

@@ -21,9 +21,10 @@ from offsphere.engines.corpus import Corpus
 from offsphere.engines.engine import Engine
 from offsphere.engines.metric import Metric
 from offsphere.scoring.corpus_biases import CorpusBiases
+from offsphere.scoring.index_metric import index_metric
 from offsphere.scoring.lowering import Lowering
 from offsphere.scoring.scorer import Scorer
-from offsphere.scoring.similarity import COSINE, DOT, Agreement, Euclidean
+from offsphere.scoring.similarity import Agreement
 from offsphere.vectors.lengths import lengths
 
 BLOCK = 16_384  # documents that are lowered and stored at a time
@@ -122,14 +123,8 @@ class Serving:
 
 def own_metric(scorer: Scorer, level: Agreement = "query") -> Metric | None:
     """The metric that engines have for a scorer on its transformed vectors; nothing where it must be lowered."""
-    if not scorer.is_plain:
-        return None
-    key = scorer.similarity.agreement_key(level)
-    if key == COSINE.agreement_key(level):
-        return Metric.COSINE
-    if isinstance(scorer.similarity, Euclidean):
-        return Metric.EUCLIDEAN
-    return Metric.INNER_PRODUCT if key == DOT.agreement_key(level) else None
+    metric = index_metric(scorer, level)
+    return Metric(metric) if metric is not None else None
 
 
 def servings(scorer: Scorer, engine: Engine, level: Agreement = "query") -> list[Serving]:

@@ -27,8 +27,8 @@ from offsphere.statistics.equivalence import most_to_gain
 from offsphere.statistics.estimate import Estimate
 from offsphere.statistics.evaluation import MeanOverQueries
 from offsphere.statistics.metrics import Metric, parse_metric
-from offsphere.statistics.significance import bootstrap_means, interval
-from offsphere.statistics.tuned_signs import max_t_by_tuned_signs
+from offsphere.statistics.significance import bootstrap_means
+from offsphere.statistics.tuned_signs import max_t_with_intervals
 from offsphere.wording.ceiling_words import KINDS
 from offsphere.wording.written_numbers import chance, signed, with_interval
 
@@ -43,7 +43,7 @@ class CeilingRow(NamedTuple):
     """What one kind of number about a document gains over cosine, on queries that it was not learned from."""
 
     kind: str  # a key of ``FAMILIES``
-    gain: Estimate
+    gain: Estimate  # with the interval that belongs to p: it leaves out zero exactly where p is below 0.05
     p: float  # corrected for the other kinds
     used: float  # share of the folds in which the other folds spoke for using it at all
 
@@ -86,7 +86,9 @@ class Ceiling:
             if self.spread.known_item
             else ""
         )
-        held = f", of which a curve of today's lengths gets {signed(length.gain.value)}" if length is not None else ""
+        held = ""
+        if length is not None and top is not length:
+            held = f", of which a curve of today's lengths gets {signed(length.gain.value)}"
         return (
             f"ceiling: the best about documents alone ({KINDS[top.kind]}) gains "
             f"{with_interval(*top.gain)} {self.metric} over cosine ({chance(top.p)}){held}; "
@@ -109,7 +111,7 @@ def measure_ceiling(evidence: Evidence) -> Ceiling:
     say(evidence.progress, "ceiling")
 
     def measured() -> dict[str, Array]:
-        return option_values(Learner.of(evidence, rows), metric, folds)
+        return option_values(Learner.of(evidence, rows, folds), metric)
 
     kept = evidence.memo.arrays(f"ceiling-{metric.name}-{evidence.seed}", measured)
     return ceiling_of(
@@ -138,13 +140,12 @@ def ceiling_of(metric: str, values: dict[str, Array], folds: Index, spread: Spre
     everything = tune([cosine, *(row for kind in options for row in values[kind])], evaluation, folds)
     gains = np.stack([*(each.measured for each in tuned.values()), everything.measured], axis=1) - cosine[:, None]
     samples = bootstrap_means(gains, seed=seed)
-    around = interval(samples)
     columns = np.stack([row for each in options.values() for row in each], axis=1) - cosine[:, None]
     starts = np.cumsum([0, *(len(each) for each in options.values())])
     numbers = [np.tile(np.arange(*ends), (int(folds.max()) + 1, 1)) for ends in pairwise(starts.tolist())]
-    tests = max_t_by_tuned_signs(columns, numbers, folds, PERMUTATIONS, seed)
+    tests, around = max_t_with_intervals(columns, numbers, gains[:, :-1], folds, PERMUTATIONS, seed)
     means = gains.mean(axis=0)
-    estimates = [Estimate(float(means[i]), float(around.low[i]), float(around.high[i])) for i in range(len(means))]
+    estimates = [Estimate(*map(float, ends)) for ends in zip(means[:-1], *around, strict=True)]
     return Ceiling(
         metric=metric,
         queries=len(cosine),
@@ -153,7 +154,7 @@ def ceiling_of(metric: str, values: dict[str, Array], folds: Index, spread: Spre
             CeilingRow(kind, estimates[i], float(tests.corrected[i]), float((np.array(tuned[kind].by_fold) > 0).mean()))
             for i, kind in enumerate(options)
         ],
-        best=estimates[-1],
+        best=Estimate.resampled(float(means[-1]), samples[:, -1]),
         most=most_to_gain(means[:-1], samples[:, :-1]),
         spread=spread,
     )

@@ -8,12 +8,9 @@ list, with a scale that is fitted too), and shrunk towards nothing by a ridge.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.sparse import csr_matrix, issparse
 
 from offsphere.base.arrays import Array, Index
 from offsphere.geometry.rival_lists import RivalLists
@@ -24,7 +21,6 @@ KNOTS = (0.05, 0.35, 0.65, 0.95)  # quantiles at which a curve of length may ben
 HALF = 0.5  # of a query: what a document that nobody wanted counts as
 CURVE_RIDGE = 0.1
 CLIPPED = (-5.0, 5.0)  # logarithms of factors
-Design = NDArray[Any] | csr_matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,18 +29,25 @@ class DocumentTerms:
 
     factors: Array | None  # on the cosine; nothing stands for one
     biases: Array  # added to it
+    power: float = 0.0  # of its length, by which the cosine is multiplied too
 
 
 def free_biases(lists: RivalLists, documents: int, ridge: float) -> DocumentTerms:
     """Fit a bias of its own for each document; those that are in no list have none."""
-    scale, _, biases = _fit(lists, None, _one_each(lists, documents), ridge)
-    return DocumentTerms(None, biases / scale)
+    listed, columns = _listed(lists)
+    scale, _, fitted = _fit(lists, columns, None, np.ones(len(listed)), ridge)
+    biases = np.zeros(documents)
+    biases[listed] = fitted / scale
+    return DocumentTerms(None, biases)
 
 
 def free_weights(lists: RivalLists, documents: int, ridge: float) -> DocumentTerms:
     """Fit a factor of its own for each document; for those that are in no list it is one."""
-    _, logs, _ = _fit(lists, _one_each(lists, documents), None, ridge)
-    return DocumentTerms(np.exp(np.clip(logs, *CLIPPED)), np.zeros(documents))
+    listed, columns = _listed(lists)
+    _, logs, _ = _fit(lists, columns, np.ones(len(listed)), None, ridge)
+    factors = np.ones(documents)
+    factors[listed] = np.exp(np.clip(logs, *CLIPPED))
+    return DocumentTerms(factors, np.zeros(documents))
 
 
 def popularity(lists: RivalLists, wanted: Index) -> DocumentTerms:
@@ -57,9 +60,13 @@ def popularity(lists: RivalLists, wanted: Index) -> DocumentTerms:
         lists: Of the queries that are learned from.
         wanted: How many of these queries want each document.
     """
-    counts = np.where(lists.present, wanted[lists.documents], 0) - lists.wanted  # those of the *other* queries
-    share, scale = _fit_one(lists, _log_count(counts))
-    return DocumentTerms(None, max(share, 0.0) / scale * _log_count(wanted))
+    counts = np.where(lists.present, wanted[lists.documents] - lists.wanted, -1)  # those of the *other* queries
+    feature = _log_count(np.arange(counts.max(initial=0) + 1))
+    spread = feature[counts[lists.present]].std()
+    if not spread:
+        return DocumentTerms(None, np.zeros(len(wanted)))
+    scale, _, share = _fit(lists, counts, None, feature[:, None] / spread, CURVE_RIDGE)
+    return DocumentTerms(None, max(float(share[0] / spread), 0.0) / scale * _log_count(wanted))
 
 
 def curve_of_length(lists: RivalLists, lengths: Array) -> DocumentTerms:
@@ -73,66 +80,70 @@ def curve_of_length(lists: RivalLists, lengths: Array) -> DocumentTerms:
         lengths: Of all documents.
     """
     basis = _spline(lengths)
-    entries = np.where(lists.present[..., None], basis[lists.documents], 0.0).reshape(-1, basis.shape[1])
-    scale, logs, biases = _fit(lists, entries, entries, CURVE_RIDGE)
+    scale, logs, biases = _fit(lists, lists.documents, basis, basis, CURVE_RIDGE)
     return DocumentTerms(np.exp(np.clip(basis @ logs, *CLIPPED)), basis @ biases / scale)
 
 
-def _log_count(counts: Array | Index) -> Array:
+def _log_count(counts: Index) -> Array:
     return np.log1p(counts / HALF)
 
 
-def _fit_one(lists: RivalLists, feature: Array) -> tuple[float, float]:
-    """Fit the share of one feature of the entries; it and the scale."""
-    spread = feature[lists.present].std()
-    if not spread:
-        return 0.0, 1.0
-    scale, _, share = _fit(lists, None, feature.reshape(-1, 1) / spread, CURVE_RIDGE)
-    return float(share[0] / spread), scale
-
-
-def _one_each(lists: RivalLists, documents: int) -> csr_matrix:
-    """A column a document, with a one in the rows of its entries."""
-    flat = lists.documents.ravel()
-    rows = np.flatnonzero(flat >= 0)
-    return csr_matrix((np.ones(len(rows)), (rows, flat[rows])), shape=(len(flat), documents))
+def _listed(lists: RivalLists) -> tuple[Index, Index]:
+    """The documents that are in some list, and for each entry its number among them; -1 where there is none."""
+    listed, numbers = np.unique(lists.documents[lists.present], return_inverse=True)
+    columns = np.full(lists.documents.shape, -1)
+    columns[lists.present] = numbers
+    return listed, columns
 
 
 def _fit(
-    lists: RivalLists, on_logs: Design | None, on_biases: Design | None, ridge: float
+    lists: RivalLists, columns: Index, on_logs: Array | None, on_biases: Array | None, ridge: float
 ) -> tuple[float, Array, Array]:
-    """Maximise the likelihood of what is wanted; the scale, and the parameters of log factors and of biases."""
+    """Maximise the likelihood of what is wanted; the scale, and the parameters of log factors and of biases.
+
+    Args:
+        lists: What is learned from.
+        columns: Which column of the terms each entry of a list has; -1 for none.
+        on_logs: What the logarithms of the factors are made of: (columns, parameters), or (columns,) where each column
+            has a parameter of its own; nothing where all factors are one.
+        on_biases: The same of the biases; nothing where all are zero.
+        ridge: By which parameters are shrunk.
+    """
     from offsphere.geometry.likelihood_kernels import likelihood  # compiled when it is first needed
 
-    shape = lists.cosines.shape
     targets = lists.wanted / np.maximum(lists.wanted.sum(axis=1, keepdims=True), 1)
-    asked = lists.wanted.any(axis=1)  # a query without a wanted document says nothing
-    parts = [0 if design is None else design.shape[1] for design in (on_logs, on_biases)]
-    turned: list[Any] = [
-        None if design is None else design.T.tocsr() if issparse(design) else design.T
-        for design in (on_logs, on_biases)
-    ]
-    apart = np.empty(shape)
+    given = [design for design in (on_logs, on_biases) if design is not None]
+    parts = [0 if design is None else design.shape[-1] for design in (on_logs, on_biases)]
+    terms, gradients = np.empty((2, len(given[0]))), np.empty((2, len(given[0])))
 
     def loss(parameters: Array) -> tuple[float, Array]:
-        logs, biases = parameters[1 : 1 + parts[0]], parameters[1 + parts[0] :]
-        scaled = np.exp(parameters[0]) * lists.cosines
-        if on_logs is not None:
-            scaled *= np.exp(np.clip(on_logs @ logs, *CLIPPED)).reshape(shape)
-        scores = scaled if on_biases is None else scaled + (on_biases @ biases).reshape(shape)
-        value = likelihood(scores, lists.stands_for, lists.documents, targets, asked, apart)
-        scaled *= apart
-        gradient = ridge * parameters
-        gradient[0] = scaled.sum()
-        if on_logs is not None:
-            gradient[1 : 1 + parts[0]] += turned[0] @ scaled.ravel()
-        if on_biases is not None:
-            gradient[1 + parts[0] :] += turned[1] @ apart.ravel()
-        return value + ridge / 2 * float(parameters[1:] @ parameters[1:]), gradient
+        scale, rest = np.exp(parameters[0]), parameters[1:]
+        terms[0] = np.exp(np.clip(_to_columns(on_logs, rest[: parts[0]]), *CLIPPED))
+        terms[1] = _to_columns(on_biases, rest[parts[0] :])
+        gradients[:] = 0.0
+        value, on_scale = likelihood(lists.cosines, columns, lists.stands_for, targets, scale, terms, *gradients)
+        back = [_to_parameters(design, part) for design, part in zip((on_logs, on_biases), gradients, strict=True)]
+        gradient = np.concatenate([[on_scale], *back])
+        gradient[1:] += ridge * rest
+        return value + ridge / 2 * float(rest @ rest), gradient
 
     start = np.concatenate([[np.log(START)], np.zeros(sum(parts))])
     best = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x
     return float(np.exp(best[0])), best[1 : 1 + parts[0]], best[1 + parts[0] :]
+
+
+def _to_columns(design: Array | None, parameters: Array) -> Array:
+    """What parameters make of each column."""
+    if design is None:
+        return np.zeros(1)
+    return parameters if design.ndim == 1 else np.asarray(design @ parameters)
+
+
+def _to_parameters(design: Array | None, gradient: Array) -> Array:
+    """The derivative by the parameters, from that by the columns."""
+    if design is None:
+        return np.zeros(0)
+    return gradient if design.ndim == 1 else np.asarray(design.T @ gradient)
 
 
 def _spline(lengths: Array) -> Array:

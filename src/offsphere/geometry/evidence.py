@@ -23,6 +23,7 @@ from offsphere.geometry.sample import smallest
 from offsphere.geometry.scanning import Scan, scan
 from offsphere.geometry.sides import MeasuredSide, numbers_of
 from offsphere.geometry.text_numbers import TextNumbers
+from offsphere.ranking.pairs_by_query import Pairs
 from offsphere.ranking.search import search_in_turns
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE, DOT
@@ -115,18 +116,35 @@ class Evidence:
         lists = self.nearest(sample.vectors[chosen], self.scorers, min(NEIGHBOURS, len(documents) - 1) + 1)
         return {name: _without_itself(ranked, sample.rows[chosen]) for name, ranked in lists.items()}
 
-    def nearest(self, queries: Vectors, scorers: Mapping[str, Scorer], k: int) -> dict[str, Index]:
-        """The rows of each query's k nearest vectors of the last side under each scorer: (queries, k)."""
+    def nearest(
+        self, queries: Vectors, scorers: Mapping[str, Scorer], k: int, excluded: Pairs | None = None
+    ) -> dict[str, Index]:
+        """The rows of each query's k nearest vectors of the last side under each scorer: (queries, k).
+
+        Args:
+            queries: Vectors that ask.
+            scorers: By their names.
+            k: How many each gets.
+            excluded: Rows of the queries, each with that of a vector which it must not get; -1 where too few are left.
+        """
 
         def search() -> dict[str, Counts]:
             side = self.sides[-1]
             turns = search_in_turns(
-                queries, side.vectors, list(scorers.values()), k, ids=side.ids, progress=self.progress
+                queries,
+                side.vectors,
+                list(scorers.values()),
+                k,
+                ids=side.ids,
+                excluded=excluded,
+                progress=self.progress,
             )
             blocks = [[top.documents.astype(np.int32) for top in tops] for _, tops in turns]
             return {"found": np.stack([np.concatenate(lists) for lists in zip(*blocks, strict=True)])}
 
-        asked = digest_of(text.encode() for text in (*(scorer.key for scorer in scorers.values()), str(k)))
+        asked = digest_of(
+            text.encode() for text in (*(scorer.key for scorer in scorers.values()), str(k), str(excluded is None))
+        )
         stored = self.memo.arrays(f"neighbours-{asked}", search)
         return dict(zip(scorers, cast("Index", stored["found"]), strict=True))
 

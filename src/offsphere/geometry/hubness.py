@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom, skew
 
-from offsphere.base.arrays import Index
+from offsphere.base.arrays import Flags, Index
 from offsphere.base.short_repr import short_repr
 from offsphere.geometry.evidence import NEIGHBOURS, Evidence
 from offsphere.wording.written_numbers import expected_count
@@ -41,6 +41,7 @@ class Hubness:
     antihub_share: float  # share of documents in no list
     hub_count: int  # documents in at least 2 k lists
     worst: Sequence[Hub]
+    never: Sequence[str]  # some documents in no list, those that are relevant to a query first
     documents_in_lists: Index  # how many documents are in 0, 1, 2, ... lists
     chance: dict[str, float]  # the same numbers if every list were drawn at random
 
@@ -61,17 +62,23 @@ class Hubness:
 def measure_hubness(evidence: Evidence) -> list[Hubness]:
     """The section: how entries among the nearest are shared out, under each scorer."""
     searched = evidence.sides[-1]
+    relevant = evidence.task.relevant_to_any() if evidence.task is not None else None
     return [
-        hubness(name, ranked[:, :NEIGHBOURS], len(searched.vectors), searched.ids)
+        hubness(name, ranked[:, :NEIGHBOURS], len(searched.vectors), searched.ids, relevant)
         for name, ranked in evidence.neighbours.items()
     ]
 
 
-def hubness(scorer: str, ranked: Index, documents: int, ids: Sequence[str] | None = None) -> Hubness:
+def hubness(
+    scorer: str, ranked: Index, documents: int, ids: Sequence[str] | None = None, relevant: Flags | None = None
+) -> Hubness:
     """Count hubs in the lists of the k nearest documents of each query (queries, k)."""
     queries, k = ranked.shape
     occurrences = np.bincount(ranked.ravel(), minlength=documents)
     order = np.argsort(-occurrences, kind="stable")[:WORST]
+    never = np.flatnonzero(occurrences == 0)
+    if relevant is not None:
+        never = never[np.argsort(~relevant[never], kind="stable")]
     return Hubness(
         scorer=scorer,
         k=k,
@@ -83,6 +90,7 @@ def hubness(scorer: str, ranked: Index, documents: int, ids: Sequence[str] | Non
         antihub_share=float((occurrences == 0).mean()),
         hub_count=int((occurrences >= HUB * k).sum()),
         worst=[Hub(ids[row] if ids is not None else str(row), int(occurrences[row])) for row in order.tolist()],
+        never=[ids[row] if ids is not None else str(row) for row in never[:WORST].tolist()],
         documents_in_lists=np.bincount(occurrences),
         chance=by_chance(queries, k, documents),
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from offsphere.geometry.dimensions import Dimensions, dimensions
 from offsphere.geometry.frequent_tokens import AT_LEAST, FrequentTokens, frequent_tokens
 from offsphere.geometry.token_batch import TokenBatch
 from offsphere.geometry.tokens import LayerState
+from offsphere.geometry.word_classes import word_classes
 from offsphere.statistics.correlation import Correlation, correlation
 from offsphere.statistics.values import mean_or_nan
 
@@ -108,6 +110,8 @@ class LayerSummary(NamedTuple):
     self_adjusted: float
     intra_similarity: float
     intra_adjusted: float
+    self_functional: float = nan  # self-similarity of tokens that hold sentences together, adjusted
+    self_semantic: float = nan  # of tokens that mean something
 
 
 def measure_layers(
@@ -171,7 +175,18 @@ def layer_summaries(encoder: Encoder, texts: Sequence[str], side: ItemSide = "do
     states, special = _states(encoder, texts, side, 0, None)
     tokens = states[0].tokens
     compared = ~np.isin(tokens.ids, special) & np.isfinite(tokens.self_similarity)
-    return [_summary(state, compared) for state in states]
+    functional, semantic = word_classes(token_names(encoder, tokens.ids.tolist(), side))
+    classes = (functional & compared, semantic & compared)
+    return [_with_classes(_summary(state, compared), state, *classes) for state in states]
+
+
+def _with_classes(summary: LayerSummary, state: LayerState, functional: Flags, semantic: Flags) -> LayerSummary:
+    """The numbers of a layer, with the self-similarity of both classes of words; no number where there is none."""
+    similar = state.tokens.self_similarity
+    return summary._replace(
+        self_functional=mean_or_nan(similar[functional]) - summary.anisotropy,
+        self_semantic=mean_or_nan(similar[semantic]) - summary.anisotropy,
+    )
 
 
 def _summary(state: LayerState, compared: Flags) -> LayerSummary:

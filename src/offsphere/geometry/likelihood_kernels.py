@@ -9,29 +9,48 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def likelihood(scores: Any, stands_for: Any, documents: Any, targets: Any, asked: Any, apart: Any) -> float:
-    """Write chances less targets into ``apart``, all (queries, rivals), and return minus the log likelihood.
+def likelihood(
+    cosines: Any, columns: Any, stands_for: Any, targets: Any, scale: float, terms: Any, on_logs: Any, on_biases: Any
+) -> Any:
+    """Minus the log likelihood of what is wanted, and its derivative by the logarithm of the scale.
 
-    Entries without a document count for nothing, and so do queries that were not ``asked`` about.
+    Args:
+        cosines: of each query with each of its rivals: (queries, rivals), as the next three.
+        columns: which of the terms each entry has; -1 where there is none, which counts for nothing.
+        stands_for: the logarithm of how many documents each entry stands for.
+        targets: which share of what the query wants each entry is; a query that wants nothing counts for nothing.
+        scale: of a cosine.
+        terms: the factor on the cosine and what is added to it, of each column: (2, columns).
+        on_logs: gets the derivative by the logarithm of each factor added to it.
+        on_biases: gets the derivative by each bias added to it.
     """
-    value = 0.0
-    for q in range(scores.shape[0]):
-        apart[q] = 0.0
-        if not asked[q]:
+    factors, biases = terms
+    value, on_scale = 0.0, 0.0
+    scores = np.empty(cosines.shape[1])
+    for q in range(cosines.shape[0]):
+        top, asked = -np.inf, False
+        for r in range(cosines.shape[1]):
+            column = columns[q, r]
+            if column >= 0:
+                scores[r] = scale * cosines[q, r] * factors[column] + biases[column] + stands_for[q, r]
+                top = max(top, scores[r])
+                asked = asked or targets[q, r] > 0
+        if not asked:
             continue
-        top = -np.inf
-        for r in range(scores.shape[1]):
-            if documents[q, r] >= 0:
-                top = max(top, scores[q, r] + stands_for[q, r])
         total = 0.0
-        for r in range(scores.shape[1]):
-            if documents[q, r] >= 0:
-                away = scores[q, r] + stands_for[q, r] - top
-                chance = np.exp(away)
-                total += chance
-                apart[q, r] = chance
+        for r in range(cosines.shape[1]):
+            if columns[q, r] >= 0:
+                away = scores[r] - top
                 value -= targets[q, r] * away
+                scores[r] = np.exp(away)
+                total += scores[r]
         value += np.log(total)
-        for r in range(scores.shape[1]):
-            apart[q, r] = apart[q, r] / total - targets[q, r]
-    return value
+        for r in range(cosines.shape[1]):
+            column = columns[q, r]
+            if column >= 0:
+                apart = scores[r] / total - targets[q, r]
+                moved = apart * scale * cosines[q, r] * factors[column]
+                on_scale += moved
+                on_logs[column] += moved
+                on_biases[column] += apart
+    return value, on_scale

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from offsphere.base.cache import Memo
+from offsphere.base.cores import one_blas_thread
 from offsphere.base.errors import DoesNotApplyError, OffsphereError, ParameterError, TwoWidthsError, VectorError
 from offsphere.base.known_names import known_name
 from offsphere.base.progress import Progress, say
@@ -99,7 +100,8 @@ def measure(
             continue
         say(progress, name)
         try:
-            parts[name] = measure_section(evidence)
+            with one_blas_thread():
+                parts[name] = measure_section(evidence)
         except OffsphereError as error:
             bad_vectors = isinstance(error, VectorError) and not isinstance(error, TwoWidthsError)
             if bad_vectors or sections is not None:  # bad vectors are no reason to leave something out

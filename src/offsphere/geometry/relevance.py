@@ -75,11 +75,15 @@ class Relevance:
         """What the numbers say, as states (longer, shorter, none) and plain values: the words are made from these."""
         beside = self.within_adjusted.d if self.within_adjusted is not None else None
         raw, within = way_of(self.d), way_of(self.within.d)
-        control = _control(raw, self.d_adjusted)
-        # nothing may be called a disguise while the relevant ones still differ from their rivals
-        if control == "unclear" and self.in_disguise and (beside is None or not beside.excludes_zero):
-            control = "disguise"
-        states = {"raw": raw, "control": control, "within": within, "within_control": _control(within, beside)}
+        left = _way_left(raw, self.d_adjusted)
+        states = {
+            "raw": raw,
+            "adjusted_way": left,
+            "within": within,
+            "within_adjusted_way": _way_left(within, beside),
+            # nothing may be called a disguise while the relevant ones still differ from their rivals
+            "disguise": left == "none" and self.in_disguise and (beside is None or not beside.excludes_zero),
+        }
         named = {"d": self.d, "adjusted": self.d_adjusted, "within_d": self.within.d, "within_adjusted": beside}
         ends = {name: estimate if estimate is not None else UNDEFINED for name, estimate in named.items()}
         values = {name: estimate.value for name, estimate in ends.items()}
@@ -196,16 +200,9 @@ def way_of(estimate: Estimate) -> str | None:
     return "longer" if estimate.value > 0 else "shorter"
 
 
-def _control(way: str | None, held_fixed: Estimate | None) -> str | None:
-    """Tell what is left of an effect when text length is held fixed."""
-    left = way_of(held_fixed) if held_fixed is not None else None
-    if way is None or left is None:
-        return None
-    if way == "none":
-        return "neither" if left == "none" else left
-    if left == "none":
-        return "unclear"
-    return "survives" if left == way else "turns"
+def _way_left(way: str | None, held_fixed: Estimate | None) -> str | None:
+    """Tell which way an effect points at equal text length; nothing where either of the two is not defined."""
+    return way_of(held_fixed) if way is not None and held_fixed is not None else None
 
 
 def _relevant(task: Task, documents: int) -> Judgments:

@@ -8,6 +8,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Index, Vectors
 from offsphere.geometry.evidence import Evidence
+from offsphere.ranking.pairs_by_query import PairsByQuery, pairs_of
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE, DOT
 from offsphere.vectors.lengths import are_equal, lengths
@@ -16,7 +17,6 @@ NEAR = {"cosine": 40, "dot": 15}  # rivals from the top of each ranking: what is
 POPULAR = 20  # documents that most queries want, which are rivals everywhere
 AT_RANDOM = 40  # of the rest, which stand for all of it
 MOST_WANTED = 50  # relevant documents of one query
-DEEPER = 1_000  # at most so much deeper is searched for those that a query must not get
 PAIRS_AT_ONCE = 8_192  # whose vectors are read at a time
 
 
@@ -58,48 +58,32 @@ def rival_lists(evidence: Evidence, rows: Index) -> RivalLists:
     task, vectors = evidence.embedded
     queries, documents = vectors.sides
     count = len(documents)
-    wanted_of, forbidden = _pairs(task.positives(), count), _pairs(task.excluded_pairs(), count)
-    most = np.bincount(task.excluded_pairs()[0], minlength=task.units)[rows].max(initial=0)
     scorers = {"cosine": Scorer(COSINE)}
     if not are_equal(evidence.scans[-1].lengths):
         scorers["dot"] = Scorer(DOT)
-    depth = min(max(NEAR.values()) + min(int(most), DEEPER), count)
-    near = evidence.nearest(queries[rows], scorers, depth)
+    excluded = task.excluded_pairs()
+    near = evidence.nearest(queries[rows], scorers, min(max(NEAR.values()), count), pairs_of(excluded, rows))
     popular = np.argsort(-np.bincount(task.positives()[1], minlength=count), kind="stable")[:POPULAR]
-    asked = np.searchsorted(task.positives()[0], np.stack([rows, rows + 1]))
+    wanted, withheld = (PairsByQuery.of(pairs, task.units, count) for pairs in (task.positives(), excluded))
     rng = np.random.default_rng(evidence.seed)
     lists, stand_for = [], []
     for number, row in enumerate(rows.tolist()):
-        own = task.positives()[1][asked[0, number] : asked[1, number]][:MOST_WANTED]
-        close = [_allowed(ranked[number], row, forbidden, count)[: NEAR[name]] for name, ranked in near.items()]
-        listed = np.unique(np.concatenate([own, *close, _allowed(popular, row, forbidden, count)]))
-        drawn = np.setdiff1d(rng.integers(count, size=AT_RANDOM), listed)
-        drawn = _allowed(drawn, row, forbidden, count)
-        each = np.log(max((count - len(listed)) / max(len(drawn), 1), 1.0))
+        refused = withheld.of_query(row)
+        close = [ranked[number][ranked[number] >= 0][: NEAR[name]] for name, ranked in near.items()]
+        own = wanted.of_query(row)[:MOST_WANTED]
+        listed = np.unique(np.concatenate([own, *close, np.setdiff1d(popular, refused)]))
+        drawn = np.setdiff1d(rng.integers(count, size=AT_RANDOM), np.concatenate([listed, refused]))
+        each = np.log(max((count - len(listed) - len(refused)) / max(len(drawn), 1), 1.0))
         lists.append(np.concatenate([listed, drawn]))
         stand_for.append(np.concatenate([np.zeros(len(listed)), np.full(len(drawn), each)]))
     width = max(map(len, lists))
     entries = np.stack([np.pad(each, (0, width - len(each)), constant_values=-1) for each in lists])
-    keys = rows[:, None] * count + entries
     return RivalLists(
         entries,
         _cosines(queries, documents, rows, entries),
-        (entries >= 0) & np.isin(keys, wanted_of),
+        np.stack([np.isin(each, wanted.of_query(row)) for each, row in zip(entries, rows.tolist(), strict=True)]),
         np.stack([np.pad(each, (0, width - len(each))) for each in stand_for]),
     )
-
-
-def _pairs(pairs: tuple[Index, Index], documents: int) -> Index:
-    """A number for each pair of a query and a document, sorted."""
-    return np.sort(pairs[0] * documents + pairs[1])
-
-
-def _allowed(ranked: Index, row: int, forbidden: Index, documents: int) -> Index:
-    """Of a ranking, what the query may get."""
-    if not len(forbidden):
-        return ranked
-    keys = row * documents + ranked.astype(np.int64)
-    return np.asarray(ranked[~np.isin(keys, forbidden)])
 
 
 def _cosines(queries: Vectors, documents: Vectors, rows: Index, entries: Index) -> Array:

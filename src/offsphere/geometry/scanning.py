@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from offsphere.base.arrays import Array, Vectors
-from offsphere.base.cores import available_cores, in_order
+from offsphere.base.cores import available_cores, in_order, one_blas_thread
 from offsphere.base.errors import VectorError
 from offsphere.base.progress import Progress
 from offsphere.geometry.directions import Directions
@@ -95,27 +94,27 @@ def scan(
     keys = random_keys(np.arange(first, first + blocks.count), seed)
     limit = np.partition(keys, sample - 1)[sample - 1] if blocks.count > sample else None
     lengths, samples, done = [], [], 0
-    total: tuple[Moments, Directions] | None = None
+    sums: tuple[Moments, Directions] | None = None
 
     def measure_tile(tile: Vectors, number: int) -> tuple[Moments, Directions, Array, Sample]:
         return Moments.of(tile, product), *Directions.of(tile), Sample.of(tile, number, sample, seed, limit)
 
     # one BLAS thread in each of ours: a tile stays in its core's cache, and rounds the same way every time
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         tiles = in_order(measure_tile, _tiles(blocks, first), threads or available_cores())
         for moments, directions, tile_lengths, tile_sample in tiles:
-            total = (moments, directions) if total is None else _merge_sums(total, (moments, directions))
+            sums = (moments, directions) if sums is None else _merge_sums(sums, (moments, directions))
             lengths.append(tile_lengths)
             samples.append(tile_sample)
             done += len(tile_lengths)
             if progress is not None:
                 progress(done, blocks.count)
-    assert total is not None  # Blocks refuses an empty corpus
+    assert sums is not None  # Blocks refuses an empty corpus
     every_length = np.concatenate(lengths)
     if not np.isfinite(every_length).all():
         row = first + int(np.flatnonzero(~np.isfinite(every_length))[0])
         raise VectorError(f"the vector in row {row} is not finite: remove it or encode it again")
-    return Scan(*total, every_length, Sample.merge_all(samples))
+    return Scan(*sums, every_length, Sample.merge_all(samples))
 
 
 def _tiles(blocks: Blocks, first: int) -> Iterator[tuple[Vectors, int]]:

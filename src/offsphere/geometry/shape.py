@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from offsphere.base.in_notebook import InNotebook, NotebookView
 from offsphere.base.plain import plain
 from offsphere.geometry.ceiling import Ceiling, measure_ceiling
 from offsphere.geometry.dimensions import Dimensions, measure_dimensions
@@ -24,7 +25,7 @@ from offsphere.geometry.spread import Spread, measure_spread
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Geometry:
+class Geometry(InNotebook):
     """What vectors look like. A section that was not asked for, or could not be measured, is empty.
 
     Printed, it is the sentence of every part. Each section is an attribute: a part, or a list with one a side.
@@ -82,8 +83,7 @@ class Geometry:
             >>> osp.measure(np.eye(3, dtype=np.float32), sections=["isotropy"]).sentences
             ['vector: no narrow cone (mean cosine 0.000); the variance fills about 2 of 3 dimensions (IsoScore 0.500)']
         """
-        lists = [part if isinstance(part, list) else [part] for part in self.parts.values()]
-        return [str(part.sentence) for parts in lists for part in parts]
+        return [record["sentence"] for record in self.records()]
 
     def __str__(self) -> str:
         """The sentences, a line each."""
@@ -94,6 +94,28 @@ class Geometry:
         lines = str(self).splitlines()
         cut = [line if len(line) <= WIDEST else f"{line[: WIDEST - 4]} ..." for line in lines[:MOST_LINES]]
         return "\n".join([*cut, *([f"  ... and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else [])])
+
+    def notebook_view(self) -> NotebookView:
+        """What each part says, section by section."""
+        rows = [[record["section"], record["sentence"]] for record in self.records()]
+        return NotebookView(["What the vectors look like"], ["section", "what was found"], rows)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Give the sentence of every part, with its section.
+
+        Returns:
+            A dictionary a part.
+
+        Example:
+            >>> import numpy as np, offsphere as osp
+            >>> osp.measure(np.eye(3, dtype=np.float32), sections=["lengths"]).records()[0]["section"]
+            'lengths'
+        """
+        return [
+            {"section": name, "sentence": str(part.sentence)}
+            for name, parts in self.parts.items()
+            for part in (parts if isinstance(parts, list) else [parts])
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for machines, with the sentence of each part.

@@ -75,12 +75,21 @@ def load_parts(
 
 
 def load_text_parts(
-    data: str, *, split: str | None = None, train_split: str | None = None, ignore_missing: bool = False
+    data: str,
+    *,
+    split: str | None = None,
+    train_split: str | None = None,
+    ignore_missing: bool = False,
+    ignore_broken: bool = False,
+    reverse: bool = False,
 ) -> TextParts:
-    """Load what an encoder learns from and is judged by, texts alone, as ``train`` and ``ablate_encoder`` take it."""
+    """Load what an encoder learns from and is judged by, without vectors, as ``train`` and ``ablate_encoder`` take it.
+
+    With ``reverse`` what is searched asks: images for their captions.
+    """
 
     def load(name: str | None) -> Task:
-        return load_task(data, name, ignore_missing=ignore_missing)
+        return load_task(data, name, ignore_missing=ignore_missing, ignore_broken=ignore_broken, reverse=reverse)
 
     _check_apart(data, split, train_split)
     test = load(split)

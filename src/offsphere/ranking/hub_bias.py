@@ -13,6 +13,7 @@ from dataclasses import replace
 from offsphere.base.arrays import Array, Vectors
 from offsphere.base.errors import OffsphereError
 from offsphere.scoring.document_bias import DocumentBias
+from offsphere.scoring.given_scorer import given_scorer
 from offsphere.scoring.query_bank import QueryBank, nearest_means, thin_bank
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
@@ -23,7 +24,7 @@ CSLS_NEIGHBOURS = 10
 
 
 def nnn(
-    scorer: Scorer,
+    scorer: Scorer | str,
     documents: Documents | Blocks,
     bank: Vectors,
     alpha: float = 0.75,
@@ -34,7 +35,8 @@ def nnn(
     """Add nearest-neighbour normalisation: ``s - alpha * mean(top-k of s(bank query, d))`` (Chowdhury et al. 2024).
 
     Args:
-        scorer: cosine, dot product or any other of the polar family, fitted where it has transforms.
+        scorer: cosine, dot product or any other of the polar family, fitted where it has transforms; or its name, and
+            it is fitted on the documents.
         documents: the corpus that will be searched.
         bank: vectors of queries that stand for those to come; of more than 8,192, that many at even steps are taken.
         alpha: how much of a document's nearness to all queries is taken away.
@@ -54,20 +56,21 @@ def nnn(
         >>> import offsphere as osp
         >>> documents = np.array([[1.0, 1.0], [1.0, 0.0]], np.float32)  # the first is near to both bank queries
         >>> bank = np.array([[1.0, 0.2], [0.2, 1.0]], np.float32)
-        >>> scorer = osp.nnn(osp.Scorer(), documents, bank, alpha=1.0, k=2)
+        >>> scorer = osp.nnn("cosine", documents, bank, alpha=1.0, k=2)
         >>> scorer.name, scorer.bias.values.round(3).tolist()
         ('cosine + nnn(1)', [-0.832, -0.588])
         >>> named = osp.nnn(osp.Scorer(), documents, bank, ids=["hub", "other"])
         >>> osp.search(bank[:1], documents[::-1], [named], k=1, ids=["other", "hub"])[0].documents.tolist()
         [[0]]
     """
+    scorer = given_scorer(scorer, documents)
     kept = thin_bank(bank)
     (means,) = nearest_means(scorer.transform, scorer.similarity, documents, kept, k)
     return with_nnn(scorer, means, alpha, ids=ids, bank=kept, k=k)
 
 
 def csls(
-    scorer: Scorer,
+    scorer: Scorer | str,
     documents: Documents | Blocks,
     bank: Vectors,
     k: int = CSLS_NEIGHBOURS,
@@ -80,7 +83,7 @@ def csls(
     queries.
 
     Args:
-        scorer: cosine, fitted where it has transforms.
+        scorer: cosine, fitted where it has transforms; or its name, as for ``nnn``.
         documents: the corpus that will be searched.
         bank: vectors of queries that stand for those to come; of more than 8,192, that many at even steps are taken.
         k: over how many of its nearest bank queries a document's nearness is averaged.
@@ -102,6 +105,7 @@ def csls(
         >>> scorer.name, scorer.bias.values.round(3).tolist()
         ('cosine + csls', [-0.416, -0.294])
     """
+    scorer = given_scorer(scorer, documents)
     kept = thin_bank(bank)
     (means,) = nearest_means(scorer.transform, scorer.similarity, documents, kept, k)
     return with_csls(scorer, means, ids=ids, bank=kept, k=k)

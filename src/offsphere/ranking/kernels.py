@@ -5,9 +5,13 @@ document whose key *may* be above the query's current k-th best waits in line, w
 others are skipped by a test that vectorises, at about 0.1 ns a score. At the end of a block what still waits in the
 lines is ranked in float64. So results are exact, and do not depend on how the matrix product was cut up.
 
-Three things keep it fast besides the test. A full line is first shortened by its intervals alone, so that in the first
-block, where thresholds are low, few exact products are wasted. Exact products are shared by the scorers of a query. And
-a list is pruned to its k best only when it has grown by half.
+Four things keep it fast besides the test. A query's first tile gives a bound at once (``first_bound``). A full line is
+first shortened by its intervals alone, so that in the first block, where thresholds are low, few exact products are
+wasted. Exact products are shared by the scorers of a query. And a list is pruned to its k best only when it has grown
+by half.
+
+All of it stands in one file, though it is long: numba keeps what it compiled for as long as this file does not change,
+and does not ask whether a function that was imported has.
 
 No index in here comes from a file: positions count the documents of a block, lists have room for k of them, and
 ``search`` makes all arrays for the shapes at hand. What does come from files is checked there first: that queries and
@@ -28,7 +32,8 @@ ROUNDING = 2.0**-23  # twice the unit round-off of float32
 SMALLEST = 2.0**-149  # the least positive float32: what an underflow may lose, per product
 TINY = 1e-30  # squared query lengths below this are not trusted to float32
 LARGE = 1e37  # nothing beyond this, or below its inverse, is trusted to float32
-COSINE_ERROR = 5e-6  # of the series in widest: the first term left out, and some rounding
+DEALT = 4  # documents a hand in first_bound; with fewer the bound is too low to save anything
+COSINE_ERROR = 5e-6  # of the series in collect_gap: the first term left out, and some rounding
 
 WAITING = np.dtype([("lower", np.float32), ("upper", np.float32), ("position", np.int32)])
 ENTRY = np.dtype([("key", np.float64), ("document", np.int64), ("dot", np.float64)])
@@ -38,12 +43,14 @@ AFFINE, RATIO, GAP = 0, 1, 2  # offsphere.scoring.similarity.Form, as numba want
 
 @njit(cache=True, nogil=True)
 def scan_tile(
-    product: Any, begin: int, sides: Any, first: int, k: int, plan: Any, terms: Any, tops: Any, work: Any
+    product: Any, begin: int, sides: Any, first: int, k: int, plan: Any, terms: Any, tops: Any, work: Any, withheld: Any
 ) -> None:
     """Let every document of a tile that may be among a query's k best wait in line, for all scorers of one transform.
 
     ``product`` (queries, documents) is the float32 matrix product of the queries and the documents ``begin`` ... of the
     block; for the other arguments see ``rank_block``. The documents in line have intervals that hold their keys.
+    ``withheld`` = where each query's begin, and the numbers of the documents that it must not get, rising: they never
+    stand in line, so that a list needs to be no deeper for them.
     """
     _, documents, query_lengths, document_lengths, factors = sides
     forms, gaps = plan
@@ -56,9 +63,16 @@ def scan_tile(
     marks = np.empty(count, np.float32)
     hits = np.empty(count + 1, np.int64)
     for i in range(product.shape[0]):
+        gone_from, gone_to = held_inside(withheld, i, first + begin, first + end)
         for s in range(forms.size):
             form, gap, factor = forms[s], gaps[s], factors[i, s]
             slack, nearer = rounding_errors(form, gap, factor, query_lengths[i], documents.shape[1], extents[s])
+            if np.isnan(thresholds[i, s]) and slack < np.inf:
+                # as many more as the query must not get of this tile: k of them it may
+                thresholds[i, s] = first_bound(
+                    form, gap, factor, slack, nearer, k + gone_to - gone_from,
+                    product[i], weights32[s, begin:end], offsets32[s, begin:end], marks, hits, scratch,
+                )  # fmt: skip
             threshold = thresholds[i, s]
             # no number where nothing is trusted: an overflow to minus infinity must pass too
             least = np.float32(threshold - slack - 8 * ROUNDING * abs(threshold) if slack < np.inf else np.nan)
@@ -66,8 +80,13 @@ def scan_tile(
                 form, np.float32(gap), np.float32(factor), np.float32(nearer), least,
                 product[i], weights32[s, begin:end], offsets32[s, begin:end], marks, hits,
             )  # fmt: skip
+            gone = gone_from
             for h in range(hit_count):
                 j = begin + hits[h]
+                while gone < gone_to and withheld.documents[gone] < first + j:
+                    gone += 1
+                if gone < gone_to and withheld.documents[gone] == first + j:
+                    continue
                 lower, upper = bounds(
                     form, gap, factor, product[i, hits[h]], weights32[s, j], offsets32[s, j], slack, nearer
                 )
@@ -82,6 +101,92 @@ def scan_tile(
                 line.upper = upper + ROUNDING * abs(upper)
                 line.position = j
                 waiting[i, s] += 1
+
+
+@njit(cache=True, nogil=True)
+def first_bound(
+    form: int, gap: float, factor: float, slack: float, nearer: float, k: int,
+    dots: Any, weights: Any, offsets: Any, marks: Any, hits: Any, scratch: Any,
+) -> Any:  # fmt: skip
+    """Bound the k-th best key of a query's first tile from below; no number where the tile is too small for that.
+
+    The documents are dealt into twice k hands. Each hand's best document has a key, and the k-th best of
+    those is reached by k documents at least. Most of a tile is then skipped, where it would wait in line and be
+    shortened away again.
+    """
+    hands = 2 * k + 8
+    if dots.size < DEALT * hands or hands > scratch.shape[1]:
+        return np.nan
+    if form == GAP:
+        mark_cosines(dots, weights, marks)
+        deal_positions(marks, hands, hits)
+        for h in range(hands):
+            j = hits[h]
+            scratch[0, h], _ = bounds(form, gap, factor, dots[j], weights[j], offsets[j], slack, nearer)
+        bound = select(scratch, hands, k)
+    else:
+        if form == AFFINE:
+            mark_affine(dots, weights, offsets, np.float32(factor), marks)
+        else:
+            mark_ratio(dots, offsets, np.float32(factor), marks)
+        deal(marks, hands)
+        for h in range(hands):
+            scratch[0, h] = marks[h]
+        bound = select(scratch, hands, k) - slack
+    return bound - 8 * ROUNDING * abs(bound) if bound > -np.inf else np.nan
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def mark_affine(dots: Any, weights: Any, offsets: Any, factor: Any, marks: Any) -> None:
+    """Write the float32 keys of the affine form."""
+    for j in range(dots.size):
+        marks[j] = dots[j] * weights[j] + factor * offsets[j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def mark_ratio(dots: Any, offsets: Any, factor: Any, marks: Any) -> None:
+    """Write the float32 keys of the ratio form."""
+    for j in range(dots.size):
+        marks[j] = dots[j] / (factor + offsets[j])
+
+
+@njit(cache=True, nogil=True)
+def mark_cosines(dots: Any, weights: Any, marks: Any) -> None:
+    """Write what is in proportion to the cosine, by which the gap form chooses candidates."""
+    for j in range(dots.size):
+        marks[j] = dots[j] * weights[j]
+
+
+@njit(cache=True, nogil=True)
+def deal(marks: Any, hands: int) -> None:
+    """Let the first marks be the best of every hand, dealt in turn; what is no number is nobody's best."""
+    for h in range(hands):
+        marks[h] = marks[h] if marks[h] > -np.inf else np.float32(-np.inf)
+    for start in range(hands, marks.size - hands + 1, hands):
+        for h in range(hands):
+            mark = marks[start + h]
+            marks[h] = mark if mark > marks[h] else marks[h]  # noqa: FURB136  # a condition drops what is no number
+
+
+@njit(cache=True, nogil=True)
+def deal_positions(marks: Any, hands: int, positions: Any) -> None:
+    """Write the position of every hand's best mark."""
+    for h in range(hands):
+        best = h
+        for j in range(h + hands, marks.size, hands):
+            if marks[j] > marks[best]:
+                best = j
+        positions[h] = best
+
+
+@njit(cache=True, nogil=True)
+def held_inside(withheld: Any, i: int, low: int, high: int) -> Any:
+    """Where the documents that a query must not get begin and end, of those with numbers from low to below high."""
+    begin, end = withheld.starts[i], withheld.starts[i + 1]
+    if begin == end:
+        return begin, begin
+    own = withheld.documents[begin:end]
+    return begin + np.searchsorted(own, low), begin + np.searchsorted(own, high)
 
 
 @njit(cache=True, nogil=True)
@@ -354,13 +459,17 @@ def prune(entries: Any, size: int, k: int, scratch: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def best_entries(entries: Any, sizes: Any, s: int, k: int) -> Any:
-    """Give keys, documents and inner products of each query's k best under one scorer, in document order."""
+    """Give keys, documents and inner products of each query's k best under one scorer, in document order.
+
+    Where a query may get fewer than k, number -1 fills its list up, with the last of all keys.
+    """
     shape = (entries.shape[0], k)
-    keys, documents, dots = np.empty(shape), np.empty(shape, np.int64), np.empty(shape)
+    keys, documents, dots = np.full(shape, -np.inf), np.full(shape, -1, np.int64), np.zeros(shape)
     scratch = np.empty((2, entries.shape[2]))
     for i in range(entries.shape[0]):
-        prune(entries[i, s], sizes[i, s], k, scratch)
-        for e in range(k):
+        if sizes[i, s] > k:
+            prune(entries[i, s], sizes[i, s], k, scratch)
+        for e in range(min(k, sizes[i, s])):
             keys[i, e] = entries[i, s, e].key
             documents[i, e] = entries[i, s, e].document
             dots[i, e] = entries[i, s, e].dot

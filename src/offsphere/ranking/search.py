@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.base.arrays import Array, Index, Rows, Vectors
-from offsphere.base.cores import available_cores
+from offsphere.base.cores import available_cores, one_blas_thread
 from offsphere.base.errors import ParameterError, VectorError
 from offsphere.base.progress import Progress
+from offsphere.ranking.pairs_by_query import Pairs, PairsByQuery, pairs_of
 from offsphere.scoring.corpus_biases import CorpusBiases
+from offsphere.scoring.given_scorer import given_scorers
 from offsphere.scoring.one_space import check_one_space
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import Similarity
@@ -68,10 +70,11 @@ class KeyedLists(NamedTuple):
 def search(
     queries: Vectors,
     documents: Documents | Blocks,
-    scorers: Sequence[Scorer],
+    scorers: Scorer | str | Sequence[Scorer | str],
     k: int = 10,
     *,
     ids: Sequence[str] | None = None,
+    excluded: Pairs | None = None,
     block_rows: int = 16 * TILE,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -84,10 +87,13 @@ def search(
     Args:
         queries: query vectors, a row each.
         documents: document vectors: an array, a memory map, or several of either.
-        scorers: all of them are searched in one pass; those whose transforms do the same share a matrix product.
+        scorers: all of them are searched in one pass; those whose transforms do the same share a matrix product. One
+            that is given by its name is fitted on the documents.
         k: how many documents a query gets; more than the corpus has gives the whole corpus.
         ids: of the documents, by which a scorer with a bias knows them, whatever their order; a document that is new
             to it gets its bias from the query bank that was kept with it.
+        excluded: rows of queries, each with that of a document which it must not get, such as what a user has already.
+            A query that may get fewer than ``k`` has -1 behind them, with a score of minus infinity.
         block_rows: how many documents are read at a time.
         threads: how many threads work; all cores unless told otherwise.
         progress: is told how many documents are done.
@@ -97,8 +103,8 @@ def search(
 
     Raises:
         ParameterError: where ``k`` is below one.
-        VectorError: where vectors are not finite, dimensions do not fit, or a bias cannot be matched with the
-            documents.
+        VectorError: where vectors are not finite, dimensions do not fit, a bias cannot be matched with the documents,
+            or what is excluded does not exist.
         OffsphereError: where a scorer has transforms that were never fitted.
 
     Example:
@@ -106,12 +112,20 @@ def search(
         >>> import offsphere as osp
         >>> queries = np.array([[1.0, 0.0]], np.float32)
         >>> documents = np.array([[1.0, 0.1], [9.0, 9.0], [0.0, 1.0]], np.float32)
-        >>> cosine, dot = osp.search(queries, documents, [osp.parse_scorer(name) for name in ("cosine", "dot")], k=2)
+        >>> cosine, dot = osp.search(queries, documents, ["cosine", "dot"], k=2)
         >>> cosine.documents.tolist(), dot.documents.tolist()
         ([[0, 1]], [[1, 0]])
     """
     lists = keyed_search(
-        queries, documents, scorers, k, ids=ids, block_rows=block_rows, threads=threads, progress=progress
+        queries,
+        documents,
+        scorers,
+        k,
+        ids=ids,
+        excluded=excluded,
+        block_rows=block_rows,
+        threads=threads,
+        progress=progress,
     )
     return [TopK(found.documents, found.scores) for found in lists]
 
@@ -119,31 +133,32 @@ def search(
 def keyed_search(
     queries: Vectors,
     documents: Documents | Blocks,
-    scorers: Sequence[Scorer],
+    scorers: Scorer | str | Sequence[Scorer | str],
     k: int = 10,
     *,
     ids: Sequence[str] | None = None,
+    excluded: Pairs | None = None,
     block_rows: int = 16 * TILE,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[KeyedLists]:
     """Search as ``search`` does, and keep the keys by which documents were ranked."""
-    from threadpoolctl import threadpool_limits
-
     if k < 1:
         raise ParameterError(f"k = {k}: ask for at least one document")
     if not scorers:
         return []
     queries, blocks = as_vectors(queries, "queries"), Blocks.of(documents, block_rows)
+    scorers = given_scorers(scorers, blocks)
     if queries.ndim != 2:  # noqa: PLR2004
         raise VectorError(f"queries have shape {queries.shape}: give a row a query, (queries, dimensions)")
     for scorer in scorers:
         check_one_space(scorer, queries, blocks)
     workers = threads or available_cores()
     biases = [_biases_of(scorer, ids, blocks.count) for scorer in scorers]
-    groups = _make_groups(queries, scorers, biases, min(k, blocks.count), blocks.count, workers)
+    withheld = PairsByQuery.of(excluded, len(queries), blocks.count)
+    groups = _make_groups(queries, scorers, biases, withheld, min(k, blocks.count), blocks.count, workers)
     # one BLAS thread in each of ours: tiles stay in their core's cache, and a transform rounds the same way every time
-    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         _scan(blocks, groups, pool, progress)
         results: dict[int, KeyedLists] = {}
         for group in groups:
@@ -158,6 +173,7 @@ def search_in_turns(
     k: int = 10,
     *,
     ids: Sequence[str] | None = None,
+    excluded: Pairs | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Index, list[TopK]]]:
     """Search as ``search`` does, as many queries at a time as their top lists have room in memory.
@@ -166,7 +182,8 @@ def search_in_turns(
         The numbers of the queries of this turn, and for each scorer their best documents.
     """
     for chosen in query_turns(len(queries), len(scorers), k):
-        yield chosen, search(queries[chosen], documents, scorers, k, ids=ids, progress=progress)
+        some = pairs_of(excluded, chosen)
+        yield chosen, search(queries[chosen], documents, scorers, k, ids=ids, excluded=some, progress=progress)
 
 
 def query_turns(queries: int, scorers: int, k: int) -> Iterator[Index]:
@@ -182,6 +199,7 @@ class _Group:
 
     members: list[tuple[int, Scorer]]
     biases: list[CorpusBiases | None]  # of each member
+    withheld: PairsByQuery
     given: Vectors  # the queries as they came
     queries: Rows  # transformed
     query_lengths: Array
@@ -236,6 +254,7 @@ class _Group:
         if biases is not None:
             scores = scores + biases.values[documents]
         scores = standardize_scores(scorer, self.given[chosen], scores)
+        scores = np.where(documents >= 0, scores, -np.inf)
         # key and value round differently: let the last bit not contradict the order
         return KeyedLists(documents, np.minimum.accumulate(scores, axis=1), keys)
 
@@ -286,6 +305,7 @@ def _make_groups(
     queries: Vectors,
     scorers: Sequence[Scorer],
     biases: Sequence[CorpusBiases | None],
+    withheld: PairsByQuery,
     k: int,
     count: int,
     workers: int,
@@ -309,6 +329,7 @@ def _make_groups(
             _Group(
                 members=members,
                 biases=[biases[number] for number, _ in members],
+                withheld=withheld,
                 given=queries,
                 queries=mapped,
                 query_lengths=query_lengths,
@@ -373,12 +394,13 @@ def _scan_queries(group: _Group, block: _GroupBlock, first: int, start: int) -> 
     tops = tuple(part[chosen] for part in group.tops)
     sides = (_read_only(queries), _read_only(block.documents), group.query_lengths[chosen], block.lengths, factors)
     work = desk.work(len(queries), len(block.documents))
+    withheld = group.withheld.of_queries(start, len(queries))
     for tile in range(0, len(block.documents), DOCUMENT_TILE):
         documents = block.documents[tile : tile + DOCUMENT_TILE]
         product = desk.product[: len(queries) * len(documents)].reshape(len(queries), -1)
         with np.errstate(over="ignore", invalid="ignore"):  # such products are not trusted but computed in float64
             np.matmul(queries, documents.T, out=product)
-        scan_tile(product, tile, sides, first, group.k, group.plan, block.terms, tops, work)
+        scan_tile(product, tile, sides, first, group.k, group.plan, block.terms, tops, work, withheld)
     rank_block(sides, first, group.k, group.plan, block.terms, tops, work)
     group.desks.append(desk)
 

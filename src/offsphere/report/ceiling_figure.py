@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from offsphere.auditing.run import Audit
+from offsphere.geometry.ceiling import ALPHA
 from offsphere.geometry.ceiling_options import LENGTH
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, interval_marks, spec_of
 from offsphere.wording.ceiling_words import KINDS
@@ -26,9 +27,11 @@ def ceiling_forest(audit: Audit) -> Figure | None:
     ]
     colours = {"surely gains": ACCENT, "today's lengths": SECOND, "other": MUTED}
     caption = (
-        f"A length can only say something about the document, whatever the query. So each document was given a number, "
+        "See whether any line lies wholly right of 0: that kind of number helps. A length can only say something "
+        "about the document, whatever the query. So each document was given a number, "
         f"learned from the judgments of some queries and measured on others: a point is what that gains in "
-        f"{ceiling.metric} over cosine, its line the 95 % interval. Nothing of the kind gains more than "
+        f"{ceiling.metric} over cosine, its line the 95 % interval that belongs to the corrected p: it leaves out 0 "
+        f"exactly where p is below {ALPHA}. Nothing of the kind gains more than "
         f"{signed(ceiling.most)}. {ceiling.spread.sentence[0].upper()}{ceiling.spread.sentence[1:]}."
     )
     chart = interval_marks(data, "what", f"{ceiling.metric} over cosine", 0.0, colours)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from offsphere.learning.ablation.ablation import Ablation, VariantRow
+from offsphere.learning.ablation.variants import JOIN
 from offsphere.learning.adapters.learn import Learned
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, far_note, interval_marks, spec_of
 from offsphere.report.scorer_figures import comparison_cells, interval_chart, interval_data
@@ -31,25 +32,27 @@ TRACKS = (
         "cosines",
         "Positive and negative cosines",
         {"positive": "positive_mean", "negative": "negative_mean"},
-        "Training should pull held-out positives up and leave negatives near zero. Where both fall, it only spreads.",
+        "See the two part: training should pull held-out positives up and leave negatives near zero. Where both "
+        "fall, it only spreads.",
     ),
     Track(
         "scatter",
         "Variance of negative cosines",
         {"": "negative_variance"},
-        "Small batches scatter the negatives; VRNS gathers them (Lee et al. 2025).",
+        "See whether it falls: small batches scatter the negatives; VRNS gathers them (Lee et al. 2025).",
     ),
     Track(
         "track-lengths",
         "Mean length",
         {"queries": "query_length", "documents": "document_length"},
-        "Cosine cannot see length, so under it length drifts; where length is scored it is learned.",
+        "See whether it drifts: cosine cannot see length, so under it length drifts; where it is scored it is learned.",
     ),
     Track(
         "anisotropy",
         "Mean cosine of two vectors of a side",
         {"queries": "query_anisotropy", "documents": "document_anisotropy"},
-        "Contrastive training opens a narrow cone (Xiao et al. 2023). Opening it further need not rank better.",
+        "See it fall: contrastive training opens a narrow cone (Xiao et al. 2023). Opening it further need not rank "
+        "better.",
     ),
     Track(
         "tokens",
@@ -59,49 +62,56 @@ TRACKS = (
             "self-similarity": "token_self_similarity",
             "within a sentence": "token_intra_similarity",
         },
-        "Contrastive learning draws the tokens of a sentence together (Xiao et al. 2023).",
+        "See it rise within a sentence: contrastive learning draws its tokens together (Xiao et al. 2023).",
     ),
     Track(
         "tokens-adjusted",
         "Tokens of the last layer, less their mean cosine",
         {"self-similarity": "token_self_adjusted", "within a sentence": "token_intra_adjusted"},
-        "What is left when the cone is taken away.",
+        "See what is left when the cone is taken away.",
+    ),
+    Track(
+        "token-classes",
+        "Self-similarity of tokens, less their mean cosine, last layer",
+        {"functional": "token_self_functional", "meaningful": "token_self_semantic"},
+        "Contrastive learning lets meaningful words keep their meaning across texts, and functional ones lose it "
+        "(Xiao et al. 2023).",
     ),
     Track(
         "token-lengths",
         "Mean length of tokens, last layer",
         {"": "token_length"},
-        "Before pooling.",
+        "See whether tokens grow or shrink before they are pooled.",
     ),
     Track(
         "effect",
         "Length of relevant documents against others (Cohen's d)",
         {"": "cohen_d"},
-        "Away from zero: length has learned to say something about relevance.",
+        "See whether it leaves zero: then length has learned to say something about relevance.",
     ),
     Track(
         "uniformity",
         "Uniformity",
         {"queries": "query_uniformity", "documents": "document_uniformity"},
-        "How evenly directions fill the sphere: lower is more even (Wang & Isola 2020).",
+        "See it fall: the lower, the more evenly directions fill the sphere (Wang & Isola 2020).",
     ),
     Track(
         "spread",
         "Alignment, and the variance of positive cosines",
         {"alignment": "alignment", "variance": "positive_variance"},
-        "Alignment is the mean squared distance of a positive pair: lower is closer.",
+        "See it fall: alignment is the mean squared distance of a positive pair, so lower is closer.",
     ),
     Track(
         "exponents",
         "Exponents",
         {"query": "query_exponent", "document": "document_exponent"},
-        "0 keeps a side's length in the score, 1 divides by it; those that are learned move.",
+        "See which move: 0 keeps a side's length in the score, 1 divides by it, and those that are learned move.",
     ),
     Track(
         "scale",
         "Scale",
         {"": "scale"},
-        "One over the temperature, as it is applied; calibrated or learned ones move.",
+        "See whether it moves: one over the temperature, as it is applied; calibrated or learned ones do.",
     ),
 )
 
@@ -110,7 +120,11 @@ def learned_forest(learned: Learned) -> Figure:
     """Adapters against cosine and dot product, with intervals."""
     table = learned.table
     data = interval_data(table, table.rows, table.chosen)
-    caption = " ".join(["On queries that no training saw.", *(f"{split.sentence}." for split in learned.splits)])
+    see = (
+        f"See which points lie right of the dashed line, {table.baseline}: they rank better, on queries that no "
+        "training saw."
+    )
+    caption = " ".join([see, *(f"{split.sentence}." for split in learned.splits)])
     if any(split.seen and split.new for split in learned.splits):
         caption += " Whoever adds documents every day should look at the second pair of numbers."
     spec = spec_of(interval_chart(table, data), 26 * len(data) + 20)
@@ -133,8 +147,9 @@ def grid_forest(ablation: Ablation) -> Figure:
     colours = {"better": ACCENT, base.name: SECOND, "equal": MUTED, "worse": MUTED}
     chart = interval_marks(data, "variant", ablation.metric, base.results[0].value, colours)
     caption = (
-        f"Mean {ablation.metric} of {ablation.seeds} seeds on queries that no training saw, with the interval over "
-        f"queries; the dashed line is {base.name}. Every variant chose temperature and rate among {ablation.trials} on "
+        f"See which variants lie right of the dashed line, which is {base.name}. Mean {ablation.metric} of "
+        f"{ablation.seeds} seeds on queries that no training saw, with the interval over queries. Every variant "
+        f"chose temperature and rate among {ablation.trials} on "
         f"held-out queries. p is corrected for {len(ablation.rows) - 1} variants. {ablation.conclusion}{far_note(data)}"
     )
     heads, rows = grid_cells(ablation)
@@ -175,15 +190,22 @@ def learned_tracks(learned: Learned) -> list[Figure]:
     return _tracks(rows, "")
 
 
-def grid_tracks(ablation: Ablation) -> list[Figure]:
-    """What the first variants did to the held-out probe: of a sweep all of them, of a grid the plain outputs."""
-    shown = [row.name for row in ablation.rows if "," not in row.name][:TRACKED]
-    return _tracks([row for row in ablation.dynamics if row["variant"] in shown], "grid-")
+def grid_tracks(ablation: Ablation, prefix: str = "grid-") -> list[Figure]:
+    """What the first variants did to the held-out probe: of a sweep or a cross all of them, of a grid plain outputs."""
+    names = [row.name for row in ablation.rows]
+    shown = ([name for name in names if JOIN not in name] or names)[:TRACKED]
+    whole = [row for row in ablation.dynamics if row.get("layer") is None]
+    return _tracks([row for row in whole if row["variant"] in shown], prefix)
 
 
-def training_tracks(training: Training) -> list[Figure]:
+def training_tracks(training: Training, prefix: str = "train-") -> list[Figure]:
     """What an encoder's training did to the held-out probe."""
-    return _tracks([{"variant": "training", **row} for row in training.dynamics if row.get("layer") is None], "train-")
+    return tracks_of(training.dynamics, prefix)
+
+
+def tracks_of(rows: Sequence[Mapping[str, Any]], prefix: str = "") -> list[Figure]:
+    """What one training did to a probe, by the rows of its dynamics; those of single layers are left out."""
+    return _tracks([{"variant": "training", **row} for row in rows if row.get("layer") is None], prefix)
 
 
 def _tracks(rows: Sequence[Mapping[str, Any]], prefix: str) -> list[Figure]:

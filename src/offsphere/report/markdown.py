@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from offsphere.auditing.run import Audit
+from offsphere.report.group_figure import group_cells
 from offsphere.report.learn_figures import grid_cells
 from offsphere.report.scorer_figures import comparison_cells, forest
 from offsphere.report.threshold_figures import cut_cells
@@ -27,6 +28,9 @@ def to_markdown(audit: Audit) -> str:
         lines += ["## What to mind", "", *(f"- {_escape(finding.sentence)}" for finding in to_mind), ""]
     figure = forest(audit)
     lines += ["## Scorers", "", *_table(figure.heads, figure.rows), ""]
+    if audit.table.breakdown is not None:
+        by = _escape(f"By {audit.table.breakdown.name}")
+        lines += [f"## {by}", "", *_table(*group_cells(audit.table, audit.table.breakdown)), ""]
     if audit.shape.sentences:
         lines += ["## What the vectors look like", "", *(f"- {_escape(line)}" for line in audit.shape.sentences), ""]
     if audit.thresholds is not None:

@@ -6,25 +6,32 @@ const themes = {
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const print = matchMedia("print");
 
-function draw() {
-  const theme = dark.matches && !print.matches ? themes.dark : themes.light;
-  for (const place of document.querySelectorAll(".chart")) {
-    let text = document.getElementById("spec-" + place.dataset.figure).textContent;
-    for (const name of ["accent", "second", "muted"]) text = text.replaceAll('"@' + name + '"', '"' + theme[name] + '"');
-    const narrow = place.clientWidth < 560;
-    const config = {
-      background: "transparent",
-      font: "system-ui, sans-serif",
-      view: { stroke: null },
-      axis: { labelColor: theme.soft, titleColor: theme.soft, gridColor: theme.line, domainColor: theme.line, tickColor: theme.line, titleFontWeight: "normal", labelLimit: narrow ? 130 : 260 },
-      legend: { labelColor: theme.soft, titleColor: theme.soft, labelLimit: 260, columns: narrow ? 1 : 0 },
-      text: { fill: theme.soft },
-    };
-    vegaEmbed(place, JSON.parse(text), { renderer: "svg", actions: false, config }).catch((error) => console.error(error));
-  }
+function config(theme, narrow) {
+  return {
+    background: "transparent",
+    font: "system-ui, sans-serif",
+    view: { stroke: null },
+    axis: { labelColor: theme.soft, titleColor: theme.soft, gridColor: theme.line, domainColor: theme.line, tickColor: theme.line, titleFontWeight: "normal", labelLimit: narrow ? 130 : 260 },
+    legend: { labelColor: theme.soft, titleColor: theme.soft, labelLimit: 260, columns: narrow ? 1 : 0 },
+    text: { fill: theme.soft },
+  };
 }
+function drawOne(place) {
+  const theme = dark.matches && !print.matches ? themes.dark : themes.light;
+  let text = document.getElementById("spec-" + place.dataset.figure).textContent;
+  for (const name of ["accent", "second", "muted"]) text = text.replaceAll('"@' + name + '"', '"' + theme[name] + '"');
+  const options = { renderer: "svg", actions: false, config: config(theme, place.clientWidth < 560) };
+  return vegaEmbed(place, JSON.parse(text), options).catch((error) => console.error(error));
+}
+const draw = () => document.querySelectorAll(".chart").forEach(drawOne);
 
-draw();
+// At first a chart at a time, so that the page answers in between; whoever prints at once gets all at once.
+(async () => {
+  for (const place of document.querySelectorAll(".chart")) {
+    await new Promise((go) => setTimeout(go));
+    if (!place.firstChild) await drawOne(place);
+  }
+})();
 dark.addEventListener("change", draw);
 print.addEventListener("change", draw);
 

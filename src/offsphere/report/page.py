@@ -13,13 +13,21 @@ from offsphere.comparison.units import unit_of
 from offsphere.engines.settings import setting_for
 from offsphere.report import learn_figures, scorer_figures, shape_figures, threshold_figures
 from offsphere.report.ceiling_figure import ceiling_forest
+from offsphere.report.document_groups import document_groups
+from offsphere.report.evidence_links import evidence_link
 from offsphere.report.figure import Figure
+from offsphere.report.group_figure import gains_by_group
 from offsphere.report.how_measured import how_measured
+from offsphere.report.live_data import live_data, live_heads
 from offsphere.report.scorer_figures import choice_cells
 from offsphere.report.terms import Terms
 from offsphere.report.thumbnails import thumbnail
+from offsphere.report.token_figure import token_length_forest
 from offsphere.wording.glossary import Term
 from offsphere.wording.headline import split_headline
+
+LARGEST = 2_950_000  # bytes of a page, which are filled with queries to look at
+LIVE_TAG = '<script type="application/json" id="live-data">'  # text from the data is escaped and cannot hold it
 
 
 def to_html(audit: Audit, engine: str | None = None) -> str:
@@ -37,11 +45,15 @@ def to_html(audit: Audit, engine: str | None = None) -> str:
     """
     advice, procedure = audit.advice, audit.table.procedure
     shown = setting_for(advice.settings, engine) if engine is not None else advice.settings[0]
-    return render(
+    figures = figures_of(audit)
+    by_name = {figure.name: figure for figure in figures}
+    told = {finding.sentence: finding for finding in advice.findings}
+    page = render(
         "page.html",
-        figures_of(audit),
+        figures,
         audit=audit,
-        headlines=[split_headline(sentence) for sentence in advice.verdict],
+        headlines=[(split_headline(sentence), told[sentence]) for sentence in advice.verdict],
+        evidence=lambda finding: evidence_link(finding, by_name),
         engine=shown.engine,
         lowered="scorer.lower()" in shown.store,
         choices=choice_cells(procedure) if procedure is not None else [],
@@ -52,7 +64,11 @@ def to_html(audit: Audit, engine: str | None = None) -> str:
         training=audit.advice.about("training"),
         more=[*audit.advice.about("scorer")[1:], *audit.advice.about("lists")],
         provenance=audit.provenance,
+        documents=document_groups(audit.documents),
+        live=live_heads(audit.rerankable, audit.compared) if audit.rerankable is not None else None,
+        live_script=_unescaped(_read("live.js") + _read("knobs.js")),
     )
+    return _with_live_data(page, audit)
 
 
 def render(name: str, figures: Sequence[Figure], **values: Any) -> str:
@@ -73,7 +89,7 @@ def render(name: str, figures: Sequence[Figure], **values: Any) -> str:
         figures={figure.name: figure for figure in figures},
         specs={figure.name: _json_for_script(figure.spec) for figure in figures},
         style=_unescaped(_read("page.css")),
-        script=_unescaped(_read("page.js")),
+        script=_unescaped(_read("page.js") + _read("copy.js")),
         bundle=_unescaped(_bundle()),
         thumbnail=thumbnail,
         tracks=[track.name for track in learn_figures.TRACKS],
@@ -81,17 +97,28 @@ def render(name: str, figures: Sequence[Figure], **values: Any) -> str:
     )
 
 
+def _with_live_data(page: str, audit: Audit) -> str:
+    """Put what is ranked again into the room that the rest of the page leaves."""
+    if audit.rerankable is None:
+        return page
+    before, tag, after = page.partition(LIVE_TAG)
+    data = live_data(audit.rerankable, audit.compared, audit.table.metric, LARGEST - len(page.encode()))
+    return f"{before}{tag}{_json_for_script(data)}{after}"
+
+
 def figures_of(audit: Audit) -> list[Figure]:
     """All figures of an audit that its evidence allows."""
     figures = [
         scorer_figures.forest(audit),
+        gains_by_group(audit),
         scorer_figures.exponent_curves(audit),
         shape_figures.length_histogram(audit),
         shape_figures.text_length(audit),
         ceiling_forest(audit),
-        shape_figures.spectrum(audit),
-        shape_figures.contributions(audit),
-        shape_figures.hubs(audit),
+        token_length_forest(audit),
+        shape_figures.spectrum(audit.shape),
+        shape_figures.contributions(audit.shape),
+        shape_figures.hubs(audit.shape),
         scorer_figures.differences(audit),
     ]
     if audit.thresholds is not None:

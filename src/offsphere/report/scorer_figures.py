@@ -27,16 +27,21 @@ BARS = 400  # differences that are drawn; more are thinned evenly
 
 def forest(audit: Audit) -> Figure:
     """The best scorers of an audit with their intervals, best first; cosine, dot and the recommended one always."""
-    table = audit.table
-    rows = _rows_to_show(audit)
-    data = interval_data(table, rows, audit.advice.choice.row)
+    return forest_of_table(audit.table, audit.advice.choice.row)
+
+
+def forest_of_table(table: Comparison, chosen: Row) -> Figure:
+    """The best scorers of a comparison with their intervals, best first; cosine, dot and the chosen one always."""
+    rows = _rows_to_show(table, chosen)
+    data = interval_data(table, rows, chosen)
     unit = unit_of(table.task)
     chart = interval_chart(table, data)
     caption = (
-        f"Each point is a scorer's held-out {table.metric}, its line the 95 % interval; the dashed line is "
-        f"{table.baseline}. Intervals overlap even where differences are certain, since all scorers are judged on the "
-        f"same {unit}: judge by p in the table, which is of the difference. The first of many rows is a little too "
-        f"good.{' A star marks parameters that were tuned.' if any(row.tuned for row in rows) else ''}"
+        f"See which points lie right of the dashed line, which is {table.baseline}: they rank better. Each point is a "
+        f"scorer's held-out {table.metric}, its line the 95 % interval. Intervals overlap even where differences are "
+        f"certain, since all scorers are judged on the same {unit}: judge by p in the table, which is of the "
+        "difference. The first of many rows is a little too good."
+        f"{' A star marks parameters that were tuned.' if any(row.tuned for row in rows) else ''}"
         f"{OTHER_SYSTEMS if table.lists else ''}{far_note(data)}"
     )
     return Figure("forest", "Scorers", caption, spec_of(chart, 26 * len(data) + 20), *comparison_cells(table, rows))
@@ -140,9 +145,10 @@ def exponent_curves(audit: Audit) -> Figure | None:
     )
     unit = unit_of(audit.table.task)
     caption = (
-        "Left of 0 length is rewarded beyond the dot product, right of 1 it is punished beyond cosine. A curve that is "
-        f"highest at 1 says that length is noise. {peak}; the band is the 95 % interval at each exponent. These values "
-        f"are of all {unit}, not held out: the curve explains, the table above decides."
+        "See where the curve is highest: at 1 length is noise, near 0 it is worth something, beyond 1 short vectors "
+        "are better than long ones. Left of 0 length is rewarded beyond the dot product, right of 1 it is punished "
+        f"beyond cosine. {peak}; the band is the 95 % interval at each exponent. These values are of all {unit}, not "
+        "held out: the curve explains, the table above decides."
     )
     heads = ["exponent", *(f"{curve.transforms}: {audit.table.metric}" for curve in audit.curves)]
     rows = [
@@ -174,8 +180,9 @@ def differences(audit: Audit) -> Figure | None:
     )
     tally = win_tie_loss(audit.differences)
     caption = (
+        "See whether the gain is a broad hill or a thin spike at the left: a spike rests on a few queries. "
         f"{first} against {second}, query by query ({audit.table.metric}): better on {tally.win:,}, equal on "
-        f"{tally.tie:,}, worse on {tally.loss:,}. A gain that rests on a few queries shows as a thin spike at the left."
+        f"{tally.tie:,}, worse on {tally.loss:,}."
     )
     shares = (0, 5, 25, 50, 75, 95, 100)
     heads = ["share of queries", "difference at most"]
@@ -183,9 +190,8 @@ def differences(audit: Audit) -> Figure | None:
     return Figure("differences", "Query by query", caption, spec_of(chart, 220), heads, rows)
 
 
-def _rows_to_show(audit: Audit) -> Sequence[Row | ListRow]:
-    table = audit.table
-    recommended, baseline = audit.advice.choice.row, table[table.baseline]
+def _rows_to_show(table: Comparison, recommended: Row) -> Sequence[Row | ListRow]:
+    baseline = table[table.baseline]
     return [
         row
         for rank, row in enumerate(table.every_row)

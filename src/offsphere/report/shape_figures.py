@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 import altair as alt
 import numpy as np
 
 from offsphere.auditing.run import Audit
+from offsphere.base.arrays import Array, Index
 from offsphere.geometry.relevance import Relevance
+from offsphere.geometry.shape import Geometry
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, spec_of
 
 BINS = 40
+SIDES_CAPTION = "See whether both sides have lengths of one kind: of the vectors of each side, as shares of it."
 COMPONENTS = 120  # of the spectrum that are drawn
 DIMENSIONS = 20  # that are drawn
+
+
+def figures_of_shape(shape: Geometry) -> list[Figure]:
+    """What can be drawn of the geometry alone, without judgments: lengths, spectrum, dimensions, hubs."""
+    lengths = _histogram(_of_sides(shape), SIDES_CAPTION) if shape.lengths else None
+    figures = [lengths, spectrum(shape), contributions(shape), hubs(shape)]
+    return [figure for figure in figures if figure is not None]
+
+
+def _of_sides(shape: Geometry) -> dict[str, tuple[Index, Array]]:
+    """The counts and edges of each side's lengths."""
+    return {side.side: (side.histogram_counts, side.histogram_edges) for side in shape.lengths}
 
 
 def length_histogram(audit: Audit) -> Figure | None:
@@ -24,12 +40,13 @@ def length_histogram(audit: Audit) -> Figure | None:
         relevant, others = audit.relevant_lengths
         groups = {"relevant": relevant, "other": others}
         caption = (
-            "Lengths of documents that are relevant to some query, and of all others, each group as shares of itself. "
-            f"If length carried relevance, the two would stand apart.{_effect_note(relevance)}"
+            "See whether the two groups stand apart: if length carried relevance, they would. Lengths of documents "
+            "that are relevant to some query, and of all others, each group as shares of "
+            f"itself.{_effect_note(relevance)}"
         )
         if relevance is None or relevance.made_and_covering or not len(others) or not len(relevant):
             groups = {"documents": np.concatenate(audit.relevant_lengths)}
-            caption = "Lengths of the vectors of all documents, as shares of them."
+            caption = "See how widely lengths are spread: of the vectors of all documents, as shares of them."
             if not len(others):
                 caption += " Every one is relevant to some query, so there is nothing to compare them with."
             if relevance is not None and relevance.made_and_covering:
@@ -37,12 +54,19 @@ def length_histogram(audit: Audit) -> Figure | None:
         edges = np.histogram_bin_edges(np.concatenate(audit.relevant_lengths), BINS)
         counted = {name: (np.histogram(values, edges)[0], edges) for name, values in groups.items()}
     elif sides:
-        counted = {side.side: (side.histogram_counts, side.histogram_edges) for side in sides}
-        caption = "Lengths of the vectors of both sides, as shares of each."
+        counted = _of_sides(audit.shape)
+        caption = SIDES_CAPTION
     else:
         return None
     if sides and sides[-1].normalised:
-        caption = "All lengths are one and the same: the vectors were normalised before they came here."
+        caption = (
+            "See one bar: all lengths are one and the same, since the vectors were normalised before they came here."
+        )
+    return _histogram(counted, caption)
+
+
+def _histogram(counted: Mapping[str, tuple[Index, Array]], caption: str) -> Figure:
+    """Shares of each group over lengths, from counts and the edges between them."""
     cells = [
         (name, float(low), float(high), int(count), int(count) / max(int(counts.sum()), 1))
         for name, (counts, edges) in counted.items()
@@ -100,8 +124,8 @@ def text_length(audit: Audit) -> Figure | None:
         )
     )
     caption = (
-        f"Each cell is a number of {side.side} texts; darker is more. Spearman's correlation "
-        f"{side.with_characters.spearman}. A slope means that length is in part text length in disguise."
+        "See whether the cells slope: a slope means that length is in part text length in disguise. Each cell is a "
+        f"number of {side.side} texts; darker is more. Spearman's correlation {side.with_characters.spearman}."
     )
     bands = np.quantile(characters, np.linspace(0, 1, 11))
     heads, rows = ["characters from", "to", "median length of the vector"], []
@@ -111,11 +135,11 @@ def text_length(audit: Audit) -> Figure | None:
     return Figure("text-length", "Length and text length", caption, spec_of(chart, 260), heads, rows)
 
 
-def spectrum(audit: Audit) -> Figure | None:
+def spectrum(shape: Geometry) -> Figure | None:
     """Shares of the variance, component by component."""
-    if not audit.shape.isotropy:
+    if not shape.isotropy:
         return None
-    side = audit.shape.isotropy[-1]
+    side = shape.isotropy[-1]
     shares = side.spectrum / max(side.spectrum.sum(), 1e-300)
     kept = [(component, float(share)) for component, share in enumerate(shares[:COMPONENTS], 1) if share > 0]
     data = [{"component": component, "share": share} for component, share in kept]
@@ -129,19 +153,20 @@ def spectrum(audit: Audit) -> Figure | None:
         )
     )
     caption = (
-        f"{side.side.capitalize()} vectors: {side.effective_rank:.0f} of {side.dimension} dimensions are in use "
-        f"(effective rank); IsoScore {side.isoscore:.3f}, mean cosine of two {side.side}s {side.mean_cosine:.3f}. A "
-        "steep start means that a few directions carry most of the variance, which whitening evens out."
+        "See how steeply it starts: a steep start means that a few directions carry most of the variance, which "
+        f"whitening evens out. {side.side.capitalize()} vectors: {side.effective_rank:.0f} of {side.dimension} "
+        f"dimensions are in use (effective rank); IsoScore {side.isoscore:.3f}, mean cosine of two {side.side}s "
+        f"{side.mean_cosine:.3f}."
     )
     rows = [[str(component), f"{share:.3%}"] for component, share in kept[:20]]
     return Figure("spectrum", "Spectrum", caption, spec_of(chart, 220), ["component", "share of the variance"], rows)
 
 
-def contributions(audit: Audit) -> Figure | None:
+def contributions(shape: Geometry) -> Figure | None:
     """What the first dimensions add to the mean cosine."""
-    if not audit.shape.dimensions:
+    if not shape.dimensions:
         return None
-    side = audit.shape.dimensions[-1]
+    side = shape.dimensions[-1]
     shares = side.contributions[:DIMENSIONS]
     names = [str(dimension) for dimension in side.order[:DIMENSIONS].tolist()]
     data = [{"dimension": name, "part": float(part)} for name, part in zip(names, shares, strict=True)]
@@ -157,32 +182,31 @@ def contributions(audit: Audit) -> Figure | None:
     share = side.cumulative_shares["1"]
     first = f"The first makes {share:.0%}. " if np.isfinite(share) else ""
     caption = (
-        f"The mean cosine of two {side.side}s is {side.mean_cosine:.3f}; a bar is what one dimension adds to it. "
-        f"{first}"
-        "One bar far above all others is a rogue dimension."
+        "See whether one bar stands far above all others: that is a rogue dimension. The mean cosine of two "
+        f"{side.side}s is {side.mean_cosine:.3f}; a bar is what one dimension adds to it. {first}"
     )
     rows = [[name, f"{part:.5f}"] for name, part in zip(names, shares, strict=True)]
     heads = ["dimension", "part of the mean cosine"]
     return Figure("dimensions", "Dimensions", caption, spec_of(chart, 220), heads, rows)
 
 
-def hubs(audit: Audit) -> Figure | None:
+def hubs(shape: Geometry) -> Figure | None:
     """How many documents are among the nearest of how many queries."""
-    if not audit.shape.hubness:
+    if not shape.hubness:
         return None
     data = [
         {"lists": lists, "documents": int(count), "scorer": row.scorer}
-        for row in audit.shape.hubness
+        for row in shape.hubness
         for lists, count in enumerate(row.documents_in_lists.tolist())
         if count
     ]
-    names = [row.scorer for row in audit.shape.hubness]
+    names = [row.scorer for row in shape.hubness]
     colours = dict(zip(("cosine", "dot"), (SECOND, MUTED), strict=True))
     chart = (
         chart_of(data)
         .mark_point(filled=True, size=40, opacity=0.8)
         .encode(
-            x=alt.X("lists:Q", title=f"lists of the {audit.shape.hubness[0].k} nearest that a document is in").scale(
+            x=alt.X("lists:Q", title=f"lists of the {shape.hubness[0].k} nearest that a document is in").scale(
                 type="symlog"
             ),
             y=alt.Y("documents:Q", title="documents").scale(type="log"),
@@ -191,10 +215,11 @@ def hubs(audit: Audit) -> Figure | None:
             ),
         )
     )
-    first = audit.shape.hubness[0]
+    first = shape.hubness[0]
     caption = (
-        f"How many documents are among the {first.k} nearest of how many queries. The further right a point, the worse "
-        f"the hub; the point at 0 is what is never found: {first.antihub_share:.0%} under {first.scorer}, by chance "
+        "See how far right the points reach: the further right, the worse the hub. They count how many documents are "
+        f"among the {first.k} nearest of how many queries; the point at 0 is what is never found: "
+        f"{first.antihub_share:.0%} under {first.scorer}, by chance "
         f"{first.chance['antihub_share']:.0%}."
     )
     heads = [
@@ -212,6 +237,6 @@ def hubs(audit: Audit) -> Figure | None:
             f"{row.antihub_share:.1%}",
             ", ".join(f"{hub.id} ({hub.occurrences})" for hub in row.worst[:5]),
         ]
-        for row in audit.shape.hubness
+        for row in shape.hubness
     ]
     return Figure("hubs", "Hubs", caption, spec_of(chart, 240), heads, rows)

@@ -47,7 +47,8 @@ def heat_map(study: Study) -> Figure:
         )
     )
     caption = (
-        f"What each scorer gains (blue) or loses (red) against cosine, of {WIDEST_CHANGE:g} and more in full colour. "
+        "See which columns are blue all the way down. Blue is what a scorer gains against cosine, red what it "
+        f"loses, of {WIDEST_CHANGE:g} and more in full colour. "
         "The table below links each row to its own report."
     )
     heads = ["task and model", *shown]
@@ -87,7 +88,10 @@ def _scatter(study: Study, name: str) -> Figure | None:
         x=across, y="gain:Q", color=colour, tooltip=["row:N", "x:Q", "gain:Q"]
     )
     rows = [[each["row"], f"{each['x']:.4f}", with_interval(each["gain"], each["low"], each["high"])] for each in data]
-    caption = f"Each point is a task under a model: {words}, and what the dot product gains over cosine."
+    caption = (
+        f"See whether the points rise or fall. Each is a task under a model: {words}, and what the dot product gains "
+        "over cosine."
+    )
     return Figure(
         f"scatter-{name}", words[0].upper() + words[1:], caption, spec_of(chart, 260), ["row", words, "gain"], rows
     )

@@ -32,8 +32,9 @@ def cut_curves(thresholds: Thresholds) -> Figure:
     marks = chart_of(points).encode(x="recall:Q", y="precision:Q", color=colour)
     chart = chart + marks.mark_point(filled=True, size=90, opacity=1) + marks.mark_text(dy=-12).encode(text="text:N")
     caption = (
-        f"As the threshold falls, more is shown and less of it is right. A point is the threshold that keeps this "
-        f"promise: {thresholds.goal.promise}. The numbers below are of queries that took no part in the choice."
+        "See what is lost as more is shown: when the threshold falls, less of it is right. A point is the threshold "
+        f"that keeps this promise: {thresholds.goal.promise}. The numbers below are of queries that took no "
+        "part in the choice."
     )
     return Figure("cut", "Where to cut", caption, spec_of(chart, 260), *cut_cells(thresholds))
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows, Vectors
-from offsphere.base.cores import available_cores
+from offsphere.base.cores import available_cores, one_blas_thread
 from offsphere.base.errors import OffsphereError, VectorError
 from offsphere.base.short_repr import short_repr
 from offsphere.scoring.similarity import Polar, Similarity
@@ -99,8 +99,6 @@ def nearest_means(
         OffsphereError: where the similarity is not of the polar family.
         VectorError: where the bank is empty, or a vector is not finite or of another dimension.
     """
-    from threadpoolctl import threadpool_limits
-
     if not isinstance(similarity, Polar):
         raise OffsphereError(f"a query bank works with cosine, dot and all of the polar family, not {similarity.name}")
     if not len(queries):
@@ -115,7 +113,7 @@ def nearest_means(
     chunks = [_Mapped(*(part[start : start + CHUNK] for part in bank)) for start in range(0, len(queries), CHUNK)]
     most, first = max(neighbours), 0
     parts: list[list[Array]] = [[] for _ in neighbours]
-    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(available_cores()) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(available_cores()) as pool:
         for block in blocks:
             tiles = [
                 pool.submit(

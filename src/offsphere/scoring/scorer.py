@@ -73,7 +73,7 @@ class Scorer:
         >>> import numpy as np
         >>> import offsphere as osp
         >>> documents = np.random.default_rng(0).normal(1, 1, (100, 4)).astype(np.float32)
-        >>> scorer = osp.Scorer(osp.Polar(1, 0.75), (osp.Whiten(0.5),)).fit(osp.Moments.of(documents))
+        >>> scorer = osp.Scorer(osp.Polar(1, 0.75), (osp.Whiten(0.5),)).fit(documents)
         >>> scorer.name
         'whiten(0.5) + polar(1, 0.75)'
         >>> scorer.transform(documents).shape
@@ -116,8 +116,8 @@ class Scorer:
 
         Example:
             >>> import offsphere as osp
-            >>> osp.parse_scorer("whiten(0.5) + polar(1, 1.25)").phrase
-            "whiten at half strength, then divide by a little more than the document's length"
+            >>> osp.parse_scorer("whiten(0.5) + euclidean").phrase
+            'whiten at half strength, then take the distance between the points'
         """
         steps = [part.phrase for part in (*self.transforms, self.similarity)]
         phrase = ", then ".join([", ".join(steps[:-1]), steps[-1]] if self.transforms else steps)
@@ -167,11 +167,11 @@ class Scorer:
         """Whether it is transforms and a similarity alone, without what is made from queries or corpus."""
         return self.bias is None and self.standardization is None
 
-    def fit(self, moments: Moments) -> Scorer:
+    def fit(self, documents: Moments | Vectors) -> Scorer:
         """Fit the transforms on documents.
 
         Args:
-            moments: count, mean and covariance of the documents: ``Moments.of(documents)``.
+            documents: their vectors, a row each, or what is left of more than fit into memory: their ``Moments``.
 
         Returns:
             The same scorer, ready to score.
@@ -180,10 +180,11 @@ class Scorer:
             >>> import numpy as np
             >>> import offsphere as osp
             >>> documents = np.array([[1.0, 2.0], [3.0, 6.0]], np.float32)
-            >>> scorer = osp.parse_scorer("center + dot").fit(osp.Moments.of(documents))
+            >>> scorer = osp.parse_scorer("center + dot").fit(documents)
             >>> scorer.transform(documents).tolist()
             [[-1.0, -2.0], [1.0, 2.0]]
         """
+        moments = documents if isinstance(documents, Moments) else Moments.of(documents)
         return replace(self, map=fit_chain(self.transforms, moments))
 
     def transform(self, vectors: Vectors, side: Side = "document") -> Rows:

@@ -15,6 +15,7 @@ import numpy as np
 from offsphere.base.arrays import Array, Vectors
 from offsphere.base.errors import VectorError
 from offsphere.scoring.corpus_biases import CorpusBiases
+from offsphere.scoring.given_scorer import given_scorer
 from offsphere.scoring.lowering import Lowering
 from offsphere.scoring.query_standardization import QueryStandardization
 from offsphere.scoring.scorer import Scorer
@@ -23,12 +24,14 @@ from offsphere.vectors.lengths import lengths
 from offsphere.vectors.moments import Moments
 
 
-def standardize_queries(scorer: Scorer, documents: Documents | Blocks, *, ids: Sequence[str] | None = None) -> Scorer:
+def standardize_queries(
+    scorer: Scorer | str, documents: Documents | Blocks, *, ids: Sequence[str] | None = None
+) -> Scorer:
     """Standardise a scorer's scores per query, so that one threshold fits all queries; one pass over the documents.
 
     Args:
         scorer: a scorer that lowers to an inner product and whose value is linear in it, fitted where it has
-            transforms.
+            transforms; or its name, and it is fitted on the documents.
         documents: the corpus whose scores are to have mean 0 and deviation 1 for every query.
         ids: of the documents, by which a scorer with a bias knows them.
 
@@ -43,13 +46,14 @@ def standardize_queries(scorer: Scorer, documents: Documents | Blocks, *, ids: S
         >>> import offsphere as osp
         >>> rng = np.random.default_rng(0)
         >>> queries, documents = rng.normal(size=(2, 8)), rng.normal(1, 1, (100, 8)).astype(np.float32)
-        >>> scorer = osp.standardize_queries(osp.parse_scorer("dot"), documents)
+        >>> scorer = osp.standardize_queries("dot", documents)
         >>> (top,) = osp.search(queries, documents, [scorer], k=100)
         >>> scorer.name, np.abs(top.scores.mean(axis=1)).round(3).tolist(), top.scores.std(axis=1).round(3).tolist()
         ('dot + z-score', [0.0, 0.0], [1.0, 1.0])
     """
-    lowering = replace(scorer, standardization=None).lower()
     blocks = Blocks.of(documents)
+    scorer = given_scorer(scorer, blocks)
+    lowering = replace(scorer, standardization=None).lower()
     if not any(lowering.has_place(block).any() for block in blocks):
         raise VectorError(f"{scorer.name}: no document has a value (all have length zero), so nothing is standardised")
     moments = Moments.over(_lowered_blocks(lowering, blocks, ids))

@@ -6,7 +6,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from offsphere.base.reading.parquet_files import read_rows
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.base.short_repr import short_repr
+from offsphere.base.written_tables import csv_of, latex_of, pandas_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RECORD, DYNAMICS, LEARNED = "training.json", "dynamics.parquet", "learned.npy"
 DynamicsRow = dict[str, Any]  # one measurement of a probe: the step, and values by name
@@ -83,6 +87,22 @@ class Training:
     def __repr__(self) -> str:
         """What it gained on queries it was not trained on."""
         return f"held-out {self.metric} {self.run.start:.4f} -> {self.run.best:.4f} in {self.run.steps} steps"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Give the dynamics as a pandas table, a row a measurement."""
+        return pandas_of(self.dynamics)
+
+    def to_csv(self) -> str:
+        """Give the dynamics as CSV."""
+        return csv_of(self.dynamics)
+
+    def to_latex(self, columns: Sequence[str] | None = None) -> str:
+        """Give the dynamics as a LaTeX table.
+
+        Args:
+            columns: Which quantities, besides the step; all that were measured without.
+        """
+        return latex_of(self.dynamics, ["step", *columns] if columns is not None else None)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything but the dynamics as plain values, for JSON."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.base.arrays import Index, Vectors
+from offsphere.base.arrays import Vectors
 from offsphere.base.digests import array_pieces, digest_of
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.plain import plain
@@ -56,7 +56,7 @@ class CompareOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFacts:
-    """What the table says of the task."""
+    """What the table says of the task, and what must not be found in it."""
 
     name: str
     unit: str
@@ -65,6 +65,7 @@ class TaskFacts:
     described: Mapping[str, Any]  # its summary
     group_names: Sequence[str]
     group_labels: Sequence[Sequence[str]]
+    excluded: str | None  # a digest of the pairs of a query and a document that it must not get
 
     @classmethod
     def of(cls, task: RankingTask) -> TaskFacts:
@@ -77,6 +78,7 @@ class TaskFacts:
             described=plain(task.summary()),
             group_names=[grouping.name for grouping in task.groups],
             group_labels=[list(grouping.labels) for grouping in task.groups],
+            excluded=_digest_of_pairs(task.excluded) if task.excluded is not None else None,
         )
 
     def summary(self) -> dict[str, Any]:
@@ -97,7 +99,6 @@ class CompareQuestion:
     facts: TaskFacts
     queries: Vectors
     judgments: Judgments
-    excluded: Index  # how many documents each query must not get; empty where that is known of none
     fit: CorpusFit
 
     @classmethod
@@ -119,7 +120,6 @@ class CompareQuestion:
             facts=TaskFacts.of(task),
             queries=np.ascontiguousarray(queries),
             judgments=task.judgments,
-            excluded=task.excluded.relevant if task.excluded is not None else np.zeros(0, np.int64),
             fit=fit,
         )
 
@@ -161,7 +161,6 @@ class CompareQuestion:
             "judgments.queries": self.judgments.queries,
             "judgments.documents": self.judgments.documents,
             "judgments.grades": self.judgments.grades,
-            "excluded": self.excluded,
             **fit_arrays(self.fit),
         }
 
@@ -175,15 +174,19 @@ class CompareQuestion:
         if options.metric is None:
             raise DataError("the question of a state names no metric: make it again")
         fit = fit_from_arrays(arrays)
-        judged = [arrays[f"judgments.{name}"] for name in ("queries", "documents", "grades")]
+        queries, documents, grades = (arrays[f"judgments.{name}"] for name in ("queries", "documents", "grades"))
         return cls(
             options=options,
             facts=facts,
             queries=arrays["queries"],
-            judgments=Judgments(*judged, len(arrays["queries"]), fit.moments.count),
-            excluded=arrays["excluded"],
+            judgments=Judgments(queries, documents, grades, len(arrays["queries"]), fit.moments.count),
             fit=fit,
         )
+
+
+def _digest_of_pairs(excluded: Judgments) -> str:
+    queries, documents = excluded.pairs
+    return digest_of(array_pieces({"queries": queries, "documents": documents}))
 
 
 def check_divisible(task: Task, metric: Metric) -> RankingTask:

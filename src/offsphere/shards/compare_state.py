@@ -5,7 +5,7 @@ A state has as many entries as there are scorers, queries and places in a list, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +16,11 @@ from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
 from offsphere.base.version import __version__
 from offsphere.comparison.tuning import list_candidates
-from offsphere.data.ranking_evaluator import RankingEvaluator, plain_key, query_bands, without
+from offsphere.data.ranking_evaluator import RankingEvaluator, plain_key
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.list_merging import merge_lists
+from offsphere.ranking.pairs_by_query import pairs_of
 from offsphere.ranking.search import keyed_search, query_turns
 from offsphere.scoring.scorer import Scorer
 from offsphere.shards.compare_question import CompareOptions, CompareQuestion
@@ -124,12 +125,9 @@ def list_numbers(scorers: Sequence[Scorer], metric: Metric) -> tuple[list[str], 
     return labels, numbers
 
 
-def turns_of(question: CompareQuestion, scorers: int) -> list[tuple[Index, int]]:
-    """Which queries are searched together, and how deep, by so many scorers of one map: as in one run."""
-    depth = question.metric.depth
-    everyone = np.arange(len(question.queries))
-    bands = query_bands(question.excluded, depth) if len(question.excluded) else [(everyone, depth)]
-    return [(rows[turn], deep) for rows, deep in bands for turn in query_turns(len(rows), scorers, deep)]
+def turns_of(question: CompareQuestion, scorers: int) -> Iterator[Index]:
+    """Which queries are searched together by so many scorers of one map: as in one run."""
+    return query_turns(len(question.queries), scorers, question.metric.depth)
 
 
 def lists_by_map(scorers: Sequence[Scorer]) -> list[list[int]]:
@@ -143,26 +141,30 @@ def lists_by_map(scorers: Sequence[Scorer]) -> list[list[int]]:
 def _shard_lists(
     evaluator: RankingEvaluator, question: CompareQuestion, scorers: Sequence[Scorer], first: int
 ) -> tuple[Index, Array]:
-    """Search the documents of a shard, of which the first has the number ``first`` in the whole corpus."""
+    """Search the documents of a shard, of which the first has the number ``first`` in the whole corpus.
+
+    The evaluator counts documents from the shard's first, also those that a query must not get.
+    """
     vectors, depth = evaluator.vectors, question.metric.depth
     shape = (len(scorers), len(vectors.queries), min(depth, len(vectors.documents)))
     documents, keys = np.full(shape, -1, np.int64), np.full(shape, -np.inf)
     if not len(vectors.documents):
         return documents, keys
+    excluded = evaluator.excluded.pairs if evaluator.excluded is not None else None
     for group in lists_by_map(scorers):
-        for rows, deep in turns_of(question, len(group)):
+        for rows in turns_of(question, len(group)):
             found = keyed_search(
                 vectors.queries[rows],
                 vectors.documents,
                 [scorers[number] for number in group],
-                deep,
+                depth,
                 ids=evaluator.document_ids,
+                excluded=pairs_of(excluded, rows),
                 progress=evaluator.progress,
             )
             for number, lists in zip(group, found, strict=True):
-                kept = lists if evaluator.excluded is None else without(lists, evaluator.excluded.only(rows), depth)
-                documents[number, rows] = kept.documents
-                keys[number, rows] = kept.keys
+                documents[number, rows] = lists.documents
+                keys[number, rows] = lists.keys
     return np.where(documents >= 0, documents + first, -1), keys
 
 

@@ -78,15 +78,12 @@ class MergedEvaluator:
         """Measure lists that were searched together."""
         judgments, metric = self.question.judgments, self.metric
         parts: list[list[Array]] = []
-        order = []
-        for rows, _ in turns_of(self.question, len(group)):
+        for rows in turns_of(self.question, len(group)):
             mine = judgments.only(rows)
             ideal = mine.ideal()
-            order.append(rows)
             lists = (self.state.documents[number, rows] for number in group)
             parts.append([np.asarray(metric.function(mine.gains(list_), ideal, metric.depth)) for list_ in lists])
-        back = np.argsort(np.concatenate(order), kind="stable")
-        joined = (np.concatenate(part)[back] for part in zip(*parts, strict=True))
+        joined = (np.concatenate(part) for part in zip(*parts, strict=True))
         return dict(zip(group, joined, strict=True))
 
 

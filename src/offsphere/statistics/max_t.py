@@ -122,3 +122,39 @@ def step_down(observed: Array, permuted: Array, units: int, together: Flags | No
         steps[step] = (1 + np.count_nonzero(largest >= reached[row])) / patterns
     p.corrected[rows] = np.maximum.accumulate(steps[::-1])[::-1]
     return p
+
+
+def step_down_reach(observed: Array, permuted: Array, level: float = 0.95) -> Array:
+    """Tell beyond which statistic each comparison is called different by ``step_down``, where all are corrected.
+
+    From the largest statistic on, each is held against the largest of its own and all smaller ones; behind the first
+    that fails all fail, by the bound that stopped it.
+
+    Args:
+        observed: the statistic of each comparison, large where it differs.
+        permuted: the same in each permutation: (comparisons, permutations).
+        level: one less the p below which something is called different.
+
+    Returns:
+        A statistic for each comparison: its p is below ``1 - level`` exactly where its own is above that.
+
+    Example:
+        >>> import numpy as np
+        >>> permuted = np.abs(np.random.default_rng(0).normal(size=(3, 999)))
+        >>> step_down_reach(np.array([3.0, 1.0, 0.5]), permuted).round(2).tolist()
+        [2.37, 2.16, 2.16]
+    """
+    known = np.flatnonzero(np.isfinite(observed))
+    rows = known[np.argsort(observed[known], kind="stable")]
+    largest = np.maximum.accumulate(permuted[rows], axis=0)  # of each comparison and all that came out smaller
+    # as many permutations may reach a statistic that p, which counts the observed pattern too, is still below
+    few = int(np.ceil((1 - level) * (1 + permuted.shape[1]) - 1e-9)) - 2
+    reach = np.full(len(observed), np.inf)
+    if few < 0 or not len(rows):  # too few permutations for any p to be so small
+        return reach
+    own = -np.partition(-largest, few, axis=1)[:, few]
+    failed = np.flatnonzero(observed[rows] <= own)
+    if len(failed):
+        own[: failed[-1]] = own[failed[-1]]
+    reach[rows] = own
+    return reach

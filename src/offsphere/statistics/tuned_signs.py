@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Index
-from offsphere.statistics.max_t import Tests, step_down
-from offsphere.statistics.significance import random_signs
+from offsphere.statistics.max_t import Tests, step_down, step_down_reach
+from offsphere.statistics.significance import Interval, random_signs
 
 SEEN = 1.959964  # standard errors, in either tail, at 5 %
 _SUMS_AT_ONCE = 2_000_000  # sums of an option over a fold, in memory
@@ -52,13 +53,71 @@ def max_t_by_tuned_signs(
         >>> bool((alone <= corrected).all())
         True
     """
+    drawn = _draw(differences, rows, folds, permutations, seed)
+    both = np.abs(drawn.even())
+    return step_down(both[:, 0], both[:, 1:], len(folds), together)
+
+
+def max_t_with_intervals(
+    differences: Array, rows: Sequence[Index], held_out: Array, folds: Index, permutations: int = 10_000, seed: int = 0
+) -> tuple[Tests, Interval]:
+    """Test rows as ``max_t_by_tuned_signs`` does, and give each the interval that belongs to its corrected p.
+
+    A gain of ``x`` stays possible where the test, with ``x`` taken from every held-out difference, does not call it
+    different: with the bound c that stopped it, ``|sum| / sqrt(sum of squares) <= c`` is a quadratic in x and solved by
+    the mean and c deviations over ``sqrt(units - c^2)``. So an interval leaves out zero exactly where p is below 0.05,
+    and is at least as wide as one that knows of no other row.
+
+    Args:
+        differences: of every option from the baseline: (units, options).
+        rows: for each row the numbers of its options in each fold, (folds, options of the row).
+        held_out: what each row gained on units that its option was not chosen by: (units, rows).
+        folds: the fold of each unit.
+        permutations: how many sign patterns.
+        seed: of the patterns.
+
+    Returns:
+        p of each row, and its 95 % interval.
+
+    Example:
+        >>> import numpy as np
+        >>> gained = np.random.default_rng(0).normal([[0.6, -0.1]], 1, (60, 2))
+        >>> rows = [np.full((5, 1), 0), np.full((5, 1), 1)]
+        >>> tests, around = max_t_with_intervals(gained, rows, gained, np.arange(60) % 5)
+        >>> (tests.corrected < 0.05).tolist(), (around.low > 0).tolist()
+        ([True, False], [True, False])
+    """
+    drawn = _draw(differences, rows, folds, permutations, seed)
+    both = np.abs(drawn.even())
+    tests = step_down(both[:, 0], both[:, 1:], len(folds))
+    reach = step_down_reach(both[:, 0], both[:, 1:])
+    gains, losses = (_half_width(held_out, reach / scale) for scale in drawn.scales.T)
+    means = held_out.mean(axis=0)
+    least, most = np.minimum(held_out.min(axis=0), 0), np.maximum(held_out.max(axis=0), 0)  # where nothing bounds it
+    return tests, Interval(np.maximum(means - gains, least), np.minimum(means + losses, most))
+
+
+class _Drawn(NamedTuple):
+    """The statistic of each row, as it was observed and under each sign pattern, and how its tails are made even."""
+
+    statistics: Array  # (rows, 1 + patterns); no number for a row that has none
+    scales: Array  # (rows, 2): by how much a gain and a loss is made smaller
+
+    def even(self) -> Array:
+        """The statistics with tails that are alike."""
+        return np.asarray(self.statistics * np.where(self.statistics > 0, self.scales[:, :1], self.scales[:, 1:]))
+
+
+def _draw(differences: Array, rows: Sequence[Index], folds: Index, permutations: int, seed: int) -> _Drawn:
+    """Tune every row again under every sign pattern."""
     from offsphere.statistics.choice_kernels import tune_rows  # compiled when it is first needed
 
     known = np.asarray(np.isfinite(differences).all(axis=0))
     kept = [_known_options(options, known) for options in rows]
-    used = np.array([options.shape[1] > 0 for options in kept])
+    used = np.array([options.shape[1] > 0 for options in kept], bool)
+    scales = np.ones((len(rows), 2))
     if not used.any():
-        return Tests(np.ones(len(rows)), np.ones(len(rows)))
+        return _Drawn(np.full((len(rows), 1 + permutations), np.nan), scales)
     counts = np.array([options.shape[1] for options in kept])[used]
     numbers = np.stack([np.resize(options.T, (counts.max(), len(options))).T for options in kept if options.shape[1]])
     order = np.argsort(folds, kind="stable")
@@ -77,19 +136,24 @@ def max_t_by_tuned_signs(
     permuted = [statistics(signs) for signs in random_signs(len(folds), permutations, seed, at_once)]
     both = np.concatenate([statistics(np.ones((1, len(folds)))), *permuted], axis=1)
     for row in np.flatnonzero(used)[counts > 1]:
-        both[row] = _even_tails(both[row])
-    both = np.abs(both)
-    return step_down(both[:, 0], both[:, 1:], len(folds), together)
+        scales[row] = _even_tails(both[row])
+    return _Drawn(both, scales)
 
 
-def _even_tails(statistics: Array) -> Array:
-    """Shrink a tail that is heavier than it is for a row that was not tuned, so that gains need not pay for losses.
+def _even_tails(statistics: Array) -> tuple[float, float]:
+    """By how much to shrink a tail that is heavier than that of a row that was not tuned: gains pay for no losses.
 
     Losses of a tuned row are larger by chance than its gains. The scale is that of all patterns together, so that the
     test stays exact; a tail that is lighter stays as it is, since a row whose choice is certain has none such.
     """
     low, high = np.quantile(statistics, [0.025, 0.975])
-    return np.asarray(statistics * np.where(statistics > 0, SEEN / max(high, SEEN), SEEN / max(-low, SEEN)))
+    return float(SEEN / max(high, SEEN)), float(SEEN / max(-low, SEEN))
+
+
+def _half_width(held_out: Array, reach: Array) -> Array:
+    """How far from its mean each column stays possible under a bound on its statistic; without end where that is."""
+    room = len(held_out) - reach**2
+    return np.where(room > 0, reach * held_out.std(axis=0) / np.sqrt(np.where(room > 0, room, 1.0)), np.inf)
 
 
 def _known_options(options: Index, known: Flags) -> Index:

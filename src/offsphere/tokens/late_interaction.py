@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from offsphere.base.arrays import Array, Index
+from offsphere.base.cores import one_blas_thread
 from offsphere.base.known_names import known_name
 from offsphere.tokens.token_bags import TokenBags
 from offsphere.tokens.token_measure import TextPairs, check_pairs, in_threads
@@ -101,8 +102,6 @@ class MaxSim:
 
     def _one_way(self, left: TokenBags, right: TokenBags, pairs: TextPairs, roles: tuple[str, str]) -> Array:
         """The mean over the tokens of left texts."""
-        from threadpoolctl import threadpool_limits
-
         from offsphere.tokens.late_kernels import largest_products
 
         order = np.argsort(pairs.lefts, kind="stable")
@@ -118,7 +117,7 @@ class MaxSim:
         def work(lefts: Index, rights: Index) -> Array:
             return np.asarray(largest_products(*asking, *asked, lefts, rights))
 
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             sums = in_threads(work, TextPairs(pairs.lefts[order], pairs.rights[order]))
         result = np.empty(len(sums))
         result[order] = sums

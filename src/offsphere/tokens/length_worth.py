@@ -8,33 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Array
+from offsphere.comparison.length_contrast import LengthContrast
 from offsphere.data.evaluator import Evaluator
 from offsphere.statistics.significance import bootstrap, bootstrap_p, holm, interval, randomization_test
-from offsphere.wording.written_numbers import chance
 
 RESAMPLES = 2_000
 PERMUTATIONS = 10_000
-
-
-class Contrast(NamedTuple):
-    """Two rows that differ in nothing but whether tokens have a length."""
-
-    name: str
-    without: str
-    metric: str
-    gain: float
-    low: float
-    high: float
-    p: float  # corrected for all such pairs of rows
-
-    @property
-    def sentence(self) -> str:
-        """What length is worth here, in words."""
-        verdict = "no difference found" if not self.p < 0.05 else "it helps" if self.gain > 0 else "it hurts"  # noqa: PLR2004
-        return (
-            f"token length in {self.name}, against {self.without}: {self.metric} {self.gain:+.4f} "
-            f"({self.low:+.4f} to {self.high:+.4f}), {chance(self.p)}: {verdict}"
-        )
 
 
 class Variant(NamedTuple):
@@ -46,7 +25,7 @@ class Variant(NamedTuple):
     bare: Array
 
 
-def length_contrasts(evaluator: Evaluator, variants: Sequence[Variant], seed: int = 0) -> list[Contrast]:
+def length_contrasts(evaluator: Evaluator, variants: Sequence[Variant], seed: int = 0) -> list[LengthContrast]:
     """Test what each variant gains over itself without lengths; p is corrected for all of them (Holm 1979).
 
     Args:
@@ -74,6 +53,6 @@ def length_contrasts(evaluator: Evaluator, variants: Sequence[Variant], seed: in
     whole = len(columns) == len(variants)
     alone = randomization_test(np.stack(columns, 1), PERMUTATIONS, seed) if whole else bootstrap_p(gained, samples)
     return [
-        Contrast(variant.name, variant.without, evaluator.metric.name, *(float(number) for number in numbers))
+        LengthContrast(variant.name, variant.without, evaluator.metric.name, *(float(number) for number in numbers))
         for variant, *numbers in zip(variants, gained, around.low, around.high, holm(alone), strict=True)
     ]

@@ -11,7 +11,7 @@ from offsphere.base.arrays import Array, Index
 from offsphere.base.errors import VectorError
 from offsphere.base.known_names import known_name
 from offsphere.tokens.late_interaction import ELSEWHERE, NORMALIZE
-from offsphere.tokens.term_similarity import TermNeighbours, term_similarity
+from offsphere.tokens.term_similarity import TermNeighbours
 from offsphere.tokens.token_bags import TokenBags
 from offsphere.tokens.token_measure import TextPairs, check_pairs, in_threads
 from offsphere.tokens.token_weights import PHRASES, entry_weights
@@ -96,7 +96,7 @@ class SoftCosine:
 
     def fit(self, vocabulary: Vocabulary) -> SoftCosine:
         """Compare all words of a vocabulary with each other."""
-        return replace(self, ids=vocabulary.ids, similarity=term_similarity(vocabulary.vectors, self.neighbours))
+        return replace(self, ids=vocabulary.ids, similarity=vocabulary.alike(self.neighbours))
 
     def scores(self, left: TokenBags, right: TokenBags, pairs: TextPairs) -> Array:
         """Score each pair; no number for a text without a word, or whose words weigh nothing."""

@@ -12,21 +12,23 @@ from offsphere.base.arrays import Array
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import ParameterError
 from offsphere.comparison.dense_lists import dense_lists, depth_for, first_pairs, ranked_again, texts_of
+from offsphere.comparison.length_contrast import LengthContrast
 from offsphere.comparison.list_source import Asked, ListCandidate, NotListedError
 from offsphere.data.evaluator import lists_measured
 from offsphere.data.pair_task import PairTask
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.scored_lists import ScoredLists
-from offsphere.encode.encoder import Encoder, Tokens
+from offsphere.encode.encoder import Encoder
 from offsphere.encode.sources import load_encoder
 from offsphere.encode.word_vectors import word_vectors
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
 from offsphere.statistics.cross_validation import assign_folds
 from offsphere.tokens.late_interaction import MaxSim
-from offsphere.tokens.length_worth import Contrast, Variant, length_contrasts
+from offsphere.tokens.length_worth import Variant, length_contrasts
 from offsphere.tokens.listed_pairs import SideTexts, score_listed
 from offsphere.tokens.measure_names import parse_measures
+from offsphere.tokens.token_counts import TokenCounts, count_tokens
 from offsphere.tokens.token_measure import TextPairs, TokenMeasure
 from offsphere.tokens.token_model import TokenModel, chosen_layers, token_model
 from offsphere.tokens.vocabulary import Vocabulary
@@ -100,8 +102,10 @@ class TokenRows:
         encoder = load_encoder(self.model) if isinstance(self.model, str) else self.model
         model = token_model(encoder, texts[1].side)
         layers = chosen_layers(model, self.layer)
-        tokens = [model.tokens(side.texts) for side in texts]
-        words = Vocabulary.of(tokens, lambda ids: word_vectors(encoder, ids, texts[1].side))
+        counted = [count_tokens(model, side.texts) for side in texts]
+        words = Vocabulary.counted(
+            [side.counts for side in counted], lambda ids: word_vectors(encoder, ids, texts[1].side)
+        )
         if not len(words.ids):
             raise NotListedError(f"what compares tokens is left out: no text has a token that {_name(model)} knows")
         ranks = isinstance(asked.task, RankingTask)
@@ -124,14 +128,21 @@ class TokenRows:
             for measure, found in zip(measures, by_measure, strict=True)
             if found is not None
         ]
+        worth = contrasts(asked, rows)
         again = f"take the {self.top} nearest by cosine and " if ranks else ""
         notes = [
             f"rows over tokens: {len(pairs.lefts):,} pairs of texts were compared, by token vectors of {_name(model)}",
-            *_notes_on_empty(tokens, texts, model),
-            *(contrast.sentence for contrast in contrasts(asked, rows)),
+            *_notes_on_empty(counted, texts, model),
+            *(contrast.sentence for contrast in worth.values()),
         ]
         return [
-            ListCandidate(row.name, again + row.measure.phrase, [row.lists], notes=() if number else notes)
+            ListCandidate(
+                row.name,
+                again + row.measure.phrase,
+                [row.lists],
+                notes=() if number else notes,
+                contrast=worth.get(row.name),
+            )
             for number, row in enumerate(rows)
         ]
 
@@ -160,7 +171,7 @@ class TokenRows:
         return [[next(kept) if one else None for one in row] for row in wanted]
 
 
-def contrasts(asked: Asked, rows: Sequence[TokenRow]) -> list[Contrast]:
+def contrasts(asked: Asked, rows: Sequence[TokenRow]) -> dict[str, LengthContrast]:
     """What token length is worth in every row that uses it, where the row without it is there too.
 
     Args:
@@ -168,7 +179,7 @@ def contrasts(asked: Asked, rows: Sequence[TokenRow]) -> list[Contrast]:
         rows: what was scored.
 
     Returns:
-        A contrast each, corrected for all of them.
+        A contrast each by the name of its row, corrected for all of them.
     """
     evaluator = asked.task.evaluator(asked.vectors, asked.metric, assign_folds(asked.task.units, 2, 0))
     values = lists_measured(evaluator, [row.lists for row in rows])
@@ -179,7 +190,7 @@ def contrasts(asked: Asked, rows: Sequence[TokenRow]) -> list[Contrast]:
         name = name_at(bare, row.layer) if bare is not None else ""
         if name in measured:
             variants.append(Variant(row.name, name, measured[row.name], measured[name]))
-    return length_contrasts(evaluator, variants)
+    return {contrast.name: contrast for contrast in length_contrasts(evaluator, variants)}
 
 
 def name_at(measure: TokenMeasure, layer: int | None) -> str:
@@ -192,15 +203,14 @@ def _without_twins(measures: Sequence[TokenMeasure]) -> list[TokenMeasure]:
     return list({measure.ranking_twin(): measure for measure in reversed(measures)}.values())[::-1]
 
 
-def _notes_on_empty(tokens: Sequence[Tokens], texts: Sequence[SideTexts], model: TokenModel) -> list[str]:
+def _notes_on_empty(counted: Sequence[TokenCounts], texts: Sequence[SideTexts], model: TokenModel) -> list[str]:
     """Tell of texts that have no token."""
     notes = []
-    for counted, side in zip(tokens, texts, strict=True):
-        empty = np.flatnonzero(np.diff(counted.ends, prepend=0) == 0)
-        if len(empty):
+    for tokens, side in zip(counted, texts, strict=True):
+        if len(tokens.empty):
             notes.append(
-                f"{len(empty):,} {side.side} texts, such as number {empty[0] + 1}, have no token that {_name(model)} "
-                "knows: whatever they are compared with comes last"
+                f"{len(tokens.empty):,} {side.side} texts, such as number {tokens.empty[0] + 1}, have no token that "
+                f"{_name(model)} knows: whatever they are compared with comes last"
             )
     return notes
 

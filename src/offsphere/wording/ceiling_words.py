@@ -1,4 +1,4 @@
-"""What length can be worth at most: what is to be had from documents alone, and what today's lengths hold of it."""
+"""What a boost for each document can be worth at most, and what today's vector lengths hold of it."""
 
 from __future__ import annotations
 
@@ -6,81 +6,94 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from offsphere.wording.written_numbers import chance, share, signed, threshold, with_interval
+from offsphere.wording.written_numbers import certainty, chance, share, signed, threshold, with_interval
 
 Numbers = Mapping[str, Any]
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
-        "prior": "how often other queries want it",
-        "correction": "how near it is to any query",
-        "bias": "a bias of its own",
-        "weight": "a weight of its own",
-        "length": "a curve of its length",
+        "prior": "a boost by popularity",
+        "correction": "a cut for nearness to any query",
+        "bias": "a boost learned for each document",
+        "weight": "a factor learned for each document",
+        "length": "a boost by vector length",
+    }
+)
+_LEARNED = (
+    "It is not recommended, since it takes judgments or clicks and knows only documents that other queries have met"
+)
+_WHY_NOT: Mapping[str, str] = MappingProxyType(
+    {
+        "prior": _LEARNED,
+        "bias": _LEARNED,
+        "weight": _LEARNED,
+        "correction": "Among the rows of compare nnn and csls do this",
+        "length": "Among the rows of compare --more several do this",
     }
 )
 
 
 def _nothing(n: Numbers) -> str:
     return (
-        f"Stop looking for something about the documents alone: it gains no more than {signed(n['most'])} of "
-        f"{n['metric']} over cosine, and a gain below {threshold(n['worth'])} does not matter.{_once(n)}"
+        f"Do not look for a boost per document: none gains more than {signed(n['most'])} of {n['metric']} over cosine, "
+        f"and the smallest gain that matters is {threshold(n['worth'])}.{_once(n)}"
     )
 
 
 def _held(n: Numbers) -> str:
     return (
-        f"Today's lengths hold what a document alone can tell: a curve of them gains {_gain(n, 'length')}, and nothing "
-        f"else about a document gains more.{_nature(n)}{_once(n)}"
+        f"Vector length could serve as a boost per document: {KINDS['length']} gains {_gain(n, 'length')}, and no "
+        f"other boost gains more. {_WHY_NOT['length']}.{_nature(n)}{_once(n)}"
     )
 
 
 def _held_in_part(n: Numbers) -> str:
     return (
-        f"Today's lengths hold a part of what a document alone can tell: a curve of them gains {_gain(n, 'length')}; "
-        f"{KINDS[n['kind']]} gains {_gain(n, 'best')}.{_nature(n)}{_once(n)}"
+        f"A boost per document would gain: {KINDS[n['kind']]} gains {_gain(n, 'best')}.{_nature(n)} "
+        f"{_WHY_NOT[n['kind']]}. Vector length holds a part of that gain: {_gain(n, 'length')}.{_once(n)}"
     )
 
 
 def _not_held(n: Numbers) -> str:
     if n["length"] is None:
-        held = "all lengths are equal and hold none of it"
+        held = "All vectors have the same length, which holds nothing of that"
     else:
-        held = f"today's lengths hold none of it that can be seen (a curve of them gains {_gain(n, 'length')})"
+        held = f"Vector length holds nothing of it that one could see: {_gain(n, 'length')}"
     return (
-        f"There is something to be had from the documents alone: {KINDS[n['kind']]} gains {_gain(n, 'best')}, and "
-        f"{held}. Train for it, or use a bias.{_nature(n)}{_once(n)}"
+        f"A boost per document would gain: {KINDS[n['kind']]} gains {_gain(n, 'best')}.{_nature(n)} "
+        f"{_WHY_NOT[n['kind']]}. {held}.{_once(n)}"
     )
 
 
 def _unclear(n: Numbers) -> str:
     return (
-        f"Whether anything about the documents alone helps cannot be told: the best, {KINDS[n['kind']]}, gains "
-        f"{_gain(n, 'best')}; more than {signed(n['most'])} it is not.{_once(n)}"
+        f"Whether a boost per document would help cannot be told: the best, {KINDS[n['kind']]}, gains "
+        f"{_gain(n, 'best')}.{_once(n)}"
     )
 
 
 def _gain(n: Numbers, name: str) -> str:
+    """A gain, how sure it is, and its numbers in brackets."""
     change = with_interval(n[name], n[f"{name}_low"], n[f"{name}_high"])
-    return f"{change} of {n['metric']} over cosine ({chance(n[f'{name}_p'])})"
+    return f"{change} of {n['metric']} over cosine ({certainty(n[f'{name}_p'])}, {chance(n[f'{name}_p'])})"
 
 
 def _nature(n: Numbers) -> str:
-    """Whether it is a prior or a correction, where one of the two surely gains."""
+    """Whether it is popularity or a correction for hubs, where one of the two surely gains."""
     return {
-        "prior": " It is a prior: what other queries want is wanted again.",
-        "correction": " It is a correction: some documents are near to queries of every kind.",
+        "prior": " What other queries want is wanted again (popularity).",
+        "correction": " Some documents are near to queries of every kind (hubs).",
         None: "",
     }[n["nature"]]
 
 
 def _once(n: Numbers) -> str:
-    """That judgments hold no prior, where hardly anything is wanted twice."""
+    """That judgments hold no popularity, where hardly anything is wanted twice."""
     if not n["known_item"]:
         return ""
     return (
-        f" Of the judgments {share(n['wanted_again'])} are for a document that another query wants too: no popularity "
-        "can be learned from them, only a curve of length or a correction carries over."
+        f" Popularity cannot be learned here: {share(n['wanted_again'])} of the judgments are for a document that "
+        "another query wants too."
     )
 
 

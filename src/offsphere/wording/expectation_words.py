@@ -8,35 +8,35 @@ from typing import Any
 
 Numbers = Mapping[str, Any]
 
-_SYMMETRIC = "The two sides could be exchanged, and on such tasks length is expected to hurt"
-_ROLES = "The two sides have different roles, and there length can help a model that was trained to use it"
+
+def _rule(n: Numbers) -> str:
+    """What one expects of vector length where the sides play one role, or two."""
+    if not n["symmetric"]:
+        return f"{_roles(n)}, where vector length can help a model that was trained to use it"
+    return f"{_roles(n)}, where vector length is expected to hurt"
+
+
+def _roles(n: Numbers) -> str:
+    sides = "The two sides of a pair" if n["unit"] == "pairs" else "Query and document"
+    return f"{sides} play {'the same role' if n['symmetric'] else 'different roles'}"
 
 
 def _rule_and_measurement(n: Numbers) -> str:
     """Where sides have roles a loss contradicts nothing: nobody says that this model was trained to use length."""
     if n["symmetric"]:
-        return {
-            "loses": f"{_SYMMETRIC}; here it does.",
-            "gains": f"{_SYMMETRIC}; here it is the other way round. Believe the measurement.",
-            "equal": f"{_SYMMETRIC}; here it makes no difference that matters.",
-            "none": f"{_SYMMETRIC}; here no difference was found.",
-        }[n["dot"]]
-    return {
-        "gains": f"{_ROLES}; here it does.",
-        "loses": f"{_ROLES}; the lengths of these vectors do not help as they are.",
-        "equal": f"{_ROLES}; here it makes no difference that matters.",
-        "none": f"{_ROLES}; here no difference was found.",
-    }[n["dot"]]
+        here = {"loses": "here it does", "gains": "here it helps instead: believe the measurement"}
+    else:
+        here = {"gains": "here it does", "loses": "of these vectors it does not help as it is"}
+    here |= {"equal": "here it makes no difference that matters", "none": "here no difference was found"}
+    return f"{_rule(n)}; {here[n['dot']]}."
 
 
 def _too_few(n: Numbers) -> str:
-    rule = _SYMMETRIC if n["symmetric"] else _ROLES
-    return f"{rule}; {n['units']:,} {n['unit']} are too few to tell."
+    return f"{_rule(n)}; {n['units']:,} {n['unit']} are too few to tell."
 
 
 def _cannot_say(n: Numbers) -> str:
-    sides = "two sides that could be exchanged" if n["symmetric"] else "two sides with different roles"
-    return f"This is a task of {sides}; whether length helps cannot be told from it: {n['why']}."
+    return f"{_roles(n)}; whether vector length helps cannot be told from this task: {n['why']}."
 
 
 EXPECTATION_WORDS: Mapping[str, Callable[[Numbers], str]] = MappingProxyType(

@@ -95,6 +95,19 @@ GLOSSARY: tuple[Term, ...] = (
         ("95 % intervals?",),
     ),
     Term(
+        "how sure",
+        _SURE,
+        "Every sentence uses one scale: very sure (p below 0.005), fairly sure (p below 0.05), may be chance (else). "
+        "Surely nothing worth having: whatever is there is less than the smallest gain that matters.",
+        ("very sure", "fairly sure", "may be chance", "Surely nothing worth having"),
+    ),
+    Term(
+        "smallest gain that matters",
+        _SURE,
+        "Smaller gains are not worth a change: 2 % of cosine's value or 0.01, whichever is more, unless --worth says "
+        "another.",
+    ),
+    Term(
         "p",
         _SURE,
         "How often luck alone would give a difference as large as this. Below 0.05 it is taken for real; above, it may "
@@ -125,7 +138,7 @@ GLOSSARY: tuple[Term, ...] = (
         "held out",
         _SURE,
         "Judged on queries that took no part in choosing: nothing is praised for having learned the answers by heart.",
-        ("held[- ]out", "took no part in the choice"),
+        ("held[- ]out", "took no part in the choice", "had no say in the choice"),
     ),
     Term(
         "cross-validation",
@@ -168,6 +181,13 @@ GLOSSARY: tuple[Term, ...] = (
         "How strongly a document's length is divided out of its score: 0 is the dot product, 1 is cosine, between them "
         "length counts a little, beyond 1 short vectors are preferred.",
         ("[Ee]xponents?",),
+    ),
+    Term(
+        "norm mixture",
+        _SCORES,
+        "Cosine and the lengths of both vectors, added in shares: with a share of 1 it is cosine alone, with 0 the "
+        "lengths alone.",
+        ("norm mixtures?",),
     ),
     Term(
         "normalise",
@@ -240,11 +260,18 @@ GLOSSARY: tuple[Term, ...] = (
         "One of the numbers of a vector that is so large in all of them that it makes everything look alike.",
     ),
     Term(
-        "text length held fixed",
+        "vector length",
         _SPACE,
-        "What is left of a difference between vectors after that part is taken away which the number of characters of "
-        "the text explains.",
-        ("text length held fixed", "text length regressed out"),
+        "How long a vector is as an arrow (its norm), which the model gives it; not how long the text is. Cosine "
+        "ignores it, the dot product lets it count.",
+        ("[Vv]ector lengths?",),
+    ),
+    Term(
+        "text length",
+        _SPACE,
+        "The number of characters of a text. At equal text length: what is left of a difference between vectors after "
+        "that part is taken away which text length explains.",
+        ("text length held fixed", "text length regressed out", "(?:at equal )?text length"),
     ),
     Term(
         "rivals",
@@ -264,7 +291,7 @@ GLOSSARY: tuple[Term, ...] = (
         _DATA,
         "Judgments that no person gave: queries were made from the documents themselves, and each asks for its own. "
         "They say which scorer finds a known document, not what people want.",
-        ("judgments (?:that )?are made", "made judgments"),
+        ("made judgments", "judged by a program", "made by a program"),
     ),
     Term(
         "declares",

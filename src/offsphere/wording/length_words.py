@@ -6,35 +6,35 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from offsphere.wording.written_numbers import chance, effect, with_interval
+from offsphere.wording.written_numbers import certainty, chance, effect, with_interval
 
 Numbers = Mapping[str, Any]
 
 _USES = {
-    "gains": "Length helps",
-    "loses": "Length hurts as it stands",
-    "equal": "Length makes no difference that matters",
-    "none": "Whether length helps cannot be told",
+    "gains": "Vector length helps",
+    "loses": "Vector length hurts",
+    "equal": "Vector length makes no difference that matters",
+    "none": "Whether vector length helps cannot be told",
 }
-_OTHER = {"longer": "shorter", "shorter": "longer"}
+_MOVES = {"gains": "rises", "loses": "falls", "equal": "goes", "none": "goes"}
+_STATES = ("raw", "adjusted_way", "within", "within_adjusted_way")
 
 
 def lengths_of_relevant(n: Numbers) -> str:
-    """Say what the lengths of relevant documents are like, without a capital or a full stop.
+    """Say what the vector lengths of relevant documents are like, without a capital or a full stop.
 
     Args:
         n: the states and values of a story: ``Relevance.story``.
 
     Returns:
-        One clause on the corpus and one on the rivals, those that are known.
+        One conclusion from all comparisons that there are, and in brackets the effect of each.
     """
-    parts = [part for part in (_over_the_corpus(n), _beside_rivals(n)) if part]
-    return "; ".join(f"{part[0].lower()}{part[1:]}" for part in parts) or "no lengths could be compared"
+    told = _relevant(n)
+    return f"{told[0].lower()}{told[1:]}" if told else "no vector lengths could be compared"
 
 
 def _story(n: Numbers) -> str:
-    parts = [_use(n), _over_the_corpus(n), _beside_rivals(n)]
-    return " ".join(f"{part}." for part in parts if part)
+    return " ".join(f"{part}." for part in (_use(n), _relevant(n)) if part)
 
 
 def _use(n: Numbers) -> str:
@@ -42,61 +42,56 @@ def _use(n: Numbers) -> str:
     if n["dot"] is None:
         return ""
     change = with_interval(n["dot_gain"], n["dot_low"], n["dot_high"])
+    sure = f", {certainty(n['dot_p'])}" if n["dot"] in {"gains", "loses"} else ""
     return (
-        f"{_USES[n['dot']]}: the dot product, which lets it count, changes {n['metric']} by {change} against cosine "
-        f"({chance(n['dot_p'])})"
+        f"{_USES[n['dot']]}: with the dot product, where it counts, {n['metric']} {_MOVES[n['dot']]} from cosine's "
+        f"{n['baseline_value']:.4f} to {n['dot_value']:.4f}{sure} ({change}, {chance(n['dot_p'])})"
     )
 
 
-def _over_the_corpus(n: Numbers) -> str:
-    """Relevant documents against all others."""
-    if n["raw"] is None:
+def _relevant(n: Numbers) -> str:
+    """One conclusion from up to four comparisons: with all others and with rivals, each also at equal text length."""
+    if n["raw"] is None and n["within"] is None:
         return ""
-    if n["raw"] == "none":
-        sentence = f"Between the lengths of relevant documents and others no difference was found ({effect(n, 'd')})"
+    ways = {n[name] for name in _STATES if n[name] is not None}
+    sure = ways - {"none"}
+    if n["disguise"]:
+        told = f"Relevant documents have {n['raw']} vectors only because of their text length"
+    elif not sure:
+        told = "Relevant documents have neither longer nor shorter vectors that one could see"
+    elif len(sure) > 1:
+        told = "Relevant documents have longer vectors by one comparison and shorter ones by another"
+    elif len(ways) > 1:
+        told = f"Relevant documents tend to have {sure.pop()} vectors, though not by every comparison"
     else:
-        sentence = f"Relevant documents have {n['raw']} vectors than others ({effect(n, 'd')})"
-    return sentence + _held_fixed(n, n["raw"], n["control"], "adjusted")
+        told = f"Relevant documents have {sure.pop()} vectors"
+    corpus = _compared(n, "against all others", "raw", "d", "adjusted")
+    rivals = _compared(n, "against those that cosine ranks near them", "within", "within_d", "within_adjusted")
+    return f"{told} ({'; '.join(part for part in (corpus, rivals) if part)})"
 
 
-def _beside_rivals(n: Numbers) -> str:
-    """Relevant documents against those that cosine ranks beside them."""
-    if n["within"] is None:
+def _compared(n: Numbers, against: str, state: str, name: str, adjusted: str) -> str:
+    """One comparison, and the same at equal text length where that is known."""
+    if n[state] is None:
         return ""
-    beside = "Beside the rivals that cosine ranks near them"
-    if n["within"] == "none":
-        sentence = f"{beside} no difference was found ({effect(n, 'within_d')})"
-    else:
-        sentence = f"{beside} relevant ones are {n['within']} ({effect(n, 'within_d')})"
-    return sentence + _held_fixed(n, n["within"], n["within_control"], "within_adjusted")
-
-
-def _held_fixed(n: Numbers, way: str, control: str | None, name: str) -> str:
-    """What is left when text length is held fixed: the same, the opposite, nothing, or what was not seen before."""
-    if control is None:
-        return ""
+    fixed = (
+        f", at equal text length {effect(n, adjusted).removeprefix('d = ')}" if n[f"{adjusted}_way"] is not None else ""
+    )
     size = effect(n, name)
-    return {
-        "survives": f", also with text length held fixed ({size})",
-        "turns": f"; with text length held fixed the sign turns: they are {_OTHER.get(way)} ({size})",
-        "disguise": f", but that is text length in disguise: with it held fixed no difference is found ({size})",
-        "unclear": f"; with text length held fixed that cannot be told from chance ({size})",
-        "neither": f", nor with text length held fixed ({size})",
-        "longer": f"; with text length held fixed relevant ones are longer ({size})",
-        "shorter": f"; with text length held fixed relevant ones are shorter ({size})",
-    }[control]
+    return f"{size} {against}{fixed}"
 
 
 def _discarded(n: Numbers) -> str:
-    return f"What length is worth cannot be told: {n['why']}."
+    return f"What vector length is worth cannot be told: {n['why']}."
 
 
 def _by_dot(n: Numbers) -> str:
-    return f"{_use(n)}. Of the lengths of relevant documents nothing can be said: {n['why']}."
+    why = f" Of the vector lengths of relevant documents nothing can be said: {n['why']}." if n["why"] else ""
+    return f"{_use(n)}.{why}"
 
 
 def _not_measured(n: Numbers) -> str:
-    return f"What length carries cannot be told: {n['why']}."
+    return f"What vector length carries cannot be told: {n['why'] or 'the dot product was not compared'}."
 
 
 LENGTH_WORDS: Mapping[str, Callable[[Numbers], str]] = MappingProxyType(

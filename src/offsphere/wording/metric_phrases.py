@@ -1,45 +1,51 @@
-"""What a metric counts, in words: what gets better when it rises."""
+"""What a metric counts, in words, for somebody who has never met its name."""
 
 from __future__ import annotations
 
 from offsphere.statistics.metrics import parse_metric
-from offsphere.wording.written_numbers import in_words, share
+from offsphere.wording.written_numbers import in_words
 
-_PAIRS = "agreement with the gold scores"
-_POOL = "one ranking of all queries' results"
+_PAIRS = "agreement with the given scores"
+_POOL = "quality of one ranking of all queries' results"
 
 
-def gain_phrase(metric: str, relative: float) -> str:
-    """Say what a relative change of a metric means to whoever searches.
+def metric_meaning(metric: str) -> str:
+    """Say what a metric measures.
 
     Args:
         metric: its name.
-        relative: the change as a share of the value that it is held against.
 
     Returns:
-        A clause with a verb: ``the first ten results get 15 % better``.
+        A few words without an article.
 
     Example:
-        >>> gain_phrase("ndcg@10", 0.147), gain_phrase("recall@100", -0.5)
-        ('the first ten results get 15 % better', 'the first 100 results hold 50 % less of what is relevant')
+        >>> metric_meaning("ndcg@10"), metric_meaning("recall@100")
+        ('quality of the first ten results', 'share of what is relevant in the first 100 results')
     """
     kind = parse_metric(metric)
-    size, up = share(abs(relative)), relative > 0
     first = f"the first {in_words(kind.depth)} results" if kind.depth != 1 else "the first result"
-    verb = "gets" if kind.depth == 1 else "get"
-    better = "better" if up else "worse"
     return {
-        "recall": f"{first} {'holds' if kind.depth == 1 else 'hold'} {size} {'more' if up else 'less'} of what is "
-        "relevant",
-        "precision": f"the first result is relevant {size} {'more' if up else 'less'} often"
-        if kind.depth == 1
-        else f"{size} {'more' if up else 'fewer'} of {first} are relevant",
-        "success": f"{size} {'more' if up else 'fewer'} queries find something relevant "
-        f"{'in' if kind.depth == 1 else 'among'} {first}",
-        "pooled-ap": f"{_POOL} gets {size} {better}",
-        "pooled-auc": f"{_POOL} gets {size} {better}",
-        "mrr": f"the first right result stands {size} {'higher' if up else 'lower'} (by its reciprocal rank)",
-        "spearman": f"{_PAIRS} gets {size} {better}",
-        "pearson": f"{_PAIRS} gets {size} {better}",
-        "kendall": f"{_PAIRS} gets {size} {better}",
-    }.get(kind.label, f"{first} {verb} {size} {better}")
+        "recall": f"share of what is relevant in {first}",
+        "precision": f"share of {first} that is relevant"
+        if kind.depth != 1
+        else "share of queries whose first result is relevant",
+        "success": f"share of queries with something relevant in {first}",
+        "pooled-ap": _POOL,
+        "pooled-auc": _POOL,
+        "mrr": "how high the first right result stands",
+        "spearman": _PAIRS,
+        "pearson": _PAIRS,
+        "kendall": _PAIRS,
+    }.get(kind.label, f"quality of {first}")
+
+
+def named_metric(metric: str) -> str:
+    """Name a metric and say in brackets what it measures.
+
+    Args:
+        metric: its name.
+
+    Returns:
+        ``ndcg@10 (quality of the first ten results)``.
+    """
+    return f"{metric} ({metric_meaning(metric)})"

@@ -7,44 +7,42 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
-from offsphere.wording.metric_phrases import gain_phrase
-from offsphere.wording.written_numbers import ALPHA, chance, share, signed, threshold, with_interval
+from offsphere.wording.index_words import index_words
+from offsphere.wording.metric_phrases import named_metric
+from offsphere.wording.written_numbers import (
+    ALPHA,
+    better_range,
+    certainty,
+    chance,
+    share,
+    signed,
+    threshold,
+    with_interval,
+)
 
 Numbers = Mapping[str, Any]
 
 
 def _better(n: Numbers) -> str:
     """The choice was tested as a whole: chosen on some units, judged on others."""
-    often = f", chosen in {share(n['chosen_share'])} of {n['choices']:,} tries" if n["chosen_share"] < 1 else ""
-    return (
-        f"Use {n['name']} instead of {n['baseline']}: {n['phrase']}. {_bought(n)}, and that is hardly luck: "
-        f"on {n['unit']} that took no part in the choice {n['metric']} changes by {_change(n)} from "
-        f"{n['baseline_value']:.4f} ({chance(n['p'])}{often}){_made(n)}."
-    )
+    return f"{_use(n)}. On {_units(n)} that had no say in the choice {_rises(n, '')}."
 
 
 def _planned_better(n: Numbers) -> str:
     """One of the two comparisons that everybody asks for: dot, or what the model declares."""
-    return (
-        f"Use {_the(n['name'])} instead of {n['baseline']}: {n['phrase']}. {_bought(n)}, and that is hardly luck: "
-        f"{n['metric']} {n['value']:.4f} against {n['baseline_value']:.4f}, {_change(n)} ({chance(n['p'])}){_made(n)}."
-    )
+    return f"{_use(n)}. On {_units(n)} {_rises(n, '')}."
 
 
 def _row_better(n: Numbers) -> str:
     """A row that is better though all rows were tested together."""
-    return (
-        f"Use {n['name']} instead of {n['baseline']}: {n['phrase']}. {_bought(n)}, and that is hardly luck: "
-        f"{n['metric']} {n['value']:.4f} against {n['baseline_value']:.4f}, {_change(n)} ({chance(n['p'])}, "
-        f"{_corrected(n)}){_made(n)}."
-    )
+    return f"{_use(n)}. On {_units(n)} {_rises(n, ', corrected')}."
 
 
 def _sure_but_small(n: Numbers) -> str:
     return (
-        f"{_stay(n)}: {n['name']} is better, but by too little to matter. On {n['unit']} that took no part "
-        f"in the choice {n['metric']} changes by {_change(n)} from {n['baseline_value']:.4f} ({chance(n['p'])}), which "
-        f"is less than {threshold(n['worth'])}{_made(n)}."
+        f"{_stay(n)}. Surely nothing worth having is missed: on {_units(n)} that had no say in the choice {n['name']} "
+        f"takes {named_metric(n['metric'])} from {_from_to(n)} ({_change(n)}, {chance(n['p'])}), which is less than "
+        f"{_worth(n)}."
     )
 
 
@@ -52,53 +50,54 @@ def _nothing_gains_enough(n: Numbers) -> str:
     best = f"at most {signed(n['most_to_gain'])}" if n["most_to_gain"] > 0 else "nothing"
     best = "less than 0.0001" if 0 < n["most_to_gain"] < 0.00005 else best  # noqa: PLR2004
     return (
-        f"{_stay(n)}: no scorer gains as much as {threshold(n['worth'])} on its {n['metric']} of "
-        f"{n['baseline_value']:.4f} (the best gains {best}){_made(n)}."
+        f"{_stay(n)}. Surely nothing worth having is missed: on {_units(n)} {_best_of(n['others'])} gains {best} on "
+        f"cosine's {named_metric(n['metric'])} of {n['baseline_value']:.4f}, which is less than {_worth(n)}."
     )
 
 
 def _nothing_surely_better(n: Numbers) -> str:
     return (
-        f"{_stay(n)}: {_none_of(n['others'])} surely better than its {n['metric']} of "
-        f"{n['baseline_value']:.4f}. First comes {n['first']} with {_first_change(n)}, which may be luck "
-        f"({_first_chance(n)}){_followed(n)}{_made(n)}."
+        f"{_stay(n)}. Nothing better could be shown, which is no proof that there is nothing: on {_units(n)} it has "
+        f"{named_metric(n['metric'])} {n['baseline_value']:.4f}; {_best_of(n['others'])}, {n['first']}, has "
+        f"{n['baseline_value'] + n['first_gain']:.4f}, which {certainty(n['first_p'])} ({_first_change(n)}, "
+        f"{_first_chance(n)}){_followed(n)}."
     )
 
 
 def _row_better_choice_unsure(n: Numbers) -> str:
     """A row of the table passes its test, but choosing so on some units does not surely gain on others."""
     little = ", which is too little to matter" if n["first_high"] < n["worth"] else ""
-    followed = (
-        f"letting the tool choose changed {n['metric']} by {_change(n)} from {n['baseline_value']:.4f} "
-        f"({chance(n['p'])}){', which may be luck' if n['p'] >= ALPHA else _comes_back(n)}"
-        if n["gain"] is not None
-        else f"nothing could be chosen that gains {threshold(n['worth'])}"
-    )
+    followed = _followed(n) or f"; nothing could be chosen that gains {_worth(n)}"
     return (
-        f"{_stay(n)}: {followed}. In the table {n['first']} is better by {_first_change(n)} ({_first_chance(n)})"
-        f"{little}{_made(n)}."
+        f"{_stay(n)}. No choice of another one holds up: on {_units(n)} {n['first']} takes {named_metric(n['metric'])} "
+        f"from {n['baseline_value']:.4f} to {n['baseline_value'] + n['first_gain']:.4f}, {certainty(n['first_p'])} "
+        f"({_first_change(n)}, {_first_chance(n)}){little}{followed}."
     )
 
 
 def _nothing_higher(n: Numbers) -> str:
-    return f"{_stay(n)}: nothing ranks better than its {n['metric']} of {n['baseline_value']:.4f}{_made(n)}."
+    return (
+        f"{_stay(n)}. On {_units(n)} nothing that was compared has a higher {named_metric(n['metric'])} than its "
+        f"{n['baseline_value']:.4f}."
+    )
 
 
 def _one_length(n: Numbers) -> str:
     return (
-        f"Keep cosine: all vectors that it ranks have the same length, so the dot product ranks exactly as it does "
-        f"({n['metric']} {n['baseline_value']:.4f}) and costs less to serve{_made(n)}."
+        f"Keep cosine: set the index to cosine or to dot product (inner product). All vectors that are ranked have the "
+        f"same length, so both rank exactly alike ({n['metric']} {n['baseline_value']:.4f} on {_units(n)}), and the "
+        "dot product costs less to serve."
     )
 
 
 def _all_alike(n: Numbers) -> str:
-    return f"{_stay(n)}: all that was compared ranks alike ({n['metric']} {n['baseline_value']:.4f}){_made(n)}."
+    return f"{_stay(n)}. All that was compared ranks alike ({n['metric']} {n['baseline_value']:.4f} on {_units(n)})."
 
 
 def _too_few(n: Numbers) -> str:
     return (
-        f"{_stay(n)}: {n['units']:,} {n['unit']} are too few to choose by (it has {n['metric']} "
-        f"{n['baseline_value']:.4f}){_made(n)}."
+        f"{_stay(n)}. Nothing can be told: {_units(n)} are too few to choose by (it has {n['metric']} "
+        f"{n['baseline_value']:.4f})."
     )
 
 
@@ -130,6 +129,40 @@ def _against_declared(n: Numbers) -> str:
     )
 
 
+def _use(n: Numbers) -> str:
+    """What to use, what to do with the index, and what that scorer does."""
+    return f"Use {_the(n['name'])} instead of {n['baseline']}: {_set(n)}. It means: {n['phrase']}"
+
+
+def _units(n: Numbers) -> str:
+    """How many there are, and that no person judged them where that is so."""
+    made = " (judged by a program, not by people)" if n["made"] else ""
+    return f"{n['units']:,} {n['unit']}{made}"
+
+
+def _rises(n: Numbers, corrected: str) -> str:
+    """From which value to which, what that buys, how sure it is, and the numbers in brackets."""
+    base = n["baseline_value"]
+    numbers = f"({_change(n)}, {chance(n['p'])}{corrected})"
+    if base <= 0:
+        return f"{named_metric(n['metric'])} rises from {_from_to(n)}, {certainty(n['p'])} {numbers}"
+    ends = ""
+    if isfinite(n["gain_low"]) and isfinite(n["gain_high"]):
+        ends = f" ({better_range(n['gain_low'] / base, n['gain_high'] / base)})"
+    return (
+        f"{named_metric(n['metric'])} rises from {_from_to(n)}: {share(n['gain'] / base)} better{ends}, "
+        f"{certainty(n['p'])} {numbers}"
+    )
+
+
+def _from_to(n: Numbers) -> str:
+    return f"{n['baseline_value']:.4f} to {n['baseline_value'] + n['gain']:.4f}"
+
+
+def _worth(n: Numbers) -> str:
+    return f"the smallest gain that matters, {threshold(n['worth'])}"
+
+
 def _change(n: Numbers) -> str:
     return with_interval(n["gain"], n["gain_low"], n["gain_high"])
 
@@ -139,57 +172,46 @@ def _first_change(n: Numbers) -> str:
 
 
 def _first_chance(n: Numbers) -> str:
-    return f"{chance(n['first_p'])}, {'tested alone' if n['first_planned'] else _corrected(n)}"
+    return f"{chance(n['first_p'])}, {'tested alone' if n['first_planned'] else 'corrected'}"
 
 
-def _corrected(n: Numbers) -> str:
-    return f"corrected for {n['rows']:,} row{'s' if n['rows'] != 1 else ''}"
-
-
-def _none_of(others: int) -> str:
-    return f"of {others:,} other scorers none is" if others > 1 else "the other scorer is not"
+def _best_of(others: int) -> str:
+    return f"the best of {others:,} others" if others > 1 else "the other scorer"
 
 
 def _followed(n: Numbers) -> str:
-    """What following the tool's choice brought on units that took no part in it, where that was tried."""
+    """What following the tool's choice brought on units that had no say in it, where that was tried."""
     if n["gain"] is None:
         return ""
-    return f"; letting the tool choose changed {n['metric']} by {_change(n)} ({chance(n['p'])}){_comes_back(n)}"
-
-
-def _comes_back(n: Numbers) -> str:
-    """On parts of the units something gains, and on all of them the rule takes the baseline."""
-    comes_back = n["p"] < ALPHA and n["gain"] > 0 and n["name"] == n["baseline"]
-    return f", though by all {n['unit']} it chooses {n['baseline']}" if comes_back else ""
-
-
-def _bought(n: Numbers) -> str:
-    """What the gain buys, as a sentence without its stop; a metric at or below zero has no relative gain."""
-    if n["baseline_value"] <= 0:
-        return f"Its {n['metric']} gets better"
-    text = gain_phrase(n["metric"], n["gain"] / n["baseline_value"])
-    return f"{text[0].upper()}{text[1:]}"
+    change = f"{_change(n)}, {chance(n['p'])}"
+    if n["p"] >= ALPHA:
+        return f"; choosing by some {n['unit']} did not surely gain on others ({change})"
+    if n["gain"] <= 0:
+        return f"; choosing by some {n['unit']} loses on others ({change})"
+    back = f", though all {n['unit']} together choose {n['baseline']}" if n["name"] == n["baseline"] else ""
+    return f"; choosing by some {n['unit']} gains on others ({change}){back}"
 
 
 def _stay(n: Numbers) -> str:
     """Keep the baseline; where the model declares something that surely loses, stop using that."""
     if not n["declared_loses"]:
-        return f"Keep {n['baseline']}"
+        return f"Keep {n['baseline']}: {_set(n)}"
     keeps = n["declared_keeps"]
     loses = f"it reaches {share(keeps)} of {n['baseline']}'s {n['metric']}" if keeps is not None else "it loses"
     return (
         f"Stop using {_the(n['declared'])}, which this model declares, and take {n['baseline']} ({loses}, "
-        f"{chance(n['declared_p'])})"
+        f"{certainty(n['declared_p'])}, {chance(n['declared_p'])}): {_set(n)}"
     )
+
+
+def _set(n: Numbers) -> str:
+    words = index_words(n)
+    return f"{words[0].lower()}{words[1:]}"
 
 
 def _the(name: str) -> str:
     """Write the name of a scorer as it stands in a sentence."""
     return "the dot product" if name == "dot" else name
-
-
-def _made(n: Numbers) -> str:
-    return ", on judgments that are made, not human" if n["made"] else ""
 
 
 SCORER_WORDS: Mapping[str, Callable[[Numbers], str]] = MappingProxyType(

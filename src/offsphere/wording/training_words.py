@@ -29,8 +29,8 @@ def _keep_length(n: Numbers) -> str:
     if n["within"] == "longer":
         beside = f", and beside rivals relevant documents are longer ({effect(n, 'within_d')})"
     return (
-        "If you fine-tune, normalise the query only and keep the document's length: it helps already (the dot product "
-        f"changes {n['metric']} by {signed(n['dot_gain'])}){beside}."
+        "If you fine-tune, normalise the query only and keep the document's vector length: it helps already (the "
+        f"dot product changes {n['metric']} by {signed(n['dot_gain'])}){beside}."
     )
 
 

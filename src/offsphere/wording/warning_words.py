@@ -6,41 +6,43 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from offsphere.wording.written_numbers import chance, expected_count, share, signed
+from offsphere.wording.written_numbers import certainty, chance, expected_count, share, signed
 
 Numbers = Mapping[str, Any]
 
 
 def _made_for_cosine(n: Numbers) -> str:
     return (
-        f"The model was made for cosine: served by inner product on raw vectors it loses {-n['dot_gain']:.4f} of "
-        f"{n['metric']} ({chance(n['dot_p'])}). Check that your index normalises, or is set to cosine."
+        f"The model was made for cosine: in an index set to dot product its vectors as they are lose "
+        f"{-n['dot_gain']:.4f} of {n['metric']} ({certainty(n['dot_p'])}, {chance(n['dot_p'])})."
     )
 
 
 def _dot_collapses(n: Numbers) -> str:
     return (
-        f"The dot product keeps only {share(n['keeps'])} of what cosine finds ({chance(n['dot_p'])}): never serve "
-        "these raw vectors by inner product."
+        f"Never put the vectors as they are into an index set to dot product: it reaches {share(n['keeps'])} of "
+        f"cosine's {n['metric']} ({certainty(n['dot_p'])}, {chance(n['dot_p'])})."
     )
 
 
 def _cosine_collapses(n: Numbers) -> str:
     return (
-        f"Cosine keeps only {share(n['keeps'])} of what the dot product finds ({chance(n['dot_p'])}): this model put "
-        "what it knows into length, so never serve it by cosine."
+        f"Never put these vectors into an index set to cosine: it reaches {share(n['keeps'])} of the dot product's "
+        f"{n['metric']} ({certainty(n['dot_p'])}, {chance(n['dot_p'])}), since this model put what it knows into "
+        "vector length."
     )
 
 
 def _discarded(n: Numbers) -> str:
-    return f"Every length is the same: {n['why']}."
+    return f"Every vector length is the same: {n['why']}."
 
 
 def _hubs(n: Numbers) -> str:
     return (
-        f"Hubs under {n['scorer']}: {n['hubs']:,} of {n['documents']:,} documents are among the {n['k']} nearest of "
-        f"{n['lists']} queries or more, where chance gives {expected_count(n['hubs_by_chance'])}; "
-        f"the worst, {n['worst']!r}, of {n['worst_lists']:,} (of {n['queries']:,} queries)."
+        f"Hubs (documents that come up whatever is asked): by {n['scorer']} {n['hubs']:,} of {n['documents']:,} "
+        f"documents are in the first {n['k']} of {n['lists']} queries or more, by chance "
+        f"{expected_count(n['hubs_by_chance'])}. Look at the worst, {n['worst']!r}, in {n['worst_lists']:,} of "
+        f"{n['queries']:,} lists: if it answers none of them, mend or remove it."
     )
 
 
@@ -57,7 +59,7 @@ def _too_few(n: Numbers) -> str:
 
 def _more_units(n: Numbers) -> str:
     return (
-        f"{n['units']:,} {n['unit']} are too few to be sure: if letting the tool choose really gains "
+        f"{n['units']:,} {n['unit']} are too few to be sure: if choosing a scorer really gains "
         f"{signed(n['gain'])}, about {n['needed']:,} {n['unit']} would show it in four of five tries."
     )
 

@@ -7,6 +7,8 @@ from math import isfinite
 from typing import Any
 
 ALPHA = 0.05  # below it, chance alone would hardly give such a difference
+FIRM = 0.005  # below it, nobody need ask again
+VERY, FAIRLY, CHANCE = "very sure", "fairly sure", "may be chance"  # the one scale of certainty
 
 
 def signed(value: float) -> str:
@@ -38,11 +40,23 @@ def chance(p: float) -> str:
     return f"p = {p:.{digits}g}"
 
 
+def certainty(p: float) -> str:
+    """Say how sure a difference is, on one scale of three for every sentence."""
+    return VERY if p < FIRM else FAIRLY if p < ALPHA else CHANCE
+
+
 def share(part: float) -> str:
     """Write a share in whole percent; small ones with one place."""
     if 0 < abs(part) < 0.0005:  # noqa: PLR2004
         return "less than 0.1 %"
     return f"{part:.1%}".replace("%", " %") if 0 < abs(part) < 0.0995 else f"{part:.0%}".replace("%", " %")  # noqa: PLR2004
+
+
+def better_range(low: float, high: float) -> str:
+    """Write the ends of an interval of gains as shares: ``between 1.0 % and 11 %``; a loss is called one."""
+    if low < 0 <= high:
+        return f"between {share(-low)} worse and {share(high)} better"
+    return f"between {share(low)} and {share(high)}"
 
 
 def threshold(value: float) -> str:

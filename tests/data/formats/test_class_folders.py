@@ -7,7 +7,7 @@ import pytest
 from PIL import Image as Pillow
 
 from offsphere import load_task
-from offsphere.base.errors import DataError
+from offsphere.base.errors import DataError, OffsphereError
 from offsphere.data.load import load_labelled, splits_of
 
 
@@ -65,3 +65,24 @@ def test_data_without_classes_says_what_has_them(tmp_path):
     (tmp_path / "test.tsv").write_text("score\tsentence1\tsentence2\n1\ta\tb\n2\ta\tc\n3\ta\td\n")
     with pytest.raises(DataError, match="has no classes: give pictures in a folder for each class"):
         load_labelled(tmp_path)
+
+
+def test_pictures_are_sorted_in_episodes_and_by_neighbours(tmp_path):
+    """Shots and voters come from train, what is sorted from test; without splits no picture is its own shot."""
+    classes = {"cat": 6, "dog": 5, "emu": 5}
+    fill(tmp_path / "zoo" / "train", classes)
+    fill(tmp_path / "zoo" / "test", dict.fromkeys(classes, 3))
+    task = load_task(f"{tmp_path}/zoo?ways=3&shots=4&items=2&episodes=9")
+    assert (task.units, task.ways, task.split, len(task.query_items), len(task.shot_items)) == (9, 3, "test", 9, 16)
+    rows = [np.eye(3, dtype=np.float32)[classes] for classes in (task.query_classes, task.shot_classes)]
+    from offsphere import compare
+
+    assert compare(task, task.vectors(*rows), ["dot"])["cosine"].value == 1  # whose vectors are their classes
+    votes = load_task(f"{tmp_path}/zoo?knn=3")
+    assert (votes.usual_metric, votes.units, votes.judgments.relevant.tolist()[0]) == ("knn@3", 9, 6)
+    one = load_task(f"{fill(tmp_path / 'pets', {'cat': 4, 'dog': 4})}?ways=2&shots=2&items=2&episodes=5")
+    assert all(not set(one.asked[n]) & set(one.shots[n].ravel()) for n in range(5))
+    with pytest.raises(DataError, match="class 'cat' has 4 items, an episode needs 20"):
+        load_task(f"{tmp_path}/pets?ways=2")
+    with pytest.raises(OffsphereError, match="unknown setting 'shot': did you mean shots"):
+        load_task(f"{tmp_path}/pets?shot=2")

@@ -40,7 +40,7 @@ def test_the_grid_has_every_variant_once():
     assert len(names) == len(set(names)) == 42
     assert len(variants) == 35
     assert variants[0].name == "cosine"
-    assert variants[0].same == ("cosine, input query", "cosine, input document", "cosine, input both")
+    assert variants[0].same == ("cosine + input query", "cosine + input document", "cosine + input both")
     assert len(grid(Recipe(), TRIAL, full=True)) == 136
     assert sum(1 + len(variant.same) for variant in grid(Recipe(), TRIAL, full=True)) == 192
 

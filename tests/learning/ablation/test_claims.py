@@ -11,9 +11,11 @@ import pytest
 from scipy.stats import ttest_rel, variation
 
 import offsphere as osp
+from offsphere.learning.ablation import claim_verdicts
 from offsphere.learning.ablation.assemble import RunEvidence
-from offsphere.learning.ablation.claim_verdicts import findings_of, verdict
-from offsphere.learning.ablation.claims import BEFORE, CLAIMS, LeastRun, RunSize, claim_of_ratio
+from offsphere.learning.ablation.claim_verdicts import Subject, verdict
+from offsphere.learning.ablation.claims import BEFORE, CLAIMS, DUAL, ITSELF, LeastRun, RunSize
+from offsphere.learning.ablation.foretold import by_ratio, by_variation
 from offsphere.learning.ablation.probe_ends import ProbeEnds, difference_over_seeds
 from offsphere.learning.ablation.variants import Variant
 from offsphere.learning.adapters.adapter_recipe import Recipe
@@ -25,6 +27,12 @@ from offsphere.statistics.difference import Difference
 from tests.learning.conftest import hidden
 
 LARGE = RunSize(steps=500, seeds=3, pairs=5_000, batch=32)
+
+
+def findings_of(names, tasks, evidence, **where):
+    """Variants of a grid, known by their names."""
+    subjects = [name if isinstance(name, Subject) else Subject(name, name) for name in names]
+    return claim_verdicts.findings_of(subjects, tasks, evidence, **where)
 
 
 class Given:
@@ -100,7 +108,7 @@ def test_what_is_not_judged_dilutes_nobody():
     probes = dict.fromkeys(("negative_variance", "alignment"), Difference(-0.01, -0.02, -0.001, 0.02))
     evidence = Given(SURE, probes, size=LARGE._replace(batch=256))
     findings = {
-        claim.claim: claim for claim in findings_of(["cosine", "cosine, vrns"], ["home"], evidence, pairs=False)
+        claim.claim: claim for claim in findings_of(["cosine", "cosine + vrns"], ["home"], evidence, pairs=False)
     }
     assert findings["VRNS lowers the variance of negatives"].verdict == "holds"
     assert "p = 0.04" in findings["VRNS lowers the variance of negatives"].evidence
@@ -111,7 +119,7 @@ def test_what_is_not_judged_dilutes_nobody():
 
 def test_every_claim_about_a_probe_takes_three_seeds():
     of_probes = [claim for claim in CLAIMS if claim.quantity]
-    assert len(of_probes) == 5
+    assert len(of_probes) == 10
     for claim in of_probes:
         assert claim.least.why_not(LARGE) == ""
         assert claim.least.why_not(LARGE._replace(seeds=2)) == "2 seeds, it takes 3"
@@ -133,12 +141,71 @@ def test_negatives_are_held_against_the_bounds_for_their_batch(value, answer):
     [(4.0, "document"), (9.0, "document"), (0.5, "query"), (2.0, "query"), (3.0, None), (12, None)],
 )
 def test_the_ratio_of_query_variations_is_judged_by_the_ranking_it_foretells(ratio, favoured):
-    claim = claim_of_ratio(ratio)
+    claim = by_ratio(ratio).claim
     assert (claim.variant if claim else None) == favoured
     values = {("document", "query_variation"): ratio * 0.1, ("dot", "query_variation"): 0.1}
     findings = findings_of(["document", "dot", "query"], ["home"], Given(SURE, values=values), pairs=False)
     (about,) = [finding for finding in findings if "ratio of query variations" in finding.claim]
     assert about.verdict == ("does not hold" if favoured else "not judged")
+
+
+@pytest.mark.parametrize(("variation", "kind"), [(0.3, "above"), (0.02, "not above"), (0.07, None)])
+def test_the_variation_of_document_lengths_is_judged_by_the_ranking_it_foretells(variation, kind):
+    claim = by_variation(variation).claim
+    assert (claim.kind if claim else None) == kind
+    values = {("query", "document_variation"): variation}
+    findings = findings_of(["cosine", "query"], ["home"], Given(SURE, values=values), pairs=False)
+    (about,) = [finding for finding in findings if "document lengths vary" in finding.claim]
+    assert about.verdict == {"above": "does not hold", "not above": "holds", None: "not judged"}[kind]
+
+
+def test_other_claims_are_made_of_other_starts():
+    names = ["cosine", "dot"]
+    texts = {
+        start: " ".join(
+            finding.claim for finding in findings_of(names, ["home"], Given(SURE), pairs=False, start=start)
+        )
+        for start in ("trained", "normalised", "scratch")
+    }
+    assert "plain dot product is above" in texts["trained"]
+    assert "behind a normalisation loses" in texts["normalised"]
+    assert "plain dot product is above" not in texts["normalised"]
+    assert texts["scratch"].startswith("from scratch cosine is above the dot product")
+
+
+def crossed(name, role, batch):
+    return Subject(f"{name} + batch {batch}", role, f"batch {batch}")
+
+
+def test_what_is_crossed_is_judged_setting_by_setting():
+    """Two weights of VRNS and none, at two batches: each weight against none at its own batch, and no other pair."""
+    subjects = [
+        crossed(f"vrns {weight}", "cosine + vrns" if weight else "cosine", batch)
+        for weight in (0, 10, 30)
+        for batch in (16, 256)
+    ]
+    probes = {"negative_variance": Difference(-0.01, -0.02, -0.001, 0.0001)}
+    evidence = Given(SURE, probes)
+    evidence.size = lambda variant, _: LARGE._replace(batch=int(variant.rpartition(" ")[2]))
+    findings = findings_of(subjects, ["home"], evidence, pairs=False)
+    assert set(evidence.asked) == {
+        (f"vrns {weight} + batch {batch}", f"vrns 0 + batch {batch}", 0) for weight in (10, 30) for batch in (16, 256)
+    }
+    helps = {finding.claim: finding for finding in findings if finding.claim.startswith("VRNS helps")}
+    assert helps["VRNS helps at small batches, at batch 16"].verdict == "does not hold"
+    assert helps["VRNS helps at small batches, at batch 256"].verdict == "not judged"
+    (scatter,) = [finding for finding in findings if finding.claim.startswith("smaller batches scatter")]
+    assert scatter.evidence.startswith("vrns 0 + batch 16 less vrns 0 + batch 256 in negative variance")
+
+
+def test_a_model_trained_for_dot_is_held_against_cosine_of_its_own_vectors():
+    held_out, by_cosine = np.array([0.9, 0.92, 0.91]), np.array([0.3, 0.35, 0.28])
+    rows = [[{"step": 0, "x": 1.0}, {"step": 200, "x": 1.0}]] * 3
+    run = SimpleNamespace(ends=ProbeEnds.of(rows), dynamics=rows[0], held_out=held_out, by_cosine=by_cosine)
+    evidence = RunEvidence([Variant("dot", Recipe(batch=32), [(0.05, 0.01)])], [run], None, 5_000)
+    assert evidence.probed("dot", ITSELF, DUAL).p == pytest.approx(ttest_rel(by_cosine, held_out).pvalue)
+    (finding,) = findings_of(["dot"], ["home"], evidence, pairs=False)
+    assert finding.verdict == "holds"
 
 
 def test_differences_over_seeds_are_those_of_a_paired_t_test():
@@ -184,7 +251,7 @@ SWITCHES = {
     "document": {"normalize": "document"},
     "dot": {"normalize": "none"},
     "query": {"normalize": "query"},
-    "cosine, vrns": {"vrns": 30.0},
+    "cosine + vrns": {"vrns": 30.0},
 }
 
 
@@ -201,7 +268,9 @@ def test_vrns_is_judged_by_the_variance_of_negatives(ablated):
     assert findings["VRNS does not part the positives"].verdict in ("holds", "does not hold", "not decided")
     assert findings["VRNS helps at small batches"].verdict != "not judged"
     assert sum("between bounds" in finding.claim for finding in ablated.findings) == 2
-    assert BEFORE not in " ".join(finding.evidence for finding in ablated.findings)  # an adapter has no tokens
+    assert not any(finding.quantity.startswith("token") for finding in ablated.findings)
+    told = [finding for finding in ablated.findings if finding.quantity not in ("cohen_d", "by_cosine")]
+    assert BEFORE not in " ".join(finding.evidence for finding in told)  # an adapter has no tokens
 
 
 def test_the_ratio_of_query_variations_is_that_of_the_probes(ablated):

@@ -17,6 +17,7 @@ from tests.cli.running import printed
 from tests.learning.encoders.painted import SIDE, caption_task, class_task, painted
 from tests.learning.encoders.test_resuming import assert_same_training
 from tests.learning.encoders.trainings import load, run_script
+from tests.tiny_vision import save_clip, save_siglip, save_vit
 
 QUICK = {"batch": 8, "steps": 6, "rate": 3e-3, "dynamics_every": 3, "evaluate_every": 3, "hard_negatives": 0}
 
@@ -142,6 +143,20 @@ def test_two_towers_rank_in_plain_sentence_transformers_as_they_were_trained(
     assert any("sub_modules.text" in name for name in changed) == (learned and frozen is None)
 
 
+@pytest.mark.parametrize(
+    ("save", "task", "recipe"),
+    [(save_clip, caption_task, "clip"), (save_siglip, caption_task, "siglip"), (save_vit, class_task, "simclr")],
+)
+def test_a_pretrained_model_is_trained_by_its_folder(save, task, recipe, tmp_path):
+    """As the hub lays it out; what is saved gives the same in plain sentence-transformers."""
+    trained = osp.train(task(), str(save(tmp_path / "hub")), tmp_path / "out", recipe=recipe, **QUICK)
+    assert trained.record.run.steps == QUICK["steps"]
+    plain = SentenceTransformer(str(tmp_path / "out"), device="cpu")
+    for side in task().sides:
+        given = [{"text": item} if isinstance(item, str) else item.picture() for item in side.items[:5]]
+        assert np.allclose(plain.encode(given), trained.model.encode(given), atol=1e-6)
+
+
 def test_captions_and_images_are_learned_the_other_way_round(transformer_folder):
     trained = osp.train(caption_task().turned(), towers(transformer_folder), recipe="clip", **QUICK)
     assert trained.record.run.steps > 0
@@ -201,6 +216,24 @@ def test_the_grid_trains_on_images():
     variants = osp.encoder_grid(recipe, [(0.2, 3e-3)])[:2]
     ablation = osp.ablate_encoder(class_task(), f"scratch:resnet:{SIDE}:16", variants=variants, seeds=1)
     assert [row.name for row in ablation.rows] == ["cosine", "dot"]
+
+
+def test_the_residual_tower_is_a_resnet_after_a_stem_that_halves_once():
+    """With the same weights, blocks of transformers' own ResNet give what the tower gives."""
+    from transformers.models.resnet.modeling_resnet import ResNetBottleNeckLayer
+
+    network = osp.image_tower("resnet", 28, 32, seed=3)[0].model.eval()
+    pixels = torch.randn(4, 3, 28, 28, generator=torch.Generator().manual_seed(0))
+    with torch.inference_mode():
+        hidden = network.embedder(pixels)
+        assert hidden.shape[-2:] == (14, 14)
+        for stage, (given, width, stride) in zip(
+            network.encoder.stages, ((8, 8, 1), (8, 16, 2), (16, 32, 2)), strict=True
+        ):
+            block = ResNetBottleNeckLayer(given, width, stride, reduction=1).eval()
+            block.load_state_dict(stage.layers[0].state_dict())
+            hidden = block(hidden)
+        assert torch.allclose(hidden.mean(dim=(2, 3)), network(pixels).pooler_output.flatten(1), atol=1e-6)
 
 
 def test_towers_are_made_by_name(transformer_folder):

@@ -85,7 +85,7 @@ def test_two_processes_are_one_with_the_joined_batch(gathered, name):
         torch.testing.assert_close(together[part], value, atol=1e-9, rtol=1e-7, msg=part)
 
 
-# one of the ten slowest: torchrun and the two processes it starts each import torch for themselves
+@pytest.mark.slow  # torchrun and the two processes it starts each import torch for themselves
 def test_train_itself_runs_in_two_processes(transformer_folder, tmp_path):
     """Each with its own half of every batch; one of them writes."""
     script = tmp_path / "train.py"

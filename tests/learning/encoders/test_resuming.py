@@ -30,7 +30,7 @@ def whole(dropout_folder, tmp_path_factory):
 
 
 # two of the ten slowest: what they are compared with is trained in a process that imports torch for itself
-@pytest.mark.parametrize("recipe", ["magnitude", "moco"])
+@pytest.mark.parametrize("recipe", ["magnitude", pytest.param("moco", marks=pytest.mark.slow)])
 def test_a_killed_training_goes_on_and_ends_in_the_same_weights(recipe, whole, dropout_folder, tmp_path):
     """With dropout, learned exponents, a queue: everything that could be lost."""
     options = [0, recipe]
@@ -66,7 +66,7 @@ def test_a_disk_that_is_full_keeps_the_checkpoint_before(whole, dropout_folder, 
 
 
 @pytest.mark.parametrize("moment", [(Dynamics, "on_train_end"), (train_encoder, "settle")])
-@pytest.mark.parametrize("stop", ["worn out", "last step"])
+@pytest.mark.parametrize("stop", ["worn out", pytest.param("last step", marks=pytest.mark.slow)])
 def test_a_training_that_was_killed_after_its_last_step_is_not_gone_on_with(
     words, dropout_folder, tmp_path, stop, moment
 ):

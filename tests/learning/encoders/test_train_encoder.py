@@ -91,6 +91,38 @@ def test_dynamics_are_what_anybody_would_measure(words, transformer):
     assert first["token_length"] == pytest.approx(layers[-1].mean_length)
 
 
+def test_classes_of_words_are_means_over_their_tokens(transformer):
+    """Against the self-similarity of single tokens, sorted into classes by hand."""
+    from offsphere.encode.sentence import SentenceEncoder
+    from offsphere.geometry.layers import measure_layers
+
+    texts = ["the cat sleeps in a house", "a dog runs near the river", "the cat and the dog", "the river near a city"]
+    probe = TextProbe(texts, texts[::-1], [])
+    prepare(transformer, "both")
+    row = probe.measure(transformer, osp.ContrastiveLoss(transformer, "both"))[0]
+    layers = measure_layers(SentenceEncoder("m", "m", keep_normalize=True, model=transformer), texts)
+    values = dict(zip(layers.tokens, layers.layers[-1].self_adjusted_by_token.tolist(), strict=True))
+    assert set(values) == {"the", "a", "near", "cat", "dog", "river"}  # those that stand in two texts
+    functional = np.mean([values[word] for word in ("the", "a", "near")])
+    semantic = np.mean([values[word] for word in ("cat", "dog", "river")])
+    assert row["token_self_functional"] == pytest.approx(functional, abs=1e-5)
+    assert row["token_self_semantic"] == pytest.approx(semantic, abs=1e-5)
+    assert row["token_self_gap"] == pytest.approx(semantic - functional, abs=1e-5)
+
+
+def test_others_of_a_probe_are_wanted_by_nobody(words):
+    """Of documents that no held-out query wants, those that a query learned from wants are left out."""
+    from offsphere.learning.encoders.encoder_setup import text_data
+
+    data = text_data(words)
+    probe = TextProbe.of_data(data)
+    documents = words.sides[1].items
+    wanted = {documents[row] for row in words.positives()[1].tolist()}
+    assert probe.others
+    assert not wanted & set(probe.others)
+    assert wanted & set(TextProbe.of(data.held_out.task).others)
+
+
 def test_pace_trains_cosine_first(words, transformer):
     """In its first half the loss cannot see length, in the second it can."""
     recipe = osp.recipe_with("pace", steps=8, batch=16, dynamics_every=0)
@@ -164,6 +196,51 @@ def test_the_card_says_how_to_score_and_what_lengths_are_like(words, transformer
     assert "| document length |" in card
     assert "| trained, as trained |" in card
     assert "ContrastiveLoss" in card  # and what sentence-transformers writes
+
+
+def test_the_card_says_where_the_model_is_from_and_whom_to_cite(words, transformer_folder, tmp_path):
+    """Read by the hub's own reader of cards; the loss is ours, not the other one of that name."""
+    from huggingface_hub import ModelCard
+
+    osp.train(words, str(transformer_folder), tmp_path / "m", recipe="simclr", steps=2, batch=16, max_tokens=16)
+    card = ModelCard.load(tmp_path / "m" / "README.md")
+    assert {"loss:offsphere.ContrastiveLoss", "offsphere", "sentence-transformers"} <= set(card.data.tags)
+    assert "loss:ContrastiveLoss" not in card.data.tags
+    assert f"**Base model**: {transformer_folder}" in card.text
+    assert "68 pairs of words (train)" not in card.text  # views of every text, which are more
+    assert "of words (train)" in card.text
+    assert "**Normalisation**: output both, input none" in card.text
+    assert "**Recipe**: simclr, after Chen et al. 2020, arXiv:2002.05709; loss simclr, temperature 0.1" in card.text
+    for number in ("2002.05709", "2602.09229"):  # recipe and loss are of one paper; normalisation by side
+        assert f"eprint = {{{number}}}" in card.text
+    assert "@software{offsphere," in card.text
+
+
+def test_a_name_on_the_hub_is_the_base_model_of_the_card(words, transformer_folder, tmp_path, monkeypatch):
+    from huggingface_hub import ModelCard
+
+    from offsphere.learning.encoders import encoder_setup
+
+    monkeypatch.setattr(encoder_setup, "load_model", lambda _: load(transformer_folder))  # there is no hub here
+    osp.train(words, "somebody/some-model", tmp_path / "m", steps=1, batch=16)
+    assert ModelCard.load(tmp_path / "m" / "README.md").data.base_model == "somebody/some-model"
+
+
+def test_files_of_a_saved_model_may_be_read_by_whom_its_neighbours_may(words, transformer_folder, tmp_path):
+    osp.train(words, load(transformer_folder), tmp_path / "m", steps=1, batch=16)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "m").iterdir() if path.is_file()}
+    assert modes["model.safetensors"] == modes["modules.json"] == modes["config.json"]
+    assert modes["model.safetensors"] & 0o044
+
+
+@pytest.mark.parametrize(("keep", "saved"), [(False, 32), (True, 8)])
+def test_a_saved_model_looks_as_far_as_before_unless_asked(words, transformer_folder, tmp_path, keep, saved):
+    trained = osp.train(
+        words, load(transformer_folder), tmp_path / "m", steps=1, batch=16, max_tokens=8, keep_max_tokens=keep
+    )
+    assert load(tmp_path / "m").max_seq_length == trained.model.max_seq_length == saved
+    told = any("looks at 32, as before" in sentence for sentence in trained.record.said)
+    assert told == (not keep)
 
 
 def test_a_judge_measures_as_compare_does(words, transformer):

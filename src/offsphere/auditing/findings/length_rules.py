@@ -32,8 +32,10 @@ def length_and_relevance(case: Case) -> list[Finding]:
 
 
 def _why_no_relevance(case: Case) -> str:
-    """Say why lengths of relevant documents say nothing here."""
+    """Say why lengths of relevant documents say nothing here; nothing of pairs, which have none."""
     relevance = case.shape.relevance
+    if case.table.task["kind"] == "pairs":
+        return ""
     if relevance is None:
         why = case.shape.skipped.get("relevance", "it was not measured").removeprefix("length and relevance: ")
         return why.replace("it needs", "that needs", 1) if why.startswith("it needs") else why

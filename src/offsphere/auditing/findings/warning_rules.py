@@ -36,7 +36,8 @@ def wrongly_served(case: Case) -> list[Finding]:
 
 
 def hubs(case: Case) -> list[Finding]:
-    """Documents that are everywhere, under cosine or under what is recommended: more of them than chance makes."""
+    """Documents that are everywhere under what is recommended, or else under cosine: more of them than chance makes."""
+    served = case.choice.name if any(row.scorer == case.choice.name for row in case.shape.hubness) else "cosine"
     return [
         Finding(
             topic="wrong",
@@ -59,7 +60,7 @@ def hubs(case: Case) -> list[Finding]:
         for row in case.shape.hubness
         if row.hub_count > HUBBY * row.chance["hubs"]
         and row.skewness > HUBBY * max(row.chance["skewness"], 1.0)
-        and row.scorer in ("cosine", case.choice.name)
+        and row.scorer == served
     ]
 
 

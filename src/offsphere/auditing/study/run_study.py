@@ -17,10 +17,12 @@ from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress, in_phase
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
-from offsphere.learning.adapters.learn import ADAPTERS, learn
+from offsphere.learning.adapters.adapter_recipe import Recipe
+from offsphere.learning.adapters.learn import learn
 from offsphere.learning.loading import load_parts
 
 CELLS = "audits"  # the folder of rows and of the pages of audits
+GRID = tuple(Recipe(normalize=sides) for sides in ("both", "query", "document", "none"))  # of adapters, where asked for
 ToPage = Callable[[Audit], str]
 
 
@@ -166,7 +168,7 @@ def row_of_cell(
     learned = None
     if cell.adapt:
         parts = load_parts(source, split=cell.split, judged=(task, vectors), progress=progress)
-        learned = learn(parts.train, parts.test, ADAPTERS, metric=cell.metric, seed=seed, progress=progress)
+        learned = learn(parts.train, parts.test, GRID, metric=cell.metric, seed=seed, progress=progress)
     made_by = source.made_by(task)
     symmetric = task.symmetric if cell.symmetric is None else cell.symmetric
     done = audit(

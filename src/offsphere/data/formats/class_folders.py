@@ -10,11 +10,12 @@ import numpy as np
 from offsphere.base.errors import DataError
 from offsphere.base.reading.picture_files import SUFFIXES
 from offsphere.data.formats.format import Format, Source
+from offsphere.data.formats.labelled_settings import SETTINGS, picture_task
 from offsphere.data.formats.split_files import choose_split
 from offsphere.data.image import Image
 from offsphere.data.labelled import LabelledItems
 from offsphere.data.picture_check import check_pictures
-from offsphere.data.ranking_task import RankingTask
+from offsphere.data.task import Task
 
 SPLITS = ("train", "test", "dev", "val", "validation", "valid")
 FEWEST = 2  # classes
@@ -48,9 +49,9 @@ def load_class_folders(source: Source) -> LabelledItems:
     )
 
 
-def class_task(source: Source) -> RankingTask:
-    """Let pictures ask for those of their class."""
-    return load_class_folders(source).ranking_task()
+def class_task(source: Source) -> Task:
+    """Let pictures ask for those of their class; with settings, sort them into classes."""
+    return picture_task(source, load_class_folders, _split_folders(source.path))
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -85,4 +86,5 @@ FORMAT = Format(
     class_task,
     lambda path: list(_split_folders(path)) if path.is_dir() else [],
     load_class_folders,
+    settings=SETTINGS,
 )

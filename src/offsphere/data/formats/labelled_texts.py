@@ -5,25 +5,23 @@ Where a folder has train and test, shots and neighbours come from train, and wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from offsphere.base.errors import DataError, ParameterError
+from offsphere.base.errors import DataError
 from offsphere.base.reading.tables import table_rows, text_lines
-from offsphere.data.episode_task import EpisodeTask, draw_episodes
+from offsphere.data.episode_task import EpisodeTask
 from offsphere.data.formats.format import Format, Source
+from offsphere.data.formats.labelled_settings import SETTINGS, Labelled, classification_task
 from offsphere.data.formats.split_files import choose_split
 from offsphere.data.items import ItemList
-from offsphere.data.named_data import whole_number
-from offsphere.data.neighbour_task import NeighbourTask, neighbour_task
+from offsphere.data.neighbour_task import NeighbourTask
 
-SETTINGS = ("ways", "shots", "items", "episodes", "seed", "knn")
 COLUMNS = ("text", "label")
 SUFFIXES = (".tsv", ".csv")
 SPLITS = ("train", "dev", "validation", "test")
 LOOKED_AT = 1_000  # rows that show whether labels repeat
-Labelled = tuple[ItemList, Sequence[str]]
 
 
 def is_labelled(path: Path) -> bool:
@@ -33,7 +31,7 @@ def is_labelled(path: Path) -> bool:
 
 def load_labelled(source: Source) -> EpisodeTask | NeighbourTask:
     """Read labelled texts; the settings say how many ways, shots and episodes, or how many neighbours vote."""
-    settings, split = source.settings, None
+    split = None
     if source.path.is_dir():
         files = _files(source.path)
         split = choose_split(source.path, files, source.split)
@@ -43,22 +41,7 @@ def load_labelled(source: Source) -> EpisodeTask | NeighbourTask:
     else:
         queries = shots = _read(source.path)
         name = source.path.stem
-    if "knn" in settings:
-        extra = [setting for setting in settings if setting != "knn"]
-        if extra:
-            raise ParameterError(f"knn={settings['knn']} takes all labelled texts: leave out {', '.join(extra)}")
-        return neighbour_task(name, queries, shots, whole_number(settings, "knn", 10), split)
-    return draw_episodes(
-        name,
-        queries,
-        shots,
-        ways=None if settings.get("ways") == "all" else whole_number(settings, "ways", 5, least=2),
-        count=whole_number(settings, "shots", 5),
-        items=whole_number(settings, "items", 15),
-        episodes=whole_number(settings, "episodes", 600, least=2),
-        seed=whole_number(settings, "seed", 0, least=0),
-        split=split,
-    )
+    return classification_task(name, queries, shots, source.settings, split)
 
 
 def _read(path: Path) -> Labelled:

@@ -17,10 +17,11 @@ from offsphere.base.errors import DataError
 from offsphere.base.reading.idx_files import read_idx
 from offsphere.base.reading.npz_files import npz_names, read_npz
 from offsphere.data.formats.format import Format, Source
+from offsphere.data.formats.labelled_settings import SETTINGS, picture_task
 from offsphere.data.formats.split_files import choose_split
 from offsphere.data.image import Image
 from offsphere.data.labelled import LabelledItems
-from offsphere.data.ranking_task import RankingTask
+from offsphere.data.task import Task
 
 PICTURES, LABELS = ("images", "x"), ("labels", "y")
 SPLITS = ("train", "test", "dev", "val", "valid", "validation")
@@ -70,9 +71,9 @@ def load_picture_arrays(source: Source) -> LabelledItems:
     )
 
 
-def array_task(source: Source) -> RankingTask:
-    """Let pictures ask for those of their class."""
-    return load_picture_arrays(source).ranking_task()
+def array_task(source: Source) -> Task:
+    """Let pictures ask for those of their class; with settings, sort them into classes."""
+    return picture_task(source, load_picture_arrays, _parts(source.path))
 
 
 def _read(part: ArrayPair) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -119,4 +120,5 @@ FORMAT = Format(
     lambda path: [name for name in _parts(path) if name],
     load_picture_arrays,
     splits_a_file=True,
+    settings=SETTINGS,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -19,13 +20,14 @@ from offsphere.learning.ablation.ablation import Ablation
 from offsphere.learning.ablation.assemble import assemble_ablation
 from offsphere.learning.ablation.variant_runs import FitOne, VariantFit, all_runs
 from offsphere.learning.ablation.variant_values import columns_of
-from offsphere.learning.ablation.variants import Trial, Variant, budget_of, grid
+from offsphere.learning.ablation.variants import Trial, Variant, budget_of, grid, only
 from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.adapters.adapter_setup import AdapterSetup
 from offsphere.learning.data.task_sources import VectorSource
 from offsphere.learning.data.training_data import divide
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
 from offsphere.scoring.adapter import Adapter
+from offsphere.scoring.similarity import COSINE
 from offsphere.statistics.metrics import parse_metric
 
 TWO_WIDTHS = (
@@ -44,6 +46,7 @@ def ablate(
     variants: Sequence[Variant] | None = None,
     budget: Sequence[Trial] | None = None,
     full: bool = False,
+    names: Sequence[str] | None = None,
     metric: str | None = None,
     seeds: int = 3,
     seed: int = 0,
@@ -61,10 +64,12 @@ def ablate(
         test: A task with its vectors, to judge by; without it a share of the training queries is kept for that.
         also: Tasks out of the domain, judged by but never learned from.
         known: Further tasks to learn from.
-        recipe: What all variants of the grid have in common; the defaults of ``Recipe`` without.
+        recipe: What all variants of the grid have in common; without, the defaults of ``Recipe`` but for patience:
+            nothing stops early, so that all are measured after equally many steps.
         variants: What to train; the grid of normalisations without.
         budget: The temperatures and rates among which every variant of the grid chooses.
         full: Whether the grid crosses all of its switches: 136 variants instead of 35.
+        names: Of all variants, those alone.
         metric: By which variants are tuned, stopped and judged; the usual one of the task without.
         seeds: How many trainings each variant has.
         seed: The first of them.
@@ -113,8 +118,9 @@ def ablate(
     pairs = train[0].symmetric
     two_widths = setup.baseline.map is not None
     notes += [TWO_WIDTHS] if two_widths else []
-    shared = recipe or Recipe()
+    shared = recipe or Recipe(patience=None)
     chosen = variants or grid(shared, budget or budget_of(), full=full, pairs=pairs, two_widths=two_widths)
+    chosen = [variant.with_rate(Recipe().rate) for variant in only(chosen, names)]
     fit = fit_adapters(setup, evaluators)
     runs = all_runs(Memo(keep), setup.data.digest(), fit, chosen, range(seed, seed + seeds), progress)
     return assemble_ablation(
@@ -139,6 +145,7 @@ def fit_adapters(setup: AdapterSetup, evaluators: Sequence[Evaluator]) -> FitOne
         assert record is not None
         return VariantFit(
             record.run.best,
+            _by_cosine(setup, adapter, record.run.best),
             _output_exponents(adapter),
             lambda: [evaluator.values([adapter.scorer])[0] for evaluator in evaluators],
             record.dynamics,
@@ -146,6 +153,12 @@ def fit_adapters(setup: AdapterSetup, evaluators: Sequence[Evaluator]) -> FitOne
         )
 
     return fit
+
+
+def _by_cosine(setup: AdapterSetup, adapter: Adapter, trained: float) -> float:
+    """The held-out value of the same vectors by cosine; that of the training itself where it was cosine."""
+    plain = adapter.similarity == COSINE and adapter.query.head is None and adapter.document.head is None
+    return trained if plain else setup.evaluate(replace(adapter, similarity=COSINE))
 
 
 def _output_exponents(adapter: Adapter) -> tuple[float, float]:

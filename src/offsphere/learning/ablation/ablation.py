@@ -8,15 +8,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from offsphere.base.errors import DataError
+from offsphere.base.files import write_whole
+from offsphere.base.in_notebook import InNotebook, NotebookView
 from offsphere.base.plain import plain
 from offsphere.base.reading.parquet_files import read_rows
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.base.short_repr import short_repr
+from offsphere.base.written_tables import csv_of, latex_of
 from offsphere.comparison.row import ALPHA
 from offsphere.scoring.training_record import DYNAMICS, parquet_of
 
 RESULT = "ablation.json"
+LATEX = ("variant", "task", "value", "low", "high", "spread", "difference", "p", "temperature", "rate")
 
 
 class VariantResult(NamedTuple):
@@ -72,7 +76,7 @@ class PaperFinding(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ablation:
+class Ablation(InNotebook):
     """All variants of a training, judged by several tasks.
 
     The first task is the one that was trained for; then come, where there are such, its queries whose relevant
@@ -124,6 +128,20 @@ class Ablation:
         first = self.ranked[0]
         return f"Ablation({len(self.rows)} variants, first {first.name}: {self.metric} {first.results[0].value:.4f})"
 
+    def notebook_view(self) -> NotebookView:
+        """Which variant comes first, and all variants on the first task."""
+        first = [(row.name, row.results[0]) for row in self.ranked]
+        rows = [
+            [
+                name,
+                f"{result.value:.4f}",
+                f"{result.difference:+.4f}" if result.p is not None else "",
+                f"{result.p:.2g}" if result.p is not None else "",
+            ]
+            for name, result in first
+        ]
+        return NotebookView([self.conclusion], ["variant", self.metric, f"- {self.rows[0].name}", "p"], rows)
+
     @property
     def ranked(self) -> list[VariantRow]:
         """The rows, best on the first task first."""
@@ -171,18 +189,60 @@ class Ablation:
         added = "; head is a learned length (--magnitude)" if self.trained == "adapter" else ""
         return [f"a variant is named by its output, its input and what is added{added}"]
 
+    def records(self) -> list[dict[str, Any]]:
+        """Give every variant on every task with its numbers, best on the first task first.
+
+        Returns:
+            A dictionary for each variant and task; the probes are in ``ablation.dynamics``.
+        """
+        return [
+            {
+                "variant": row.name,
+                "task": str(task["name"]),
+                "metric": self.metric,
+                **result._asdict(),
+                "verdict": result.verdict,
+                "temperature": row.temperature,
+                "rate": row.rate,
+                "held_out": row.held_out,
+                "query_exponent": row.exponents[0],
+                "document_exponent": row.exponents[1],
+                "negative_variance": row.negative_variance,
+                "seconds": row.seconds,
+            }
+            for row in self.ranked
+            for task, result in zip(self.tasks, row.results, strict=True)
+        ]
+
+    def to_csv(self) -> str:
+        """Give every variant on every task as CSV."""
+        return csv_of(self.records())
+
+    def to_latex(self, columns: Sequence[str] = LATEX) -> str:
+        """Give every variant on every task as a LaTeX table.
+
+        Args:
+            columns: Which of the columns that ``records`` has.
+        """
+        return latex_of(self.records(), columns)
+
     def to_json(self) -> dict[str, Any]:
         """Give everything but the dynamics as plain values, for JSON."""
         names = ("tasks", "metric", "rows", "untouched", "seeds", "trials", "findings", "counts", "notes", "trained")
         return {name: plain(getattr(self, name)) for name in names} | {"conclusion": self.conclusion}
 
     def save(self, folder: Path) -> None:
-        """Write ``ablation.json``, and the dynamics as ``dynamics.parquet``.
+        """Write ``ablation.json``, the dynamics as ``dynamics.parquet``, and both as tables for others.
+
+        These are ``ablation.csv``, ``ablation.tex`` and ``dynamics.csv``.
 
         Args:
             folder: Where to; it is made where it does not exist.
         """
         write_sealed(folder / RESULT, self.to_json(), {DYNAMICS: parquet_of(self.dynamics)})
+        tables = {"ablation.csv": self.to_csv(), "ablation.tex": self.to_latex(), "dynamics.csv": csv_of(self.dynamics)}
+        for name, text in tables.items():
+            write_whole(folder / name, text.encode())
 
     @classmethod
     def load(cls, folder: Path) -> Ablation:

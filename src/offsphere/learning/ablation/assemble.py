@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from offsphere.base.arrays import Array
 from offsphere.learning.ablation.ablation import Ablation
-from offsphere.learning.ablation.claim_verdicts import findings_of
-from offsphere.learning.ablation.claims import BEFORE, LeastRun, RunSize
+from offsphere.learning.ablation.claim_verdicts import Subject, findings_of
+from offsphere.learning.ablation.claims import BEFORE, DUAL, LeastRun, RunSize, Start
 from offsphere.learning.ablation.probe_ends import difference_over_seeds
 from offsphere.learning.ablation.variant_runs import VariantRun
 from offsphere.learning.ablation.variant_values import Column, VariantValues
@@ -31,12 +33,12 @@ class RunEvidence:
 
     def probed(self, variant: str, baseline: str, quantity: str) -> Difference | None:
         """One variant's probe at the end less another's, or less its own at the start; nothing where not measured."""
-        ends = self.runs[self.numbers[variant]].ends
+        run = self.runs[self.numbers[variant]]
+        if quantity == DUAL:
+            return _difference(run.by_cosine, run.held_out)
         before = baseline == BEFORE
-        compared = ends.at_start(quantity) if before else self.runs[self.numbers[baseline]].ends.at_end(quantity)
-        if not len(compared) or not len(ends.at_end(quantity)):
-            return None
-        return difference_over_seeds(ends.at_end(quantity), compared)
+        compared = run.ends.at_start(quantity) if before else self.runs[self.numbers[baseline]].ends.at_end(quantity)
+        return _difference(run.ends.at_end(quantity), compared)
 
     def probe_value(self, variant: str, quantity: str) -> float:
         """A quantity of a variant's probe at the end, seeds averaged; no number where it was not measured."""
@@ -61,6 +63,7 @@ def assemble_ablation(
     counts: Mapping[str, int],
     notes: Sequence[str],
     trained: str = "adapter",
+    start: Start = "trained",
 ) -> Ablation:
     """Put the runs of all variants into one table.
 
@@ -75,9 +78,10 @@ def assemble_ablation(
         counts: How much there was to learn from and to stop by.
         notes: What one must know to read the values.
         trained: What was trained, adapter or encoder.
+        start: What training starts from, of which other claims are made too.
     """
     values = VariantValues(columns, runs, seed)
-    names = [variant.name for variant in variants]
+    subjects = [Subject(variant.name, variant.role, variant.setting) for variant in variants]
     seeds = len(runs[0].held_out)
 
     evidence = RunEvidence(variants, runs, values, counts["pairs"])
@@ -90,7 +94,7 @@ def assemble_ablation(
         untouched=[column.value(column.select(cosine[column.number])) for column in columns],
         seeds=seeds,
         trials=max(len(variant.budget) for variant in variants),
-        findings=findings_of(names, titles, evidence, pairs=pairs),
+        findings=findings_of(subjects, titles, evidence, pairs=pairs, start=start),
         counts=counts,
         dynamics=[
             {"variant": variant.name, **row}
@@ -100,6 +104,13 @@ def assemble_ablation(
         notes=[*notes, *_notes_of_runs(variants, runs), *_notes_of_size(too_short, seeds)],
         trained=trained,
     )
+
+
+def _difference(values: Array, compared: Array) -> Difference | None:
+    """The difference over seeds; nothing where one of the two was not measured."""
+    if not len(values) or not len(compared) or np.isnan(values).any() or np.isnan(compared).any():
+        return None
+    return difference_over_seeds(values, compared)
 
 
 def _notes_of_runs(variants: Sequence[Variant], runs: Sequence[VariantRun]) -> list[str]:

@@ -7,11 +7,10 @@ from dataclasses import replace
 from itertools import product
 
 from offsphere.base.errors import ParameterError, UnknownNameError
-from offsphere.learning.ablation.variants import INPUTS, OUTPUTS, VRNS_WEIGHT, Trial, Variant
+from offsphere.learning.ablation.variants import INPUTS, OUTPUTS, VRNS_WEIGHT, Trial, Variant, role_of, swept
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 
 TEMPERATURES = (0.05,)  # the budget every variant has: each with each
-RATES = (1e-5, 5e-5)
 SWEPT = {
     "temperature": ("0.0125", "0.025", "0.05", "0.1", "0.2"),  # powers of two
     "batch": ("16", "64", "256"),
@@ -34,7 +33,7 @@ def encoder_grid(base: EncoderRecipe, budget: Sequence[Trial], *, full: bool = F
         >>> import offsphere as osp
         >>> variants = osp.encoder_grid(osp.EncoderRecipe(), [(0.05, 5e-5)])
         >>> [variant.name for variant in variants][-3:]
-        ['cosine, input both', 'dot, input both', 'cosine, vrns']
+        ['cosine + input both', 'dot + input both', 'cosine + vrns']
         >>> len(osp.encoder_grid(osp.EncoderRecipe(), [(0.05, 5e-5)], full=True))
         48
     """
@@ -47,15 +46,6 @@ def encoder_grid(base: EncoderRecipe, budget: Sequence[Trial], *, full: bool = F
     return [*plain, *rest[len(plain) :]]
 
 
-def only(variants: Sequence[Variant], names: Sequence[str]) -> list[Variant]:
-    """Those variants of a grid that are named, in the order of the grid."""
-    known = [variant.name for variant in variants]
-    for name in names:
-        if name not in known:
-            raise UnknownNameError("variant", name, known)
-    return [variant for variant in variants if variant.name in names]
-
-
 def encoder_sweep(base: EncoderRecipe, parameter: str, values: Sequence[str] = ()) -> list[Variant]:
     """Variants that differ in one parameter, for ``ablate_encoder``; nothing else is tuned.
 
@@ -65,7 +55,8 @@ def encoder_sweep(base: EncoderRecipe, parameter: str, values: Sequence[str] = (
         values: The values as one would type them; the usual ones without.
 
     Returns:
-        A variant for each value; the first is the baseline.
+        A variant for each value; the first is the baseline. Where the recipe has no rate, ``ablate_encoder`` takes the
+        usual one of the model.
 
     Raises:
         UnknownNameError: If the parameter is another one.
@@ -76,7 +67,7 @@ def encoder_sweep(base: EncoderRecipe, parameter: str, values: Sequence[str] = (
         >>> [variant.name for variant in osp.encoder_sweep(osp.EncoderRecipe(), "batch")]
         ['batch 16', 'batch 64', 'batch 256']
         >>> osp.encoder_sweep(osp.EncoderRecipe(), "temperature", ["0.1"])[0].budget
-        [(0.1, 2e-05)]
+        [(0.1, None)]
     """
     if parameter not in SWEPT:
         raise UnknownNameError("sweep", parameter, list(SWEPT))
@@ -92,7 +83,7 @@ def encoder_sweep(base: EncoderRecipe, parameter: str, values: Sequence[str] = (
                 recipe, trial = replace(base, pooling=value), (temperature, base.rate)
         except ValueError as error:
             raise ParameterError(f"{parameter} = {value!r} is not a number") from error
-        variants.append(Variant(f"{parameter} {value}", recipe, [trial]))
+        variants.append(swept(f"{parameter} {value}", recipe, [trial]))
         if (recipe, [trial]) in [(other.recipe, other.budget) for other in variants[:-1]]:
             raise ParameterError(f"{parameter} {value} stands there twice: a sweep needs different values")
     return variants
@@ -103,5 +94,4 @@ def _variant(
 ) -> Variant:
     """A variant of the grid, named by its output, its input and what is added."""
     recipe = replace(base, normalize=OUTPUTS[output], normalize_input=entering, vrns=vrns)
-    parts = [output, *([f"input {entering}"] if entering != "none" else []), *(["vrns"] if vrns else [])]
-    return Variant(", ".join(parts), recipe, budget)
+    return Variant(role_of(recipe), recipe, budget)

@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from offsphere.base.errors import ParameterError
 from offsphere.learning.ablation import encoder_variants, variants
-from offsphere.learning.ablation.variants import Trial, Variant, budget_of
+from offsphere.learning.ablation.crossed import cross
+from offsphere.learning.ablation.variants import Trial, Variant, budget_of, only
 from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
+from offsphere.learning.objective.contrastive_options import ContrastiveOptions
+
+
+class Asked(NamedTuple):
+    """What somebody asked for, of adapters and of encoders alike."""
+
+    temperatures: Sequence[float] | None = None
+    rates: Sequence[float] | None = None
+    full: bool = False
+    sweep: str | None = None
+    crossed: Mapping[str, Sequence[Any]] | None = None
+    names: Sequence[str] | None = None  # of the variants, those alone
+
+    def check(self) -> None:
+        """Refuse what contradicts itself.
+
+        Raises:
+            ParameterError: Where a sweep is to vary more than its parameter, or the grid is asked for beside others.
+        """
+        if self.sweep is not None and self.crossed:
+            raise ParameterError("--sweep varies one parameter and --cross several: give one of them")
+        if self.crossed and self.full:
+            raise ParameterError("--full crosses the grid and --cross the fields you name: give one of them")
+        several = len(self.temperatures or ()) > 1 or len(self.rates or ()) > 1
+        if self.sweep is not None and (self.full or several):
+            raise ParameterError(
+                "a sweep varies one parameter: give one --temperature and one --rate at most, no --full"
+            )
+
+    def budget(self, recipe: ContrastiveOptions, temperature: float, rate: float | None) -> list[Trial]:
+        """The trials of variants for which nothing is tuned unless several values are given."""
+        given = self.temperatures or [recipe.temperature or temperature]
+        return budget_of(given, self.rates or [rate if recipe.rate is None else recipe.rate])
 
 
 class AdapterChoice(NamedTuple):
@@ -19,41 +53,51 @@ class AdapterChoice(NamedTuple):
     recipe: Recipe
     budget: Sequence[Trial]
     variants: Sequence[Variant] | None  # without: the grid, which depends on the data
+    names: Sequence[str] | None = None  # of the variants, those alone
 
 
-def choose_adapters(
-    recipe: Recipe,
-    temperatures: Sequence[float] | None = None,
-    rates: Sequence[float] | None = None,
-    *,
-    sweep: str | None = None,
-    full: bool = False,
-) -> AdapterChoice:
-    """The variants of an adapter: the grid, or a sweep over one parameter, for which nothing else is tuned.
+def choose_adapters(recipe: Recipe, asked: Asked = Asked()) -> AdapterChoice:  # noqa: B008  # it is frozen
+    """The variants of an adapter: the grid, a sweep over one parameter, or a cross of several.
 
     Raises:
-        ParameterError: Where a sweep is to vary more than its parameter.
+        ParameterError: Where what was asked for contradicts itself.
     """
-    budget = budget_of(temperatures or variants.TEMPERATURES, rates or variants.RATES)
-    if sweep is None:
-        return AdapterChoice(recipe, budget, None)
-    if full or len(temperatures or ()) > 1 or len(rates or ()) > 1:
-        raise ParameterError("a sweep varies one parameter: give one --temperature and one --rate at most, no --full")
-    temperature, rate = (values[0] if values else None for values in (temperatures, rates))
-    base = replace(recipe, temperature=temperature, rate=recipe.rate if rate is None else rate)
-    return AdapterChoice(base, budget, variants.sweep(base, sweep))
+    asked.check()
+    budget = budget_of(asked.temperatures or variants.TEMPERATURES, asked.rates or variants.RATES)
+    if asked.crossed:
+        trials = asked.budget(recipe, variants.TEMPERATURES[1], recipe.rate)
+        return AdapterChoice(recipe, budget, only(cross(recipe, asked.crossed, trials), asked.names))
+    if asked.sweep is None:
+        return AdapterChoice(recipe, budget, None, asked.names)
+    temperature, rate = (values[0] if values else None for values in (asked.temperatures, asked.rates))
+    base = replace(recipe, temperature=temperature or recipe.temperature, rate=recipe.rate if rate is None else rate)
+    return AdapterChoice(base, budget, only(variants.sweep(base, asked.sweep), asked.names))
 
 
 def choose_encoders(
     recipe: EncoderRecipe,
-    temperatures: Sequence[float] | None = None,
-    rates: Sequence[float] | None = None,
-    *,
-    full: bool = False,
-    only: Sequence[str] | None = None,
+    asked: Asked = Asked(),  # noqa: B008  # it is frozen
+    usual: Sequence[float | None] = (None,),
 ) -> list[Variant]:
-    """The grid over an encoder's training, or ``only`` those of its variants that are named."""
-    usual = encoder_variants.TEMPERATURES if recipe.temperature is None else (recipe.temperature,)
-    budget = budget_of(temperatures or usual, rates or encoder_variants.RATES)
-    grid = encoder_variants.encoder_grid(recipe, budget, full=full)
-    return grid if only is None else encoder_variants.only(grid, only)
+    """The variants of an encoder's training: the grid, a sweep over one parameter, or a cross of several.
+
+    Args:
+        recipe: What all variants have in common.
+        asked: What somebody asked for.
+        usual: The rates among which a variant of the grid chooses where neither recipe nor anybody names one.
+
+    Raises:
+        ParameterError: Where what was asked for contradicts itself.
+    """
+    asked.check()
+    first = encoder_variants.TEMPERATURES[0]
+    if asked.crossed:
+        return only(cross(recipe, asked.crossed, asked.budget(recipe, first, None)), asked.names)
+    if asked.sweep is not None:
+        ((temperature, rate),) = asked.budget(recipe, first, None)
+        base = replace(recipe, temperature=temperature, rate=rate)
+        return only(encoder_variants.encoder_sweep(base, asked.sweep), asked.names)
+    temperatures = encoder_variants.TEMPERATURES if recipe.temperature is None else (recipe.temperature,)
+    rates = usual if recipe.rate is None else (recipe.rate,)
+    budget = budget_of(asked.temperatures or temperatures, asked.rates or rates)
+    return only(encoder_variants.encoder_grid(recipe, budget, full=asked.full), asked.names)

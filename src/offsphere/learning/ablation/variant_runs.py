@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan, nan
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -28,6 +29,7 @@ class VariantRun:
 
     trials: Array  # (trials, 3): temperature, rate, held-out value
     held_out: Array  # (seeds,)
+    by_cosine: Array  # (seeds,) the same data, the same vectors, by cosine
     measured: Sequence[Array]  # one a task: (seeds, units, ...)
     exponents: Array  # (seeds, 2)
     seconds: float
@@ -40,12 +42,14 @@ class VariantFit(NamedTuple):
     """One training of a variant, of an adapter or of an encoder."""
 
     held_out: float
+    by_cosine: float  # the same data, the same vectors, by cosine
     exponents: tuple[float, float]
     measured: Callable[[], Sequence[Array]]  # on every task it is judged by; asked only of the best trial
     dynamics: Sequence[DynamicsRow]
     notes: Sequence[str]
 
 
+COUNTED = ("step", "seed", "layer")  # whole numbers of the dynamics
 FitOne = Callable[[ContrastiveOptions, int], VariantFit]  # a recipe and a seed
 
 
@@ -96,17 +100,20 @@ def train_variant(fit: FitOne, variant: Variant, seeds: Sequence[int], show: Cal
     temperature, rate = variant.budget[best]
     measured = [kept[0].measured()]
     exponents, held_out, dynamics = [kept[0].exponents], [kept[0].held_out], [kept[0].dynamics]
+    by_cosine = [kept[0].by_cosine]
     for number, seed in enumerate(seeds[1:]):
         again = fit(replace(variant.recipe, temperature=temperature, rate=rate), seed)
         measured.append(again.measured())
         exponents.append(again.exponents)
         held_out.append(again.held_out)
+        by_cosine.append(again.by_cosine)
         dynamics.append(again.dynamics)
         notes += again.notes
         show(len(variant.budget) + number + 1)
     return VariantRun(
         trials=np.array(trials),
         held_out=np.array(held_out),
+        by_cosine=np.array(by_cosine),
         measured=[np.stack(parts) for parts in zip(*measured, strict=True)],
         exponents=np.array(exponents),
         seconds=time.monotonic() - started,
@@ -122,31 +129,42 @@ def best_trial(trials: Array) -> int:
 
 
 def _arrays_of_run(run: VariantRun) -> dict[str, NDArray[Any]]:
-    """A run as arrays, to be kept in a file; of the dynamics only the rows that are not of single layers."""
-    columns = [name for name in (run.dynamics[0] if run.dynamics else {}) if name != "layer"]
-    rows = [row for row in run.dynamics if row.get("layer") is None]
+    """A run as arrays, to be kept in a file; a number of the dynamics that a row has not is none."""
+    columns = list(dict.fromkeys(name for row in run.dynamics for name in row))
+    rows = [[nan if row.get(name) is None else row[name] for name in columns] for row in run.dynamics]
     return {
         "trials": run.trials,
         "held_out": run.held_out,
+        "by_cosine": run.by_cosine,
         "exponents": run.exponents,
         "seconds": np.array([run.seconds]),
         "columns": np.array(columns, dtype=str),
         "notes": np.array(run.notes, dtype=str),
         "end-columns": np.array(run.ends.columns, dtype=str),
         "ends": run.ends.values,
-        "dynamics": np.array([[row[name] for name in columns] for row in rows], np.float64),
+        "dynamics": np.array(rows, np.float64).reshape(len(rows), len(columns)),
         **{f"measured-{number}": part for number, part in enumerate(run.measured)},
     }
+
+
+def _row_of_numbers(row: DynamicsRow) -> DynamicsRow:
+    """A row of the dynamics again: that of a layer has its number and no others, that of all has no number."""
+    of_layer = not isnan(row.get("layer", nan))
+    kept = {name: value for name, value in row.items() if not (of_layer and isnan(value))}
+    whole = {name: int(kept[name]) for name in COUNTED if name in kept and not isnan(kept[name])}
+    return kept | whole | ({} if of_layer or "layer" not in row else {"layer": None})
 
 
 def _run_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> VariantRun:
     """A run from the arrays it was kept as."""
     numbers = cast("Mapping[str, Array]", arrays)
-    rows = [dict(zip(arrays["columns"].tolist(), row, strict=True)) for row in numbers["dynamics"].tolist()]
+    columns = arrays["columns"].tolist()
+    rows = [_row_of_numbers(dict(zip(columns, row, strict=True))) for row in numbers["dynamics"].tolist()]
     tasks = sum(name.startswith("measured-") for name in numbers)
     return VariantRun(
         trials=numbers["trials"],
         held_out=numbers["held_out"],
+        by_cosine=numbers["by_cosine"],
         measured=[numbers[f"measured-{number}"] for number in range(tasks)],
         exponents=numbers["exponents"],
         seconds=float(numbers["seconds"][0]),

@@ -76,6 +76,7 @@ class VariantValues:
         run = self.runs[number]
         temperature, rate, _ = run.trials[best_trial(run.trials)].tolist()
         query, document = run.exponents.mean(axis=0).tolist()
+        whole = [row for row in run.dynamics if row.get("layer") is None]  # not those of single layers
         return VariantRow(
             name=variant.name,
             temperature=temperature,
@@ -84,7 +85,7 @@ class VariantValues:
             results=[self._result(column, number) for column in range(len(self.columns))],
             seconds=run.seconds,
             exponents=(query, document),
-            negative_variance=run.dynamics[-1]["negative_variance"] if run.dynamics else float("nan"),
+            negative_variance=whole[-1]["negative_variance"] if whole else float("nan"),
             same=variant.same,
         )
 

@@ -1,4 +1,7 @@
-"""Variants of an adapter's training: the grid of normalisations, and sweeps over one parameter."""
+"""Variants of an adapter's training: the grid of normalisations, and sweeps over one parameter.
+
+A name joins what a variant is made of with a plus, never with a comma, so that ``--only`` can list names.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import Any
 from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions, check_temperature
-from offsphere.learning.objective.exponents import Exponents
+from offsphere.learning.objective.exponents import Exponents, write_normalize
 
 OUTPUTS: Mapping[str, str] = MappingProxyType(
     {"cosine": "both", "dot": "none", "query": "query", "document": "document", "half": "half", "learn": "learn"}
@@ -25,7 +28,9 @@ RATES = (3e-4, 1e-3, 3e-3)
 SWEPT_TEMPERATURES = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4)  # powers of two
 SWEPT_BATCHES = (16, 64, 256, 1_024)
 
-Trial = tuple[float, float]  # temperature, rate
+JOIN = " + "  # between the parts of a name
+
+Trial = tuple[float, float | None]  # temperature, and rate; without a rate, the usual one of what is trained
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,8 @@ class Variant:
         recipe: How it is trained, an adapter (``Recipe``) or an encoder (``EncoderRecipe``).
         budget: The temperatures and rates among which it chooses on held-out queries.
         same: Names of others that train alike, to the last digit, and are not trained for that.
+        role: What it is called in the claims of papers, such as cosine or ``cosine + vrns``; its name without.
+        setting: Which other values it shares with those it is compared with, such as ``batch 16``.
 
     Example:
         >>> import offsphere as osp
@@ -49,13 +56,21 @@ class Variant:
     recipe: ContrastiveOptions
     budget: Sequence[Trial]
     same: tuple[str, ...] = ()  # others that train alike
+    role: str = ""  # in the claims of papers
+    setting: str = ""  # within which claims compare
 
     def __post_init__(self) -> None:
         """Refuse a budget with which nothing can be trained."""
         check_trials(self.budget)
+        if not self.role:
+            object.__setattr__(self, "role", self.name)
+
+    def with_rate(self, rate: float) -> Variant:
+        """The same variant, with that rate in every trial that leaves it open."""
+        return replace(self, budget=[(each, rate if own is None else own) for each, own in self.budget])
 
 
-def budget_of(temperatures: Sequence[float] = TEMPERATURES, rates: Sequence[float] = RATES) -> list[Trial]:
+def budget_of(temperatures: Sequence[float] = TEMPERATURES, rates: Sequence[float | None] = RATES) -> list[Trial]:
     """The trials of a variant: each temperature with each rate; an error where one stands there twice."""
     for name, values in (("temperature", temperatures), ("rate", rates)):
         if len(set(values)) < len(values):
@@ -69,7 +84,7 @@ def check_trials(trials: Sequence[Trial]) -> None:
     """Refuse temperatures and rates with which nothing can be trained, before anything is."""
     for temperature, rate in trials:
         check_temperature(temperature)
-        if not (isfinite(rate) and rate > 0):
+        if rate is not None and not (isfinite(rate) and rate > 0):
             raise ParameterError(f"rate = {rate} is not positive")
 
 
@@ -139,18 +154,42 @@ def sweep(base: Recipe, parameter: str) -> list[Variant]:
     """
     trial = [(base.temperature or TEMPERATURES[1], base.rate)]
     if parameter == "temperature":
-        return [Variant(f"temperature {value:g}", base, [(value, base.rate)]) for value in SWEPT_TEMPERATURES]
+        return [swept(f"temperature {value:g}", base, [(value, base.rate)]) for value in SWEPT_TEMPERATURES]
     if parameter == "batch":
-        return [Variant(f"batch {value}", replace(base, batch=value), trial) for value in SWEPT_BATCHES]
+        return [swept(f"batch {value}", replace(base, batch=value), trial) for value in SWEPT_BATCHES]
     raise UnknownNameError("sweep", parameter, ["temperature", "batch"])
+
+
+def swept(name: str, recipe: ContrastiveOptions, budget: Sequence[Trial]) -> Variant:
+    """A variant of a sweep: claims are judged of it alone, value by value."""
+    return Variant(name, recipe, budget, role=role_of(recipe), setting=name)
+
+
+def role_of(recipe: ContrastiveOptions) -> str:
+    """What a recipe is called in the claims of papers: its output, its input and what is added."""
+    exponents, entering = recipe.exponents, write_normalize(recipe.normalize_input)
+    named = [name for name, output in OUTPUTS.items() if Exponents.of(output) == exponents]
+    parts = named or [write_normalize(recipe.normalize).replace(",", "/")]
+    parts += [f"input {entering.replace(',', '/')}"] if entering != "none" else []
+    parts += ["vrns"] if recipe.vrns else []
+    parts += ["head"] if getattr(recipe, "magnitude", None) is not None else []
+    return JOIN.join(parts)
+
+
+def only(variants: Sequence[Variant], names: Sequence[str] | None) -> list[Variant]:
+    """Those variants that are named, in their order; all of them without names."""
+    if names is None:
+        return list(variants)
+    known = [variant.name for variant in variants]
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("variant", name, known)
+    return [variant for variant in variants if variant.name in names]
 
 
 def _variant(base: Recipe, budget: Sequence[Trial], output: str, entering: str = "none", **switches: Any) -> Variant:
     """A variant of the grid, named by its output, its input and what is added."""
     recipe = replace(base, normalize=OUTPUTS[output], normalize_input=entering, **switches)
-    parts = [output]
-    parts += [f"input {entering}"] if entering != "none" else []
-    parts += [recipe.sides] if recipe.sides != base.sides else []
-    parts += ["vrns"] if recipe.vrns else []
-    parts += ["head"] if recipe.magnitude is not None else []
-    return Variant(", ".join(parts), recipe, budget)
+    first, *added = role_of(recipe).split(JOIN)
+    sides = [recipe.sides] if recipe.sides != base.sides else []
+    return Variant(JOIN.join([first, *sides, *added]), recipe, budget)

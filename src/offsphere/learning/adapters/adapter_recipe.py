@@ -34,6 +34,7 @@ class Recipe(ContrastiveOptions):
         scale: What becomes of the scale: fixed, learn or calibrated; as the loss has it without.
         margin: Negatives that score above their positive by more than this do not count.
         vrns: The weight of VRNS, for small batches.
+        focal: The power of focal weights: anchors whose positive wins already by cosine count less.
         length_target: A length that vectors are drawn to, and the weight of it.
         length_variance: The weight of the penalty on how much lengths vary.
         uniformity: The weight of the penalty on directions that crowd together.
@@ -45,7 +46,7 @@ class Recipe(ContrastiveOptions):
         own_rate: The learning rate of exponents, scale and bias.
         weight_decay: How strongly weights are pulled back.
         hard_negatives: How many are mined for each query of a batch.
-        patience: Evaluations without a better held-out value before it stops.
+        patience: Evaluations without a better held-out value before it stops; None for never.
         dynamics_every: Steps between two measurements of the probe; 0 for none.
         sides: A map for each side (untied), one for both (tied), one for a single side (query, document), or auto: tied
             for pairs, else untied.
@@ -71,6 +72,7 @@ class Recipe(ContrastiveOptions):
 
     AT_LEAST: ClassVar[Mapping[str, int]] = MappingProxyType({**ContrastiveOptions.AT_LEAST, "rank": 1, "width": 1})
 
+    rate: float = 1e-3
     sides: str = "auto"  # a map for each side (untied), one for both (tied), or for one side only; auto: see resolved
     rank: int | None = None  # of what is added to the start; full without
     width: int | None = None  # that both sides are mapped to; the narrower one of the two without

@@ -186,7 +186,9 @@ class AdapterTrainer:
 
     def _out_of_patience(self) -> bool:
         """Whether as many evaluations as the recipe has patience for brought no better value."""
-        return len(self.history) - 1 - [step for step, _, _ in self.history].index(self.best[1]) >= self.recipe.patience
+        patience = self.recipe.patience
+        since = len(self.history) - 1 - [step for step, _, _ in self.history].index(self.best[1])
+        return patience is not None and since >= patience
 
     def _why_broken(self, step: int) -> str:
         """Why training ended at a step whose loss is no number, and what to do about it."""

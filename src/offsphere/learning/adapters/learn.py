@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Flags
+from offsphere.base.in_notebook import InNotebook, NotebookView
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.comparison.compare_scorers import compare
@@ -73,7 +74,7 @@ class NoveltyGain(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Learned:
+class Learned(InNotebook):
     """Adapters, what they are worth on queries they never saw, and on which of these.
 
     Args:
@@ -111,9 +112,9 @@ class Learned:
 
     @property
     def sentences(self) -> list[str]:
-        """The conclusion, and for the best adapter how far it reaches."""
+        """What to use, and for the best adapter how far it reaches."""
         shown = [split for split in self.splits if split.name == self._best]
-        sentences = [self.table.conclusion, *(f"{split.sentence}." for split in shown)]
+        sentences = [self.table.findings[0].sentence, *(f"{split.sentence}." for split in shown)]
         return sentences + [f"Mind: {split.warning}." for split in shown if split.warning is not None]
 
     @property
@@ -121,6 +122,18 @@ class Learned:
         """The name of the adapter that ranks first."""
         names = {adapter.scorer.name for adapter in self.adapters}
         return next(row.scorer.name for row in self.table.rows if row.scorer.name in names)
+
+    def notebook_view(self) -> NotebookView:
+        """What the best adapter is worth and how far it reaches, and the table."""
+        return self.table.notebook_view()._replace(sentences=self.sentences)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Give every row of the comparison with its numbers.
+
+        Returns:
+            A dictionary a row.
+        """
+        return self.table.records()
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain values, for JSON."""

@@ -21,10 +21,12 @@ from offsphere.base.reading.records import record_of
 from offsphere.base.reading.safetensors_files import map_tensors
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.learning.encoders.contrastive import ContrastiveLoss
+from offsphere.learning.encoders.lora import has_lora, learn_by_lora
 
 MARK = "offsphere.json"  # written last: a checkpoint without it is not whole
 STATE = "loss.safetensors"
 BEST = "best.safetensors"
+WEIGHTS = "all-weights.safetensors"  # of a model with LoRA
 UNWRITTEN = ("no space left", "file too large", "failed writing", "unexpected pos", "disk quota", "cannot write")
 
 History = list[tuple[int, float, float, float]]  # step, mean loss since the last one, held-out value, by cosine
@@ -43,8 +45,8 @@ class WatchState(NamedTuple):
 class Watch(TrainerCallback):
     """Keeps held-out values as they come, the best state in memory or in a folder, and the loss's state in checkpoints.
 
-    Stops after ``patience`` evaluations without a better value. At ``first_cosine`` of the steps the loss goes over
-    from cosine to what it is for.
+    Stops after ``patience`` evaluations without a better value, never where there is none. At ``first_share`` of the
+    steps the loss goes over from what is trained first to what it is for, and LoRA gives way to all other weights.
     """
 
     def __init__(
@@ -52,14 +54,14 @@ class Watch(TrainerCallback):
         loss: ContrastiveLoss,
         metric: str,
         start: tuple[float, float],
-        patience: int,
+        patience: int | None,
         *,
-        first_cosine: float = 0.0,
+        first_share: float = 0.0,
         folder: Path | None = None,
         progress: Progress | None = None,
     ) -> None:
         self.loss, self.metric, self.patience = loss, metric, patience
-        self.first_cosine, self.folder, self.progress = first_cosine, folder, progress
+        self.first_share, self.folder, self.progress = first_share, folder, progress
         self.history: History = [(0, float("nan"), *start)]
         self.best, self.best_step = start[0], 0
         self.kept: dict[str, Tensor] | None = None
@@ -74,8 +76,9 @@ class Watch(TrainerCallback):
             self._keep(given["model"])
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
-        """Go over from cosine to the objective itself when it is time."""
-        self.loss.begun = self.loss.first is None or state.global_step >= self.first_cosine * state.max_steps
+        """Go over from what is trained first to the objective itself when it is time."""
+        self.loss.begun = self.loss.first is None or state.global_step >= self.first_share * state.max_steps
+        learn_by_lora(self.loss.model, alone=not self.loss.begun)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
         """Show how far the training is."""
@@ -98,9 +101,9 @@ class Watch(TrainerCallback):
         if isnan(self.best) or value > self.best:
             self.best, self.best_step = value, state.global_step
             self._keep(given["model"])
-        begun = self.first_cosine * state.max_steps  # before it, values are of what is not trained yet
+        begun = self.first_share * state.max_steps  # before it, values are of what is not trained yet
         since = max(number for number, row in enumerate(self.history) if row[0] == self.best_step or row[0] <= begun)
-        if len(self.history) - 1 - since >= self.patience:
+        if self.patience is not None and len(self.history) - 1 - since >= self.patience:
             self.out_of_patience = control.should_training_stop = True
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
@@ -108,6 +111,8 @@ class Watch(TrainerCallback):
         if not self.writes:
             return
         checkpoint = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        if has_lora(self.loss.model):  # whose layers the trainer's own way of loading does not know
+            write_whole(checkpoint / WEIGHTS, save(_contiguous(self.loss.model.state_dict())))
         write_sealed(checkpoint / MARK, plain(self.state()), {STATE: save(self.loss.own_state())})
 
     def state(self) -> WatchState:
@@ -124,12 +129,12 @@ class Watch(TrainerCallback):
         state = record_of(WatchState, read_sealed(path), str(path), null_is_nan=True)
         self.history, self.losses = list(state.history), list(state.losses)
         self.best, self.best_step, self.out_of_patience = state.best, state.best_step, state.worn_out
-        self.loss.load_own_state(_read_weights(checkpoint / STATE))
+        self.loss.load_own_state(read_weights(checkpoint / STATE))
 
     def best_state(self) -> dict[str, Tensor]:
         """The weights that had the best held-out value."""
         if self.folder is not None:
-            return _read_weights(self.folder / BEST)
+            return read_weights(self.folder / BEST)
         assert self.kept is not None
         return self.kept
 
@@ -141,10 +146,15 @@ class Watch(TrainerCallback):
         if self.folder is None:
             self.kept = state
         elif self.writes:
-            write_whole(self.folder / BEST, save({name: value.contiguous().clone() for name, value in state.items()}))
+            write_whole(self.folder / BEST, save(_contiguous(state)))
 
 
-def _read_weights(path: Path) -> dict[str, Tensor]:
+def _contiguous(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Tensors that share no memory, as their writer wants them."""
+    return {name: value.detach().cpu().contiguous().clone() for name, value in state.items()}
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
     """The tensors of a file that was written whole; an error in one line where it is damaged."""
     map_tensors(path)  # which checks the header against the size
     with reading(path, "a safetensors file"):

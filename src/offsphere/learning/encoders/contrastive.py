@@ -16,6 +16,7 @@ from torch.distributed import nn as differentiable
 from offsphere.base.arrays import Index
 from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.encode.stages import Power, exponent_of, let_lengths_pass, output_stages
+from offsphere.learning.encoders.citations import bibtex_of
 from offsphere.learning.encoders.momentum import Momentum
 from offsphere.learning.encoders.text_keys import BatchKeys
 from offsphere.learning.objective.batch import Batch
@@ -257,6 +258,11 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
                 "MatryoshkaLoss of sentence-transformers scales every slice to length one: give "
                 "ContrastiveLoss(..., dimensions=[...]) instead, which keeps lengths"
             )
+
+    @property
+    def citation(self) -> str:
+        """The paper of the loss as BibTeX, for the model card."""
+        return "\n\n".join(bibtex_of(self.objective.loss.paper))
 
     def get_config_dict(self) -> dict[str, Any]:
         """What the loss is, for the model card."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from sentence_transformers.util import batch_to_device
 from torch import Tensor
@@ -15,16 +16,22 @@ from transformers import TrainerCallback
 from offsphere.base.errors import OffsphereError
 from offsphere.base.files import write_whole
 from offsphere.base.short_repr import short_repr
+from offsphere.base.written_tables import csv_of, latex_of, pandas_of
 from offsphere.data.items import Item, kinds_of, size_of, texts_alone
 from offsphere.data.task import Task
 from offsphere.encode.sentence import SentenceEncoder
-from offsphere.encode.stages import output_stages
+from offsphere.encode.stages import let_lengths_pass, lets_lengths_pass, output_stages, stop_lengths
+from offsphere.encode.text_marks import texts_kept
 from offsphere.geometry.layers import layer_summaries
 from offsphere.learning.data.probe_rows import probe_rows
 from offsphere.learning.data.task_sources import TextSource
+from offsphere.learning.data.training_data import TrainingData
 from offsphere.learning.encoders.contrastive import ContrastiveLoss
 from offsphere.learning.objective.probe_geometry import probe_geometry
 from offsphere.scoring.training_record import DynamicsRow, parquet_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PAIRS = 64  # of the probe, and as many documents that are relevant to nothing
 BATCH = 32  # texts that are encoded at a time
@@ -56,39 +63,63 @@ class TextProbe:
     __repr__ = short_repr
 
     @classmethod
-    def of(cls, task: Task, seed: int = 0, pairs: int = PAIRS) -> TextProbe:
+    def of(cls, task: Task, seed: int = 0, pairs: int = PAIRS, wanted: Collection[Item] = ()) -> TextProbe:
         """Choose a random probe of a task, the same for the same seed.
 
         Args:
             task: A task with texts, best one that is not learned from.
             seed: Of the choice.
             pairs: How many pairs, and how many other documents, there are at most.
+            wanted: Documents that are relevant to queries of other tasks, and so none of the others.
 
         Returns:
             The probe.
         """
         left, right = TextSource(task).sides
-        rows = probe_rows(task, task.positives(), pairs, seed)
+        known = np.array([item in wanted for item in right], np.bool_) if wanted else None
+        rows = probe_rows(task, task.positives(), pairs, seed, known)
         return cls(
             [left[row] for row in rows.queries.tolist()],
             [right[row] for row in rows.documents.tolist()],
             [right[row] for row in rows.others.tolist()],
         )
 
-    def measure(self, model: Any, loss: ContrastiveLoss, *, layers: bool = False) -> list[DynamicsRow]:
+    @classmethod
+    def of_data(cls, data: TrainingData[TextSource], seed: int = 0) -> TextProbe:
+        """Choose a probe of held-out data; its others are documents that nobody wants, in no part of the data.
+
+        Args:
+            data: Training data, put apart.
+            seed: Of the choice.
+
+        Returns:
+            The probe.
+        """
+        wanted: set[Item] = set()
+        for source in (data.source, *data.judged):
+            wanted.update(source.document_contents(np.unique(source.positives()[1])))
+        return cls.of(data.held_out.task, seed, wanted=wanted)
+
+    def measure(self, model: Any, loss: ContrastiveLoss | None = None, *, layers: bool = False) -> list[DynamicsRow]:
         """Measure the probe's vectors as they are now, before the last stages take length away.
 
         Args:
             model: The model that is trained.
-            loss: Its loss, for exponents and scale.
+            loss: Its loss, for exponents and scale; without one of ours there are none of these.
             layers: Whether every layer of a transformer has a row of its own too.
 
         Returns:
             A row of sentences and of the last layer's tokens; with ``layers``, then a row for every layer.
         """
+        with texts_kept(model):
+            return self._measure(model, loss, layers=layers)
+
+    def _measure(self, model: Any, loss: ContrastiveLoss | None, *, layers: bool) -> list[DynamicsRow]:
+        """Do what ``measure`` says, with a model that takes strings for texts."""
         queries, documents = raw_vectors(model, self.queries, "query"), raw_vectors(model, self.documents, "document")
         others = raw_vectors(model, self.others, "document") if self.others else documents[:0]
-        row: DynamicsRow = {**probe_geometry(queries, documents, others, loss.current), "layer": None}
+        objective = loss.current if loss is not None else None
+        row: DynamicsRow = {**probe_geometry(queries, documents, others, objective), "layer": None}
         if "image" in kinds_of(self.documents):  # whose layers have no tokens to be told apart
             return [row]
         training = model.training
@@ -106,13 +137,14 @@ class TextProbe:
 
 
 class Dynamics(TrainerCallback):
-    """A callback of the trainer that measures a probe at the start, every few steps, and at the end.
+    """Measures a probe at the start, every few steps, and at the end: a callback of the trainer, or of your own loop.
 
-    The measurements are in ``rows``.
+    The measurements are in ``rows``; ``to_pandas``, ``to_csv`` and ``to_latex`` give them as tables, and
+    ``offsphere.save_figures`` draws them.
 
     Args:
         probe: What is measured.
-        loss: The loss of the training.
+        loss: The loss of the training, where it is a ``ContrastiveLoss``, for exponents and scale.
         every: Steps between two measurements; 0 for none but at both ends.
         layers: Whether every layer of a transformer is measured too.
         folder: Where ``dynamics.parquet`` is written, if anywhere.
@@ -131,12 +163,20 @@ class Dynamics(TrainerCallback):
         >>> dynamics.look(model, 0)  # the trainer calls it; Trainer(..., callbacks=[dynamics])
         >>> dynamics.rows[0]["step"], "query_length" in dynamics.rows[0]
         (0, True)
+
+        A loop of your own, whatever its loss, calls ``step``:
+
+        >>> dynamics = osp.Dynamics(probe, every=10)
+        >>> [dynamics.step(model, step) for step in (0, 1, 10)]  # after so many steps; was it measured?
+        [True, False, True]
+        >>> dynamics.to_csv().splitlines()[0].split(",")[:2]
+        ['step', 'query_length']
     """
 
     def __init__(
         self,
         probe: TextProbe,
-        loss: ContrastiveLoss,
+        loss: ContrastiveLoss | None = None,
         every: int = 50,
         *,
         layers: bool = False,
@@ -172,6 +212,40 @@ class Dynamics(TrainerCallback):
         if self.rows and self.rows[-1]["step"] < step:
             self.look(model, step)
 
+    def step(self, model: Any, step: int, *, last: bool = False) -> bool:
+        """Measure the probe if it is time, from a training loop of your own.
+
+        Args:
+            model: The SentenceTransformer that is trained; its mode and the state of random numbers stay as they are.
+            step: After how many steps this is; 0 before the first.
+            last: Whether no step follows, after which it is time in any case.
+
+        Returns:
+            Whether it was measured: at the first call, every so many steps, and at the last.
+        """
+        due = not self.rows or last or (self.every > 0 and step % self.every == 0)
+        if not due or (self.rows and self.rows[-1]["step"] == step):
+            return False
+        before = len(self.rows)
+        self.look(model, step)
+        return len(self.rows) > before
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The measurements as a pandas table, a row a measurement."""
+        return pandas_of(self.rows)
+
+    def to_csv(self) -> str:
+        """The measurements as CSV."""
+        return csv_of(self.rows)
+
+    def to_latex(self, columns: Sequence[str] | None = None) -> str:
+        """The measurements as a LaTeX table.
+
+        Args:
+            columns: Which quantities, besides the step; all that were measured without.
+        """
+        return latex_of(self.rows, ["step", *columns] if columns is not None else None)
+
     def look(self, model: Any, step: int) -> None:
         """Measure the probe now; one of a single pair shows nothing and is not measured.
 
@@ -195,8 +269,10 @@ def raw_vectors(model: Any, items: Sequence[Item], side: str) -> Tensor:
     training = model.training
     model.eval()
     stages = [stage for _, stage in output_stages(model)]
+    free = [stage for stage in stages if not lets_lengths_pass(stage)]  # joined to no loss
     for stage in stages:
-        stage.train()  # where it is joined to a loss it lets vectors pass then
+        let_lengths_pass(stage)
+        stage.train()  # in which it lets vectors pass
     prompt = SentenceEncoder.prompt_of(model, side)
     order = sorted(range(len(items)), key=lambda row: -size_of(items[row]))
     parts = []
@@ -205,6 +281,8 @@ def raw_vectors(model: Any, items: Sequence[Item], side: str) -> Tensor:
         chosen = [item if isinstance(item, str) else item.picture() for item in batch]
         features = model.preprocess(chosen, prompt=prompt or None, task=side)
         parts.append(model(batch_to_device(features, model.device), task=side)["sentence_embedding"].float().cpu())
+    for stage in free:
+        stop_lengths(stage)
     model.train(training)
     back = torch.empty(len(order), dtype=torch.long)
     back[torch.tensor(order)] = torch.arange(len(order))
@@ -213,4 +291,5 @@ def raw_vectors(model: Any, items: Sequence[Item], side: str) -> Tensor:
 
 def _tokens(summary: Any) -> DynamicsRow:
     """The measurements of a layer's tokens, by names that say so."""
-    return {f"token_{name}": value for name, value in summary._asdict().items()}
+    row = {f"token_{name}": value for name, value in summary._asdict().items()}
+    return row | {"token_self_gap": row["token_self_semantic"] - row["token_self_functional"]}

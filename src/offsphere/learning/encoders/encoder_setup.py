@@ -16,6 +16,7 @@ from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.plain import plain
 from offsphere.data.items import kinds_of, text_of_item
 from offsphere.data.task import Task
+from offsphere.encode.text_marks import keep_texts
 from offsphere.learning.data.item_views import item_view_pairs
 from offsphere.learning.data.mined_negatives import MinedNegatives
 from offsphere.learning.data.task_sources import TextSource, VectorSource
@@ -25,10 +26,19 @@ from offsphere.learning.encoders.contrastive import check_widths
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.fit import steps_of
 from offsphere.learning.encoders.judging import Judge, encode_task
+from offsphere.learning.encoders.lora import add_lora
 from offsphere.learning.encoders.prepare import Preparation, prepare
 from offsphere.learning.encoders.projection import add_projection
-from offsphere.learning.encoders.trainable import forget, load_model, set_pooling, set_prompts, share_cut
+from offsphere.learning.encoders.trainable import (
+    SCRATCH,
+    forget,
+    load_model,
+    set_pooling,
+    set_prompts,
+    share_cut,
+)
 from offsphere.learning.encoders.two_towers import freeze
+from offsphere.learning.encoders.usual_rates import usual_rates
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import DOT
 
@@ -82,6 +92,7 @@ class EncoderSetup:
     seed: int
     notes: Sequence[str] = field(default=())
     counts: Mapping[str, int] = field(default_factory=dict)
+    looked_at: int | None = None  # tokens of a text, before training
 
     @classmethod
     def of(
@@ -90,12 +101,17 @@ class EncoderSetup:
         """Load the model where a name is given, prepare it, and gather the pairs; hard negatives are not mined yet."""
         if isinstance(model, str):
             name, model = model, load_model(model)
+        keep_texts(model)  # whoever loaded it: no text that is learned from may have anything fetched or opened
         if recipe.from_scratch:
             forget(model, seed, recipe.cut)
         if recipe.hard_negatives and (recipe.views != "pairs" or data.source.task.symmetric):
             raise ParameterError("hard negatives are for queries and documents: set --hard-negatives to 0")
         _check(model, recipe)
+        if recipe.rate is None:
+            named = name if name.startswith(SCRATCH) else model
+            recipe = replace(recipe, rate=usual_rates(named, from_scratch=recipe.from_scratch).one)
         model.float()  # a model may be saved in less
+        looked_at = model.max_seq_length
         set_reading(model, recipe)
         model.model_card_data.local_files_only = True  # nobody asked for the network
         model.model_card_data.generate_widget_examples = False
@@ -103,8 +119,12 @@ class EncoderSetup:
         removed = add_projection(model, recipe.projection, seed) if recipe.projection else []
         prepared = prepare(model, recipe.normalize, recipe.normalize_input)
         prepared = prepared._replace(removed=[*removed, *prepared.removed])
+        if recipe.frozen is not None and recipe.lora is not None:
+            raise ParameterError("lora lets all other weights wait, and frozen a tower: give one of them")
         if recipe.frozen is not None:
             freeze(model, recipe.frozen)
+        if recipe.lora is not None:
+            add_lora(model, recipe.lora, seed)
         pairs = pairs_for(recipe, data, seed)
         _check_kinds(model, name, pairs)
         # or the card draws five texts, with a bar of its own
@@ -120,6 +140,18 @@ class EncoderSetup:
             seed=seed,
             notes=notes,
             counts=counts,
+            looked_at=looked_at,
+        )
+
+    def read_as_before(self) -> str:
+        """Let the model look as far into a text as before its training, unless it is to stay; say so where it does."""
+        trained = self.recipe.max_tokens
+        if trained is None or self.recipe.keep_max_tokens or self.looked_at in (None, trained):
+            return ""
+        self.model.max_seq_length = self.looked_at
+        return (
+            f"trained and measured on the first {trained} tokens of a text; as saved it looks at {self.looked_at}, as "
+            "before (keep_max_tokens leaves that out)"
         )
 
     def with_negatives(self) -> EncoderSetup:

@@ -26,10 +26,12 @@ from offsphere.learning.adapters.adapter_recipe import BETAS
 from offsphere.learning.data.training_pairs import TextPairs
 from offsphere.learning.encoders.callbacks import (
     MARK,
+    WEIGHTS,
     Watch,
     cannot_write,
     last_checkpoint,
     not_written,
+    read_weights,
     restore,
     step_of,
 )
@@ -38,8 +40,10 @@ from offsphere.learning.encoders.encoder_dynamics import Dynamics, TextProbe
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.item_reader import ItemReader
 from offsphere.learning.encoders.judging import HeldOutEvaluator, Judge
+from offsphere.learning.encoders.lora import merge_lora
 from offsphere.learning.encoders.picture_views import PictureViews
 from offsphere.learning.encoders.training_dataset import training_dataset
+from offsphere.learning.encoders.usual_rates import usual_rates
 from offsphere.learning.objective.objective import objective_of
 from offsphere.scoring.training_record import DYNAMICS, DynamicsRow, Run
 
@@ -68,6 +72,15 @@ class EncoderTrainer(SentenceTransformerTrainer):
 
     own_rate = 1e-2
 
+    def _load_from_checkpoint(self, checkpoint_path: str) -> None:  # type: ignore[override]  # as its parent has it
+        """Take the weights of a checkpoint, those beside others (LoRA) by their names among them."""
+        weights = Path(checkpoint_path) / WEIGHTS
+        if not weights.is_file():
+            super()._load_from_checkpoint(checkpoint_path)
+            return
+        model: Any = self.model
+        model.load_state_dict(read_weights(weights))
+
     def get_optimizer_cls_and_kwargs(self, args: Any, model: Any = None) -> Any:  # type: ignore[override]
         """The groups of the trainer, and further ones for exponents, scale and bias."""
         kind, options = super().get_optimizer_cls_and_kwargs(args, model)
@@ -84,8 +97,9 @@ class EncoderTrainer(SentenceTransformerTrainer):
 def loss_for(model: Any, recipe: EncoderRecipe, pairs: TextPairs) -> ContrastiveLoss:
     """The loss that a recipe asks for."""
     first = None
-    if recipe.first_cosine:
-        first = objective_of(replace(recipe, normalize="both", first_cosine=0.0), max(2, len(pairs)))
+    if recipe.first is not None:
+        plain = replace(recipe, normalize=recipe.first, first=None, lora=None, focal=0.0)
+        first = objective_of(plain, max(2, len(pairs)))
     return ContrastiveLoss(
         model,
         objective=objective_of(recipe, max(2, len(pairs)), widths=recipe.dimensions),
@@ -137,9 +151,8 @@ def fit(
     every = recipe.evaluate_every or max(1, ceil(total / EVALUATIONS))
     checkpoint = last_checkpoint(folder) if folder is not None else None
     start = judge.values(model) if checkpoint is None else (0.0, 0.0)
-    watch = Watch(
-        loss, judge.metric, start, recipe.patience, first_cosine=recipe.first_cosine, folder=folder, progress=progress
-    )
+    share = recipe.first_share if recipe.first is not None else 0.0
+    watch = Watch(loss, judge.metric, start, recipe.patience, first_share=share, folder=folder, progress=progress)
     dynamics = None
     if probe is not None and recipe.dynamics_every:
         dynamics = Dynamics(probe, loss, recipe.dynamics_every, layers=layers, folder=folder, seen=seen)
@@ -151,7 +164,7 @@ def fit(
     callbacks: list[Any] = [*([dynamics] if dynamics is not None else []), watch]
     if before_step is not None:
         callbacks.append(_BeforeStep(before_step))
-    stopped, broke = "the last step", False
+    stopped, broke = "all steps done", False
     done = step_of(checkpoint) if checkpoint is not None else 0
     with _trainer_folder(folder) as output, _quiet_logs():
         trainer = EncoderTrainer(
@@ -179,6 +192,7 @@ def fit(
     if watch.out_of_patience:
         stopped = f"no better held-out value in {recipe.patience} evaluations"
     restore(model, loss, watch.best_state())
+    merge_lora(model)
     model.eval()
     run = Run(
         seed=seed,
@@ -205,7 +219,7 @@ def _arguments(
         output_dir=str(output),
         max_steps=total,
         per_device_train_batch_size=recipe.batch,
-        learning_rate=recipe.rate,
+        learning_rate=recipe.rate if recipe.rate is not None else usual_rates(model).one,
         weight_decay=recipe.weight_decay,
         adam_beta1=BETAS[0],
         adam_beta2=BETAS[1],

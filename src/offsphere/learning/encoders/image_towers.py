@@ -1,8 +1,9 @@
 """Image encoders from scratch: small towers by transformers' own configurations, as models of sentence-transformers.
 
-``resnet`` is transformers' RegNet with plain convolutions: residual blocks like ResNet's, after a stem of one 3 x 3
-convolution. The stem of transformers' own ResNet leaves a sixteenth of the pixels, too few of small pictures. ``vit``
-is a vision transformer with seven patches a side.
+``resnet`` is a residual network with a stem for small pictures: one 3 x 3 convolution, then ResNet's bottleneck blocks
+that narrow nothing. The class that has it is transformers' RegNet, with one group of convolutions: the stem of
+transformers' ResNet class cannot be chosen and leaves a sixteenth of the pixels. ``vit`` is a vision transformer with
+seven patches a side.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def _resnet(width: int) -> Any:
             embedding_size=width // 4,
             hidden_sizes=widths,
             depths=[1, 1, 1],
-            groups_width=width // 4,
+            groups_width=width,  # one group everywhere, which makes a block of RegNet one of ResNet
             layer_type="x",
             downsample_in_first_stage=False,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -40,6 +41,7 @@ def _entry(paper: str, says: str, length: str, **options: Any) -> NamedRecipe:
     return NamedRecipe(EncoderRecipe(**options), paper, says, length)
 
 
+SIZE = ("batch", "epochs", "steps", "rate", "queue", "max_tokens", "mini_batch", "hard_negatives")
 THROWN = "thrown away on both sides"
 
 RECIPES: Mapping[str, NamedRecipe] = MappingProxyType(
@@ -63,12 +65,14 @@ RECIPES: Mapping[str, NamedRecipe] = MappingProxyType(
         ),
         "moco": _entry(
             "He et al. 2020, arXiv:1911.05722",
-            "two augmented views, one by a slow copy of the model, whose former vectors are negatives",
+            "two augmented views, one by a slow copy of the model, whose former vectors are negatives; temperature, "
+            "momentum, queue and batch as in the paper, which trains on images. Left open: how a text is augmented",
             THROWN,
             views="augmented",
             temperature=0.07,
             momentum=0.999,
-            queue=4_096,
+            queue=65_536,
+            batch=256,
         ),
         "dpr": _entry(
             "Karpukhin et al. 2020, arXiv:2004.04906",
@@ -81,13 +85,15 @@ RECIPES: Mapping[str, NamedRecipe] = MappingProxyType(
         ),
         "contriever": _entry(
             "Izacard et al. 2021, arXiv:2112.09118",
-            "two random crops of a text, a slow copy with a long queue; the scale is calibrated here, fixed there",
+            "two random crops of a text, a slow copy with a long queue; temperature, momentum, queue, rate as in the "
+            "paper, whose batch is 2,048 and whose crops also lose words; the scale is calibrated here, fixed there",
             "kept on both sides; documents may use it",
             views="crops",
             normalize="none",
             temperature=0.05,
             momentum=0.9995,
-            queue=32_768,
+            queue=131_072,
+            rate=5e-5,
         ),
         "e5": _entry(
             "Wang et al. 2022, arXiv:2212.03533",
@@ -133,15 +139,42 @@ RECIPES: Mapping[str, NamedRecipe] = MappingProxyType(
         ),
         "pace": _entry(
             "PACE 2026",
-            "cosine for the first half, then the dot product",
+            "cosine with LoRA first, then the dot product with all weights, where pairs that cosine has right already "
+            "count less (focal weights). Left open, so ours: half of the steps each, rank 16, weights (1 - p)^2 with p "
+            "the positive's share by cosine, the calibrated scale",
             "thrown away first, then kept on both sides",
             normalize="none",
             temperature=0.05,
             scale="calibrated",
-            first_cosine=0.5,
+            first="both",
+            lora=16,
+            focal=2.0,
         ),
     }
 )
+
+
+def name_of(recipe: EncoderRecipe) -> str | None:
+    """The named recipe all of whose fields a recipe has: the one with the most of them; nothing where there is none.
+
+    Args:
+        recipe: Any recipe; its size and speed (batch, steps, rate, ...) may be others.
+
+    Returns:
+        The name.
+
+    Example:
+        >>> import offsphere as osp
+        >>> name_of(osp.recipe_with("magnitude", batch=64, steps=300)), name_of(osp.EncoderRecipe())
+        ('magnitude', None)
+    """
+    usual, most, name = EncoderRecipe(), 0, None
+    for known, named in RECIPES.items():
+        own = [field.name for field in fields(usual) if field.name not in SIZE]
+        own = [field for field in own if getattr(named.recipe, field) != getattr(usual, field)]
+        if len(own) > most and all(getattr(recipe, field) == getattr(named.recipe, field) for field in own):
+            most, name = len(own), known
+    return name
 
 
 def recipe_with(

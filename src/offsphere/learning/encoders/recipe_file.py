@@ -9,7 +9,7 @@ from typing import Any
 
 from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.base.reading.toml_files import read_settings
-from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
+from offsphere.learning.encoders.encoder_recipe import ARROW, EncoderRecipe
 from offsphere.learning.encoders.named_recipes import recipe_with
 from offsphere.learning.objective.contrastive_options import read_field, read_options
 from offsphere.learning.objective.exponents import read_normalize
@@ -20,6 +20,7 @@ def recipe_from(
     file: Path | None = None,
     typed: Mapping[str, Any] | None = None,
     options: Sequence[str] | None = None,
+    defaults: Mapping[str, Any] | None = None,
 ) -> EncoderRecipe:
     """A named recipe, changed by a file, then by what was typed; what is typed last goes before all else.
 
@@ -28,6 +29,7 @@ def recipe_from(
         file: Fields of a recipe in TOML or YAML.
         typed: Fields by their names; those that are None were not typed.
         options: Fields as ``NAME=VALUE``.
+        defaults: Fields that hold where nobody says otherwise.
 
     Returns:
         The recipe, checked.
@@ -37,14 +39,14 @@ def recipe_from(
         ParameterError: Where a value means nothing.
         UnknownNameError: Where no field or recipe has such a name.
     """
-    values = read_recipe_file(file) if file is not None else {}
+    values = {**(defaults or {}), **(read_recipe_file(file) if file is not None else {})}
     named_in_file = values.pop("recipe", None)
     if named_in_file is not None and not isinstance(named_in_file, str):
         raise ParameterError(f"{file}: recipe = {named_in_file!r} is no name of a recipe: see offsphere recipes")
     values |= {field: value for field, value in (typed or {}).items() if value is not None}
     values |= read_options(options, EncoderRecipe)
     for field in ("normalize", "normalize_input"):
-        if isinstance(values.get(field), str):
+        if isinstance(values.get(field), str) and ARROW not in values[field]:
             values[field] = read_normalize(values[field])
     return recipe_with(name or named_in_file, **values)
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from offsphere.base.errors import OffsphereError
-from offsphere.base.files import write_whole
+from offsphere.base.files import level_modes, write_whole
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.data.store_writer import locked
 from offsphere.data.task import Task
 from offsphere.learning.encoders.callbacks import cannot_write, not_written
-from offsphere.learning.encoders.card import add_to_card, length_report
+from offsphere.learning.encoders.card import add_to_card, citations_of, length_report, origin_report
 from offsphere.learning.encoders.encoder_dynamics import TextProbe
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.encoder_setup import EncoderSetup, text_data
@@ -151,11 +151,11 @@ def train(
         setup = setup.with_negatives()
         fitted = fit(
             setup.model,
-            chosen,
+            setup.recipe,
             setup.pairs,
             setup.judge,
             seed,
-            probe=TextProbe.of(data.held_out.task, seed),
+            probe=TextProbe.of_data(data, seed),
             layers=layers,
             folder=checkpoints,
             progress=progress,
@@ -168,9 +168,11 @@ def train(
         if judge is not None and before is not None:
             evaluator, after = judge.measure(setup.model)
             outcome = outcome_of(judge, evaluator.evaluation, [before, *after], seed)
-        trained = TrainedEncoder(setup.model, setup.plan(), _record(setup, fitted, outcome, headed), outcome)
+        reading = setup.read_as_before()
+        told = [*headed, *([f"{reading[0].upper()}{reading[1:]}."] if reading else [])]
+        trained = TrainedEncoder(setup.model, setup.plan(), _record(setup, fitted, outcome, told), outcome)
         if folder is not None and checkpoints is not None and this_process_writes():
-            _save_instead_of(checkpoints, trained, fitted, folder)
+            _save_instead_of(checkpoints, setup, trained, fitted, folder)
         if push_to_hub is not None and this_process_writes():
             push(trained.model, push_to_hub, folder)
     return trained
@@ -181,11 +183,18 @@ def _alone_in(folder: Path | None) -> AbstractContextManager[None]:
     return locked(folder) if folder is not None and this_process_writes() else nullcontext()
 
 
-def save(trained: TrainedEncoder, fitted: Fit, folder: Path) -> None:
-    """Write the model, its card with the report on lengths, and the record of its training."""
+def save(setup: EncoderSetup, trained: TrainedEncoder, fitted: Fit, folder: Path) -> None:
+    """Write the model, its card with where it is from and what its lengths are like, and the record of its training."""
+    if "/" in setup.name and not Path(setup.name).exists():  # a name on the hub, which the card can link to
+        trained.model.model_card_data.base_model = setup.name
     trained.model.save_pretrained(str(folder))
     exponents = fitted.loss.objective.normalization.exponents
-    add_to_card(folder, length_report(exponents, trained.plan, fitted.dynamics, trained.outcome))
+    reports = [
+        origin_report(setup.recipe, trained.plan, trained.record.said[1:]),
+        length_report(exponents, trained.plan, fitted.dynamics, trained.outcome),
+    ]
+    add_to_card(folder, "\n".join(reports), citations_of(setup.recipe))
+    level_modes(folder, "modules.json")
     trained.record.save(folder)
     write_whole(folder / "outcome.json", json.dumps(trained.to_json(), indent=2).encode())
 
@@ -199,10 +208,12 @@ def push(model: Any, name: str, folder: Path | None = None) -> None:
         raise OffsphereError(f"the model could not be pushed to {name}: {reason}; what was saved is whole") from error
 
 
-def _save_instead_of(checkpoints: Path, trained: TrainedEncoder, fitted: Fit, folder: Path) -> None:
+def _save_instead_of(
+    checkpoints: Path, setup: EncoderSetup, trained: TrainedEncoder, fitted: Fit, folder: Path
+) -> None:
     """Write everything, and only then remove the checkpoints: where it cannot be written they are whole."""
     try:
-        save(trained, fitted, folder)
+        save(setup, trained, fitted, folder)
     except Exception as error:
         if not cannot_write(error):
             raise
@@ -228,7 +239,7 @@ def _record(setup: EncoderSetup, fitted: Fit, outcome: Outcome | None, headed: S
     if fitted.run.best_step == 0:
         notes.append(
             "no step was better than the start on held-out data, so the saved model is the one you gave: try another "
-            f"--rate than {setup.recipe.rate:g} (static models want about 0.003), or more steps"
+            f"--rate than {setup.recipe.rate:g}, or more steps"
         )
     judged = [f"{outcome.task['name']}: {outcome.conclusion}"] if outcome is not None else []
     return Training(

@@ -21,7 +21,7 @@ from offsphere.learning.objective.losses import ELSEWHERE, LOSSES
 from offsphere.learning.objective.option_fields import READ, option_fields
 
 SCALES = ("fixed", "learn", "calibrated")
-WEIGHTS = ("vrns", "length_variance", "uniformity", "weight_decay", "grad_scale")  # may be zero
+WEIGHTS = ("vrns", "focal", "length_variance", "uniformity", "weight_decay", "grad_scale")  # may be zero
 POSITIVE = ("rate", "own_rate", "cut")
 TEMPERATURES = (1e-6, 1e6)  # beyond them scaled scores are no numbers any more
 
@@ -54,15 +54,16 @@ class ContrastiveOptions:
     length_target: tuple[float, float] | None = field(default=None, metadata={READ: read_length_target})
     length_variance: float = 0.0
     uniformity: float = 0.0
+    focal: float = 0.0  # power of focal weights, by cosine
     grad_scale: float = 0.0  # power of the length by which gradients are multiplied
     cut: float = 1.0  # what the start is divided by
     batch: int = 256
     epochs: int | None = None  # without: 10, and at least 500 steps
-    rate: float = 1e-3
+    rate: float | None = None  # as fits what is trained
     own_rate: float = 1e-2  # of exponents, scale and bias
     weight_decay: float = 0.01
     hard_negatives: int = 2  # mined for each query of a batch
-    patience: int = 8  # evaluations without a better held-out value before it stops
+    patience: int | None = 8  # evaluations without a better held-out value before it stops; none: never
     dynamics_every: int = 25  # steps between two looks at the probe; 0 for none
 
     def __post_init__(self) -> None:

@@ -18,6 +18,7 @@ from offsphere.base.errors import ParameterError
 from offsphere.learning.objective.batch import Batch, FalseNegatives
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
 from offsphere.learning.objective.exponents import Normalize, write_normalize
+from offsphere.learning.objective.focal import focal_weights
 from offsphere.learning.objective.gradient_control import grad_scale
 from offsphere.learning.objective.losses import loss_of
 from offsphere.learning.objective.losses.loss import Loss
@@ -60,6 +61,7 @@ class Objective(nn.Module):
         margin: Negatives that score above their positive by more than this do not count: they may well be relevant.
         regularizers: What is added to the loss, each with its weight.
         grad_scale: The power of the length by which gradients are multiplied.
+        focal: The power of focal weights, by cosine; 0 weighs all anchors alike.
         combine: How a magnitude head's length is put on a vector: multiplied or added.
         widths: Numbers of dimensions to which vectors may be cut, each with a calibrated scale of its own.
     """
@@ -78,6 +80,7 @@ class Objective(nn.Module):
         margin: float | None = None,
         regularizers: Sequence[Regularizer] = (),
         grad_scale: float = 0.0,
+        focal: float = 0.0,
         combine: Combine = "multiplied",
         widths: Sequence[int] = (),
     ) -> None:
@@ -99,6 +102,7 @@ class Objective(nn.Module):
         self.margin = margin
         self.regularizers = tuple(regularizers)
         self.grad_scale = grad_scale
+        self.focal = focal
         self.combine = combine
         learned = nn.Parameter(torch.tensor(float(bias))) if bias is not None else None
         self.register_parameter("bias", learned)
@@ -166,7 +170,10 @@ class Objective(nn.Module):
         if self.loss.within:
             itself = torch.stack([torch.arange(len(anchors), device=targets.device), targets])
             among_peers = mask(self.scores(anchors, peers), torch.cat([within, itself], dim=1))
-        return self.loss(scores, targets, among_peers)
+        weights = None
+        if self.focal:
+            weights = focal_weights(anchors, candidates, targets, across, self.scale.alpha, self.focal)
+        return self.loss(scores, targets, among_peers, weights)
 
     def scored_sides(self, batch: Batch) -> ScoredSides:
         """All vectors of a batch as they are scored."""
@@ -231,6 +238,7 @@ class Objective(nn.Module):
             "both_directions": self.both_directions,
             "margin": self.margin,
             "grad_scale": self.grad_scale,
+            "focal": self.focal,
             "regularizers": [config_of(regularizer) for regularizer in self.regularizers],
             "paper": self.loss.paper,
         }
@@ -274,6 +282,7 @@ def objective_of(
         margin=options.margin,
         regularizers=regularizers,
         grad_scale=options.grad_scale,
+        focal=options.focal,
         combine=combine,
         widths=widths,
     )

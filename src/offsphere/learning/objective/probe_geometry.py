@@ -15,19 +15,20 @@ from offsphere.vectors.powered import powered
 
 
 @torch.no_grad()
-def probe_geometry(queries: Tensor, documents: Tensor, others: Tensor, objective: Objective) -> dict[str, float]:
+def probe_geometry(
+    queries: Tensor, documents: Tensor, others: Tensor, objective: Objective | None = None
+) -> dict[str, float]:
     """Lengths, anisotropy, positive and negative cosines, alignment, uniformity, effect, exponents and scale.
 
     Args:
         queries: (pairs, dimension) raw vectors, before normalisation.
         documents: (pairs, dimension) raw vectors; each belongs to the query of its row.
         others: (n, dimension) raw vectors of documents that nobody wants, for the effect of length; may be none.
-        objective: What is trained, for its exponents and its scale.
+        objective: What is trained, for its exponents and its scale; without one there are none of these.
     """
     cosines = powered(queries, 1.0) @ powered(documents, 1.0).T
     apart = cosines[~torch.eye(len(cosines), dtype=torch.bool)]
     positive = cosines.diagonal()
-    exponents = objective.normalization.exponents
     row = {
         "query_length": float(queries.norm(dim=-1).mean()),
         "document_length": float(documents.norm(dim=-1).mean()),
@@ -42,10 +43,11 @@ def probe_geometry(queries: Tensor, documents: Tensor, others: Tensor, objective
         "alignment": float(2 - 2 * positive.mean()),
         "query_uniformity": float(uniformity(queries)),
         "document_uniformity": float(uniformity(documents)),
-        "query_exponent": exponents.query,
-        "document_exponent": exponents.document,
-        "scale": objective.current_scale,
     }
+    if objective is not None:
+        exponents = objective.normalization.exponents
+        row |= {"query_exponent": exponents.query, "document_exponent": exponents.document}
+        row["scale"] = objective.current_scale
     if len(others) > 1:
         row["cohen_d"] = cohen_d_value(_lengths(documents), _lengths(others))
     return row

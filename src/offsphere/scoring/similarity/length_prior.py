@@ -42,7 +42,7 @@ class LengthPrior(Similarity):
     heights: Array
 
     kind = "length-prior"
-    phrase = "add to the cosine what judgments say of documents of that length"
+    phrase = "add to the cosine what judgments say of vectors of that length"
     by_name = False
     formula = "cosine + f(ln |d|)"
     has_offset = True

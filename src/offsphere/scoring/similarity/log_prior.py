@@ -32,7 +32,7 @@ class LogPrior(Similarity):
     weight: float = 0.1
 
     kind = "log-prior"
-    phrase = "add a share of the logarithm of the document's length to the cosine"
+    phrase = "add a share of the logarithm of the document's vector length to the cosine"
     formula = "cosine + weight ln |d|"
     ranges = MappingProxyType({"weight": UNBOUNDED})
     has_offset = True

@@ -29,7 +29,7 @@ class NormMix(Similarity):
     alpha: float = 0.5
 
     kind = "norm-mix"
-    phrase = "add a share of the lengths to the cosine"
+    phrase = "add a share of the vector lengths to the cosine"
     formula = "alpha cosine + (1 - alpha)(|q| + |d|)"
     ranges = MappingProxyType({"alpha": (0.0, 1.0)})
     has_offset = True

@@ -25,7 +25,7 @@ class Overlap(Similarity):
     """
 
     kind = "overlap"
-    phrase = "want a direction and a length like the query's"
+    phrase = "want a direction and a vector length like the query's"
     formula = "dot / (|q|^2 + |d|^2 - |dot|)"
     form = Form.RATIO
     nearest = "euclidean"

@@ -25,13 +25,12 @@ CORNERS: Mapping[tuple[float, float], str] = MappingProxyType(
 _CORNERS_IN_WORDS: Mapping[str, str] = MappingProxyType(
     {
         "cosine": "compare directions alone",
-        "dot": "let both lengths count in full",
-        "query-normalized": "let the document's length count in full",
-        "document-normalized": "ignore the document's length",
-        "half": "let both lengths count half",
+        "dot": "let both vector lengths count in full",
+        "query-normalized": "let the document's vector length count in full",
+        "document-normalized": "ignore the document's vector length",
+        "half": "let both vector lengths count half",
     }
 )
-LITTLE = 0.3  # of an exponent, away from 1: so far the length counts, or is punished, a little
 
 
 @dataclass(frozen=True)
@@ -101,11 +100,10 @@ DOT = Polar(0.0, 0.0)
 def _document_in_words(exponent: float) -> str:
     """Say what dividing by this power of the document's length makes of its length."""
     if exponent == 1:
-        return "ignore the document's length"
+        return "ignore the document's vector length"
     if exponent == 0:
-        return "let the document's length count in full"
-    if exponent > 1:
-        return f"divide by {'a little ' if exponent <= 1 + LITTLE else ''}more than the document's length"
+        return "let the document's vector length count in full"
     if exponent < 0:
-        return "let the document's length count more than in full"
-    return f"let {'a little' if exponent >= 1 - LITTLE else 'a part'} of the document's length count"
+        return "let the document's vector length count more than in full"
+    effect = "holds long vectors back more" if exponent > 1 else "holds long vectors back less"
+    return f"divide by the document's vector length to the power {exponent:g}, which {effect} than cosine does"

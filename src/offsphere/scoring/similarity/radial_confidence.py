@@ -32,7 +32,7 @@ class RadialConfidence(Similarity):
     half: float = 1.0
 
     kind = "radial-confidence"
-    phrase = "trust longer documents more"
+    phrase = "trust longer vectors more"
     formula = "cosine |d| / (|d| + half)"
     ranges = MappingProxyType({"half": POSITIVE})
     linear = True

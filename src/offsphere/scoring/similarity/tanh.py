@@ -23,7 +23,7 @@ class Tanh(Overlap):
     """
 
     kind = "tanh"
-    phrase = "want a direction and a length like the query's"
+    phrase = "want a direction and a vector length like the query's"
     formula = "tanh(2 dot / (|q|^2 + |d|^2))"
 
     @property

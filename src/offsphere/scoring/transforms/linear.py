@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
+from offsphere.base.cores import one_blas_thread
 from offsphere.base.errors import ParameterError, VectorError
 from offsphere.base.short_repr import short_repr
 from offsphere.scoring.scorer_files import numbers_of
@@ -68,7 +69,8 @@ class Linear(Transform):
         matrix = np.asarray(similarity, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.allclose(matrix, matrix.T):  # noqa: PLR2004
             raise ParameterError("soft cosine needs a square symmetric matrix S")
-        values, vectors = np.linalg.eigh(matrix)
+        with one_blas_thread():
+            values, vectors = np.linalg.eigh(matrix)
         if values[0] <= 0:
             raise ParameterError(
                 f"soft cosine needs a positive-definite S, but its smallest eigenvalue is {values[0]:g}: "

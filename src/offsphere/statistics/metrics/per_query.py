@@ -14,9 +14,9 @@ from offsphere.base.arrays import Array
 
 def ndcg(gains: Array, ideal: Array, k: int) -> Array:
     """Compute discounted cumulative gain, linear in the grade, over the best possible (Järvelin & Kekäläinen 2002)."""
-    best = _discounted_gain(ideal[:, :k])
+    best = discounted_gain(ideal[:, :k])
     return np.asarray(
-        np.divide(_discounted_gain(np.maximum(gains[:, :k], 0)), best, out=np.zeros(len(gains)), where=best > 0)
+        np.divide(discounted_gain(np.maximum(gains[:, :k], 0)), best, out=np.zeros(len(gains)), where=best > 0)
     )
 
 
@@ -58,7 +58,7 @@ def value_at_depth(gains: Array, ideal: Array, k: int) -> Array:
     return np.asarray(gains[:, min(k, gains.shape[1]) - 1], dtype=np.float64)
 
 
-def _discounted_gain(grades: Array) -> Array:
+def discounted_gain(grades: Array) -> Array:
     """Sum the grades, each divided by the logarithm of its rank plus one."""
     return np.asarray((grades / np.log2(np.arange(2, grades.shape[1] + 2))).sum(axis=1))
 

@@ -12,6 +12,8 @@ from math import inf
 import torch
 from torch import Tensor
 
+from offsphere.base.errors import ParameterError
+
 
 @dataclass(frozen=True, slots=True)
 class Additive:
@@ -27,8 +29,10 @@ class Additive:
     scale: float = 1.0  # to start from
     bias: float | None = None
 
-    def __call__(self, scores: Tensor, targets: Tensor, within: Tensor | None) -> Tensor:
-        """The mean over anchors of scores as ``Loss`` describes them."""
+    def __call__(self, scores: Tensor, targets: Tensor, within: Tensor | None, weights: Tensor | None = None) -> Tensor:
+        """The mean over anchors of scores as ``Loss`` describes them; weights of anchors are not of this family."""
+        if weights is not None:
+            raise ParameterError(f"focal weights are for losses with a softmax, and {self.name} has none")
         column = targets[:, None]
         total = -self.phi(scores.gather(1, column)).mean()
         if self.across:

@@ -47,8 +47,8 @@ class Loss(Protocol):
         """The scale to start from, and the bias where there is one."""
         ...
 
-    def __call__(self, scores: Tensor, targets: Tensor, within: Tensor | None) -> Tensor:
-        """The mean over anchors.
+    def __call__(self, scores: Tensor, targets: Tensor, within: Tensor | None, weights: Tensor | None = None) -> Tensor:
+        """The mean over anchors, each times its weight where there are some.
 
         ``scores`` (anchors, candidates) hold the positive of anchor i in column ``targets[i]``, ``within`` (anchors,
         others) those of its own side; minus infinity marks what does not count.

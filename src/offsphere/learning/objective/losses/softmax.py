@@ -29,13 +29,15 @@ class Softmax:
     both_directions: bool = True
     temperature: float = TEMPERATURE  # to start from
 
-    def __call__(self, scores: Tensor, targets: Tensor, within: Tensor | None) -> Tensor:
-        """The mean over anchors of scores as ``Loss`` describes them.
+    def __call__(self, scores: Tensor, targets: Tensor, within: Tensor | None, weights: Tensor | None = None) -> Tensor:
+        """The mean over anchors of scores as ``Loss`` describes them, each times its weight where there are some.
 
         An anchor without any negative gives nothing where the positive does not stand in the denominator.
         """
         if self.across == 1 and self.positive and within is None:  # nothing else than a cross-entropy, which is faster
-            return functional.cross_entropy(scores, targets)
+            if weights is None:
+                return functional.cross_entropy(scores, targets)
+            return (functional.cross_entropy(scores, targets, reduction="none") * weights).mean()
         column = targets[:, None]
         positive = scores.gather(1, column)  # (anchors, 1)
         total = torch.cat(self._terms(scores, column, positive, within), dim=1)
@@ -45,7 +47,9 @@ class Softmax:
                 if not bool(counted.any()):
                     return positive.sum() * 0
                 total, positive = total[counted], positive[counted]
-        return (total.logsumexp(dim=1) - positive[:, 0]).mean()
+                weights = weights[counted] if weights is not None else None
+        losses = total.logsumexp(dim=1) - positive[:, 0]
+        return losses.mean() if weights is None else (losses * weights).mean()
 
     def _terms(self, scores: Tensor, column: Tensor, positive: Tensor, within: Tensor | None) -> list[Tensor]:
         """What stands in the denominator, as logarithms: (anchors, n) each."""

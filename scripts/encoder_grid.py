@@ -1,0 +1,45 @@
+"""The grid of normalisations from two starts: a model behind a normalisation, and one of no habit. Resumable.
+
+    python scripts/encoder_grid.py OUT --data scifact hotpotqa --models e5-small distilbert [--steps 120] [--seeds 1]
+
+Feng & Watanabe 2026 (arXiv:2602.09229) find that the dot product collapses for an encoder that ends in a normalisation.
+DATA are folders with a train and a test split. One ``offsphere ablate --encoder`` for each model and data set; a killed
+run goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+VARIANTS = "cosine,dot,query,document,learn"
+
+
+def main() -> None:
+    """Train the grid from every start on every data set."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--data", nargs="+", type=Path, required=True)
+    parser.add_argument("--models", nargs="+", type=Path, required=True)
+    parser.add_argument("--steps", default="120")
+    parser.add_argument("--batch", default="16")
+    parser.add_argument("--seeds", default="1")
+    parser.add_argument("--max-tokens", default="96")
+    asked = parser.parse_args()
+    for model in asked.models:
+        for data in asked.data:
+            started = time.monotonic()
+            learned = ["ablate", str(data), "--encoder", "--model", str(model), "--only", VARIANTS]
+            fixed = ["--temperature", "0.05", "--rate", "0.00002", "--steps", asked.steps, "--batch", asked.batch]
+            sized = ["--seeds", asked.seeds, "--max-tokens", asked.max_tokens]
+            out = asked.out / f"{model.name}-{data.name}"
+            command = [sys.executable, "-m", "offsphere", *learned, *fixed, *sized, "--out", str(out)]
+            subprocess.run(command, check=True)  # noqa: S603  # our own
+            print(f"{model.name}, {data.name}: {time.monotonic() - started:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

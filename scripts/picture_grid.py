@@ -1,0 +1,81 @@
+"""The grid of normalisations for SimCLR on pictures: does length hurt where both sides play one role?
+
+    python scripts/picture_grid.py DATA RESULTS.jsonl [--pictures 2048] [--epochs 6] [--seeds 3]
+    python scripts/picture_grid.py DATA RESULTS.jsonl --table
+
+DATA is a folder of pictures with classes. The output grid says which side's length counts in training; the input grid
+divides the pixels of a side, after their standardisation, by their root mean square. After Feng & Watanabe 2026
+(arXiv:2602.09229). A training is a line of the results and is not done again.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from kept_results import kept_results, mean_and_deviation, resume
+from picture_trainings import Pictures, train_pictures
+
+BATCH = 64
+OUTPUTS = {"cosine": "both", "dot": "none", "query": "query", "document": "document", "learn": "learn"}
+INPUTS = ("query", "document", "both")
+BASELINE = "cosine"
+TESTED = 1_000
+
+
+def variants() -> dict[str, dict[str, Any]]:
+    """The trainings by their names."""
+    named: dict[str, dict[str, Any]] = {name: {"normalize": output} for name, output in OUTPUTS.items()}
+    named |= {f"cosine, input {side}": {"normalize": "both", "normalize_input": side} for side in INPUTS}
+    named["dot, input both"] = {"normalize": "none", "normalize_input": "both"}
+    return {name: {"batch": BATCH, "scale": "calibrated", **options} for name, options in named.items()}
+
+
+def main() -> None:
+    """Train what is not in the file yet, or print what is."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--pictures", type=int, default=2_048)
+    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--table", action="store_true")
+    asked = parser.parse_args()
+    if not asked.table:
+        pictures = Pictures.of(asked.data, asked.pictures, TESTED)
+
+        def train(name: str, seed: int, _: int, epochs: int) -> dict[str, Any]:
+            row = train_pictures(pictures, variants()[name], epochs, seed)
+            print(f"{name}, seed {seed}: {row}", flush=True)
+            return row
+
+        keys = [(name, seed, asked.pictures, asked.epochs) for seed in range(asked.seeds) for name in variants()]
+        list(resume(asked.results, keys, train))
+    print_table(kept_results(asked.results))
+
+
+def print_table(rows: Sequence[dict[str, Any]]) -> None:
+    """Means over seeds, and what each has against cosine with the same seed."""
+    by_name: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        by_name[row["key"][0]].append(row)
+    plain = {tuple(row["key"][1:]): row for row in by_name[BASELINE]}
+    print("| training | seeds | linear probe | - cosine | kNN, cosine | - cosine | kNN, dot | exponents |")
+    print("| --- " * 8 + "|")
+    for name, some in by_name.items():
+        cells = [name, str(len(some))]
+        for field in ("probe", "knn"):
+            gained = [row[field] - plain[key][field] for row in some if (key := tuple(row["key"][1:])) in plain]
+            cells += [mean_and_deviation([row[field] for row in some]), mean_and_deviation(gained)]
+        exponents = np.mean([row["exponents"] for row in some], axis=0)
+        cells += [mean_and_deviation([row["knn_dot"] for row in some]), f"{exponents[0]:.2f}, {exponents[1]:.2f}"]
+        print("| " + " | ".join(cells) + " |")
+    print(f"\n{len(rows)} trainings of {np.mean([row['seconds'] for row in rows]):.0f} s of CPU")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""One small SimCLR training on pictures with classes, and what its vectors look like and are worth.
+
+An untrained residual network with a head on top learns from two views of each picture. Its last state is kept, whatever
+it is worth. Similarities are those of what the head gives for two views of every training picture; accuracies are of
+what enters the head, by ``osp.classify``, which is scikit-learn's logistic regression and the nearest neighbours, on
+test pictures.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+import offsphere as osp
+from offsphere.data.labelled import LabelledItems
+from offsphere.data.load import load_labelled
+from offsphere.encode.embedded_labels import EmbeddedLabels
+from offsphere.encode.stages import remove_output_stages
+from offsphere.learning.encoders.encoder_setup import EncoderSetup, text_data
+from offsphere.learning.encoders.fit import fit
+from offsphere.learning.encoders.item_reader import ItemReader
+from offsphere.learning.encoders.judging import Judge
+from offsphere.learning.encoders.picture_views import PictureViews
+from offsphere.learning.encoders.prepare import settle
+from offsphere.learning.encoders.projection import drop_projection
+
+SIDE, WIDTH, HEAD = 28, 32, 32  # pixels a side; numbers of a vector; numbers that the head makes of it
+TEMPERATURE = 0.2
+VIEWS = "crops"  # a random part, perhaps flipped: these pictures have no colours to change
+RATES = {32: 1e-3, 64: 1.5e-3, 256: 3e-3}  # about by the square root of the batch
+JUDGED = 100  # pictures that the trainer wants to stop by, and is not let
+AT_ONCE = 512  # pictures that are encoded at a time
+
+
+class Pictures(NamedTuple):
+    """What is learned from and what is judged, of one data set."""
+
+    learned: LabelledItems
+    aside: LabelledItems
+    tested: LabelledItems
+
+    @classmethod
+    def of(cls, data: Path, learned: int, tested: int) -> Pictures:
+        """The first pictures of the two splits."""
+        train, test = load_labelled(data, "train"), load_labelled(data, "test")
+        aside = np.arange(learned, learned + JUDGED)
+        return cls(train.only(np.arange(learned)), train.only(aside), test.only(np.arange(tested)))
+
+
+class LastState(Judge):
+    """Calls every state better than the one before, so that the last one is kept, whatever it is worth."""
+
+    def values(self, model: Any) -> tuple[float, float]:  # noqa: ARG002
+        """The time: nothing about the model decides."""
+        return time.monotonic(), 0.0
+
+
+def train_pictures(pictures: Pictures, options: dict[str, Any], epochs: int, seed: int) -> dict[str, Any]:
+    """Train once, by ``options`` of a recipe, and measure."""
+    started = time.process_time()
+    batch = options["batch"]
+    steps = epochs * (len(pictures.learned.items) // batch)
+    fixed = {"projection": HEAD, "rate": RATES[batch], "steps": steps, "evaluate_every": steps, "dynamics_every": 0}
+    recipe = osp.recipe_with("simclr", **{"temperature": TEMPERATURE, "views": VIEWS, **fixed, **options})
+    data = text_data(pictures.learned.ranking_task(), held_out=pictures.aside.ranking_task(), seed=seed)
+    setup = EncoderSetup.of(osp.image_tower("resnet", SIDE, WIDTH, seed), data, recipe, seed)
+    fitted = fit(setup.model, recipe, setup.pairs, LastState(data.held_out.task, data.metric), seed)
+    row = similarities(setup, seed)
+    settle(setup.model)
+    drop_projection(setup.model)
+    remove_output_stages(setup.model)
+    exponents = fitted.loss.objective.normalization.exponents
+    return {
+        **row,
+        **accuracies(setup.model, pictures),
+        "exponents": [exponents.query, exponents.document],
+        "pairs": len(setup.pairs),
+        "steps": fitted.run.steps,
+        "kept_step": fitted.run.best_step,
+        "seconds": round(time.process_time() - started, 1),
+    }
+
+
+@torch.no_grad()
+def similarities(setup: EncoderSetup, seed: int) -> dict[str, float]:
+    """Cosines of what the head gives for two views of every picture: of one picture, and of different ones."""
+    (items,) = setup.pairs.sources
+    views = PictureViews(VIEWS)
+    reader = ItemReader(setup.model, {"query": items.queries, "document": items.documents}, views, seed)
+    setup.model.eval()
+    sides = []
+    for side in ("query", "document"):
+        parts = []
+        for start in range(0, len(items.queries), AT_ONCE):
+            features = reader(list(range(start, min(start + AT_ONCE, len(items.queries)))), task=side)
+            parts.append(setup.model({**features, "task": side}, task=side)["sentence_embedding"])
+        sides.append(torch.nn.functional.normalize(torch.cat(parts).double()))
+    scores = sides[0] @ sides[1].T
+    count = len(scores)
+    negatives = scores[~torch.eye(count, dtype=torch.bool)]
+    mean = float(negatives.mean())
+    return {
+        "positive": float(scores.diagonal().mean()),
+        "positive_bound": 1 + mean + 1 / (count - 1),  # Lee et al. 2025: no normalised encoder has more
+        "negative": mean,
+        "variance": float(negatives.var(correction=0)),
+    }
+
+
+def accuracies(model: Any, pictures: Pictures) -> dict[str, float]:
+    """How often the class of a test picture is told by its nearest training pictures, and by a linear map."""
+    known, tested = (
+        model.encode([item.picture() for item in part.items], batch_size=AT_ONCE)
+        for part in (pictures.learned, pictures.tested)
+    )
+    names = {("20 nearest neighbours", "cosine"): "knn", ("20 nearest neighbours", "dot"): "knn_dot"}
+    names |= {("linear probe", "as they are"): "probe"}
+    told = osp.classify(EmbeddedLabels(pictures.learned, pictures.tested, known, tested)).rows
+    return {names[key]: row.accuracy.value for row in told if (key := (row.method, row.vectors)) in names}

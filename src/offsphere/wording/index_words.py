@@ -1,0 +1,41 @@
+"""What to do with the index, so that it ranks as the recommended scorer does: the first thing that a verdict says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+INDEXES: Mapping[str, str] = MappingProxyType(
+    {"cosine": "cosine", "inner product": "dot product (inner product)", "euclidean": "Euclidean distance (L2)"}
+)
+
+
+def index_words(n: Mapping[str, Any]) -> str:
+    """Say what to set the index to, what to store in it, and the one command that does so where vectors change.
+
+    Args:
+        n: ``index`` (the metric of the index, or nothing where vectors must be lowered first), ``lowers`` (whether an
+            index can serve it at all), ``transforms`` (whether it has any), ``by_name`` (whether the name ``served``
+            says all), as ``scorer_findings`` gathers them.
+
+    Returns:
+        One sentence or two, without the last full stop.
+
+    Example:
+        >>> index_words({"index": "cosine", "lowers": True, "transforms": False, "by_name": True, "served": "cosine"})
+        'Set the index to cosine'
+    """
+    if not n["lowers"]:
+        return "No index ranks so: let one set to cosine fetch a few hundred, and re-rank those (scorer.score_pairs)"
+    if n["index"] is not None and not n["transforms"]:
+        as_they_are = "" if n["index"] == "cosine" else ", with the vectors as they are"
+        return f"Set the index to {INDEXES[n['index']]}{as_they_are}"
+    undone = "" if n["index"] is not None else "; cosine would undo a part of this"
+    target = f'"{n["served"]}"' if n["by_name"] else "FOLDER"
+    saved = "" if n["by_name"] else " (FOLDER: where the scorer was saved)"
+    return (
+        "Transform the vectors of documents and queries, and set the index to "
+        f"{INDEXES[n['index'] or 'inner product']}{undone}. One command does so: "
+        f"`offsphere export {target} --vectors DIR --to TARGET`{saved}"
+    )
