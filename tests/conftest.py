@@ -20,6 +20,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 settings.register_profile("offsphere", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("offsphere")
 
+collect_ignore = ["interpreted_ranx.py"]  # for a process of its own: it switches numba's compiler off
+
 DATA = Path(os.environ.get("OFFSPHERE_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 

@@ -13,7 +13,7 @@ METRIC = r"cosine|dot product \(inner product\)|Euclidean distance \(L2\)"
 PLAIN = re.compile(rf"set the index to (?P<metric>{METRIC})(?P<raw>, with the vectors as they are)?$")
 CHANGED = re.compile(
     rf"transform the vectors of documents and queries, and set the index to (?P<metric>{METRIC})"
-    r"(?P<undone>; cosine would undo a part of this)?\. One command does so: `offsphere export "
+    r"(?P<undone>; cosine would undo a part of this)?\. Run `offsphere export "
     r'(?:"(?P<served>.+)"|FOLDER) --vectors DIR --to TARGET`(?P<saved> \(FOLDER: where the scorer was saved\))?$'
 )
 NONE = "no index ranks so: let one set to cosine fetch a few hundred, and re-rank those (scorer.score_pairs)"

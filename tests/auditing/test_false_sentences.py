@@ -167,7 +167,7 @@ def test_hubs_are_told_only_where_chance_makes_fewer():
     assert not any(finding.claim == "hubs" for finding in told(table_of(LOST), hubs=[crowded]).findings)
     chance = by_chance(300, 10, 2_000)
     few = {"skewness": 9.0, "robin_hood": 0.5, "gini": 0.5, "antihub_share": 0.5, "hub_count": 30}
-    real = Hubness(scorer="cosine", k=10, queries=300, documents=2_000, worst=[Hub("d7", 140)], chance=chance,
+    real = Hubness(scorer="cosine", k=10, queries=300, documents=2_000, worst=[Hub("d7", 140)], never=[], chance=chance,
                    documents_in_lists=np.ones(1, int), **few)  # fmt: skip
     (hub,) = (finding for finding in told(table_of(LOST), hubs=[real]).findings if finding.claim == "hubs")
     assert "by chance hardly any" in hub.sentence

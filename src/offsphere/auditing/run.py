@@ -261,6 +261,7 @@ def audit(
         say(progress, "lists to turn")
         with clock.step("list"):
             rerankable = _rerankable(task, vectors, table, (first, second), seed, memo)
+            examples = _examples(task, vectors, first, second, memo)
     thresholds = None
     if goal is not None:
         say(progress, "thresholds")
@@ -268,14 +269,13 @@ def audit(
             thresholds = thresholds_for(
                 goal, task, vectors, (*DEFAULT_SCORERS, *_more_scorers(advice)), folds=folds, seed=seed
             )
-    say(progress, "examples")
     searched = _lengths_of_searched_side(vectors)
     return Audit(
         table=table,
         shape=shape,
         advice=advice,
         curves=curves,
-        examples=_examples(task, vectors, first, second),
+        examples=examples,
         compared=(first.deployed, second.deployed),
         differences=None if first.values is None or second.values is None else first.values - second.values,
         text_lengths=_text_lengths(task, searched),
@@ -334,10 +334,10 @@ def _exponent_curves(
     return [exponent_curve(evaluator, chain, pairs=task.symmetric, seed=seed) for chain in chains]
 
 
-def _examples(task: Task, vectors: TaskVectors, first: Row, second: Row) -> Sequence[Example]:
+def _examples(task: Task, vectors: TaskVectors, first: Row, second: Row, memo: Memo) -> Sequence[Example]:
     """Queries whose results change most; pairs have no lists that could change."""
     if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
-        return changed_queries(task, vectors, first, second)
+        return changed_queries(task, vectors, first, second, memo=memo)
     return []
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Array, Index
+from offsphere.base.cache import Memo
 from offsphere.comparison.row import Row
 from offsphere.data.image import Image
 from offsphere.data.items import Item, text_of_item
@@ -45,7 +46,9 @@ class Example(NamedTuple):
     image: Image | None = None
 
 
-def changed_queries(task: RankingTask, vectors: RankingVectors, first: Row, second: Row) -> list[Example]:
+def changed_queries(
+    task: RankingTask, vectors: RankingVectors, first: Row, second: Row, *, memo: Memo | None = None
+) -> list[Example]:
     """Find the queries whose value changes most between two scorers; gains and losses take turns.
 
     Args:
@@ -53,6 +56,7 @@ def changed_queries(task: RankingTask, vectors: RankingVectors, first: Row, seco
         vectors: of the task.
         first: the row of one scorer.
         second: the row of the scorer it is held against.
+        memo: keeps what was searched.
 
     Returns:
         At most five queries with their first results under both; none where the metric has no value a query.
@@ -67,7 +71,8 @@ def changed_queries(task: RankingTask, vectors: RankingVectors, first: Row, seco
     queries = np.asarray(vectors.queries[chosen])
     query_lengths = lengths(queries)
     part = task.only(chosen)
-    asking = part.evaluator(replace(vectors, queries=queries, query_tokens=None), parse_metric("ndcg@10"), chosen)
+    of_part = replace(vectors, queries=queries, query_tokens=None)
+    asking = part.evaluator(of_part, parse_metric("ndcg@10"), chosen, memo=memo)
     first_lists, second_lists = (
         [
             _results(task, vectors, row[row >= 0], grades[row >= 0])

@@ -27,7 +27,9 @@ class QueryRows:
     first: Array  # the value of each query under one scorer; not a number where the metric has none a query
     second: Array  # under the other
 
-    __repr__ = short_repr
+    def __repr__(self) -> str:
+        """The fields, long ones by their size."""
+        return short_repr(self)
 
 
 def query_rows(task: RankingTask, first: Row, second: Row, held: Index) -> QueryRows:

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Index
 from offsphere.base.cache import Memo
-from offsphere.base.digests import digest_of
 from offsphere.base.short_repr import short_repr
 from offsphere.comparison.query_rows import QueryRows, query_rows, table_texts
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
-from offsphere.data.ranking_evaluator import RankingEvaluator
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.reranking import listed_terms
@@ -130,10 +127,10 @@ def rerankable_lists(
     part = task.only(chosen)
     asked = np.asarray(vectors.queries[chosen])
     of_part = replace(vectors, queries=asked, query_tokens=None)
-    evaluator = part.evaluator(of_part, metric, np.zeros(len(chosen), np.int64))
+    evaluator = part.evaluator(of_part, metric, np.zeros(len(chosen), np.int64), memo=memo)
     chains = _chains(table, compared[0].scorer)
     settings = [replace(chain, similarity=similarity) for chain in chains for similarity in _similarities()]
-    listed = _listed(evaluator, settings, chosen, memo or Memo())  # (settings, queries, places)
+    listed = np.stack([top.documents for top in evaluator.lists(settings, LISTED)])  # (settings, queries, places)
     pair = np.stack([top.documents for top in evaluator.lists([row.scorer for row in compared], SHOWN)])
     pools = [_pool(listed[:, query], pair[:, query]) for query in range(len(chosen))]
     rows = np.full((len(chosen), max(len(pool) for pool, _ in pools)), -1)
@@ -188,16 +185,6 @@ def _chain_key(scorer: Scorer) -> tuple[str, ...]:
 def _similarities() -> list[Similarity]:
     """The settings whose first documents are kept, whatever is set between them."""
     return [*(Polar(1.0, g) for g in EXPONENTS), *(NormMix(weight) for weight in WEIGHTS)]
-
-
-def _listed(evaluator: RankingEvaluator, settings: Sequence[Scorer], chosen: Index, memo: Memo) -> Index:
-    """The first documents of every query under every setting: (settings, queries, places), -1 for none."""
-    asked = digest_of([*(scorer.key.encode() for scorer in settings), chosen.tobytes(), str(LISTED).encode()])
-    kept = memo.arrays(
-        f"settings-{asked}",
-        lambda: {"listed": np.stack([top.documents for top in evaluator.lists(settings, LISTED)]).astype(np.int32)},
-    )
-    return cast("Index", kept["listed"]).astype(np.int64)
 
 
 def _pool(listed: Index, pair: Index) -> tuple[Index, bool]:

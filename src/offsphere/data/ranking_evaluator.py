@@ -80,10 +80,24 @@ class RankingEvaluator:
         return self.vectors.documents
 
     def lists(self, scorers: Sequence[Scorer], depth: int) -> list[TopK]:
-        """Search for all queries under several scorers in one pass, without what a query must not get."""
+        """Search for all queries under several scorers in one pass, without what a query must not get.
+
+        What was searched before is read from the memo.
+        """
         depth = min(depth, self.judgments.document_count)
-        found = [tops for _, tops in self._search(scorers, depth)]
-        return [TopK(*(np.concatenate(part) for part in zip(*tops, strict=True))) for tops in zip(*found, strict=True)]
+        pairs = self.excluded.pairs if self.excluded is not None else ()
+        asked = [*self._names(scorers), str(depth).encode(), np.ascontiguousarray(self.vectors.queries).tobytes()]
+        without = [np.ascontiguousarray(part).tobytes() for part in pairs]
+        kept = self.memo.arrays(f"lists-{digest_of([*asked, *without])}", lambda: self._search_lists(scorers, depth))
+        documents, scores = kept["documents"].astype(np.int64), cast("Array", kept["scores"])
+        return [TopK(*each) for each in zip(documents, scores, strict=True)]
+
+    def _search_lists(self, scorers: Sequence[Scorer], depth: int) -> dict[str, Any]:
+        """The documents and scores of each scorer's lists: (scorers, queries, depth) each."""
+        turns = [tops for _, tops in self._search(scorers, depth)]
+        tops = [TopK(*(np.concatenate(part) for part in zip(*each, strict=True))) for each in zip(*turns, strict=True)]
+        documents, scores = (np.stack(part) for part in zip(*tops, strict=True))
+        return {"documents": documents.astype(np.int32), "scores": scores}
 
     def judged_lists(self, scorer: Scorer, depth: int) -> tuple[TopK, Array]:
         """Search for all queries, without what they must not get; the grades of what is found."""
@@ -96,12 +110,16 @@ class RankingEvaluator:
 
     def _measure_group(self, scorers: Mapping[Hashable, Scorer]) -> dict[Hashable, Array]:
         """Measure scorers whose transforms do the same, from the memo where their measurements are there."""
-        parts = [scorer.key for scorer in scorers.values()]
-        if any(scorer.bias is not None and scorer.bias.ids is not None for scorer in scorers.values()):
-            parts.append(digest_of_texts(self.document_ids))  # by which such a bias is looked up
-        name = f"searched-{digest_of(part.encode() for part in parts)}"
+        name = f"searched-{digest_of(self._names(list(scorers.values())))}"
         kept = self.memo.arrays(name, lambda: {"measured": self._measure(list(scorers.values()))})
         return dict(zip(scorers, cast("Array", kept["measured"]), strict=True))
+
+    def _names(self, scorers: Sequence[Scorer]) -> list[bytes]:
+        """What scorers are known by, and the documents' ids where a bias is looked up by them."""
+        named = [scorer.key for scorer in scorers]
+        if any(scorer.bias is not None and scorer.bias.ids is not None for scorer in scorers):
+            named.append(digest_of_texts(self.document_ids))
+        return [name.encode() for name in named]
 
     def _measure(self, scorers: Sequence[Scorer]) -> Array:
         """Search with scorers that all rank differently, and measure them: (scorers, queries, ...)."""

@@ -13,7 +13,7 @@ if (live) (() => {
   const cosine = live.value({ chain: 0, exponent: 1, weight: null });
 
   // The curve of the vectors that are chosen, computed when they are chosen first.
-  const low = -1, high = 2, step = 0.05, curves = new Map();
+  const low = -1, high = 2, step = 0.1, curves = new Map();
   function curve(chain) {
     if (!curves.has(chain)) {
       const points = [];
@@ -26,7 +26,7 @@ if (live) (() => {
     return curves.get(chain);
   }
 
-  const picture = at("try-curve"), wide = 640, tall = 190, left = 44, right = 12, upper = 14, lower = 34;
+  const picture = at("try-curve"), wide = 640, tall = 190, left = 56, right = 12, upper = 14, lower = 34;
   const drawn = (tag, attributes, text) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);

@@ -28,7 +28,7 @@ class Finding:
 
     Example:
         >>> from offsphere.wording.finding import Finding
-        >>> numbers = {"metric": "ndcg@10", "baseline_value": 0.5134, "made": False}
+        >>> numbers = {"metric": "ndcg@10", "baseline_value": 0.5134, "units": 300, "unit": "queries", "made": False}
         >>> finding = Finding(topic="scorer", claim="one length", numbers=numbers, certainty="equal")
         >>> finding.sentence.partition(":")[0]
         'Keep cosine'

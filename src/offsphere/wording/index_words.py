@@ -36,6 +36,6 @@ def index_words(n: Mapping[str, Any]) -> str:
     saved = "" if n["by_name"] else " (FOLDER: where the scorer was saved)"
     return (
         "Transform the vectors of documents and queries, and set the index to "
-        f"{INDEXES[n['index'] or 'inner product']}{undone}. One command does so: "
+        f"{INDEXES[n['index'] or 'inner product']}{undone}. Run "
         f"`offsphere export {target} --vectors DIR --to TARGET`{saved}"
     )
