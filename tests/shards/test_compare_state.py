@@ -63,6 +63,26 @@ def test_the_same_where_queries_come_in_turns_and_must_not_get_some_documents(ta
     assert compare_sharded(restricted, vectors, 3, **options).to_json() == whole
 
 
+def test_a_shard_leaves_out_by_the_numbers_of_the_whole_what_a_query_would_get_first(task, vectors):
+    best = (vectors.queries @ vectors.documents.T).argsort(axis=1)[:, ::-1][:, :40]
+    gone = Judgments.of(np.repeat(np.arange(QUERIES), 40), best.ravel(), np.ones(best.size), QUERIES, COUNT)
+    restricted = replace(task, excluded=gone)
+    fitted = merged(fit_states(task, vectors.documents, 3))
+    options = CompareOptions(scorers=["dot"], metric="ndcg@20")
+    state = merged(search_states(restricted, vectors, 3, fitted, options))
+    dots = vectors.queries.astype(np.float64) @ vectors.documents.T.astype(np.float64)
+    np.put_along_axis(dots, best, -np.inf, axis=1)
+    assert np.array_equal(state.documents[1], (-dots).argsort(axis=1, kind="stable")[:, :20])  # the list of dot
+    assert (
+        compared(state).to_json()
+        == compare(restricted, checked(restricted, vectors), ["dot"], metric="ndcg@20").to_json()
+    )
+    with pytest.raises(DataError, match="another question"):
+        search_states(task, vectors, 3, fitted, options)[0].merge(
+            search_states(restricted, vectors, 3, fitted, options)[1]
+        )
+
+
 def test_named_scorers_are_fitted_alike_and_one_thread_finds_what_two_find(task, vectors, monkeypatch):
     options = {"scorers": ["whiten(0.5) + dot", "polar(1, 0.25)", "drop-top + norm-gap(2)"], "metric": "recall@100"}
     whole = compare(task, checked(task, vectors), **options, declared="dot").to_json()
