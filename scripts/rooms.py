@@ -31,6 +31,7 @@ ROOMS = (
     "factors",
     "engines",
     "auditing",
+    "shards",
     "report",
     "cli",
 )

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
+from offsphere.base.merging import Merging
 from offsphere.geometry.frequent_tokens import frequent_tokens
-from offsphere.geometry.merging import Merging
 from offsphere.geometry.token_batch import TokenBatch
 
 

@@ -21,6 +21,7 @@ from offsphere.cli.endings import Commands, one_line_endings
 from offsphere.cli.export import export_command
 from offsphere.cli.factorize import factorize_app
 from offsphere.cli.measure import measure_command
+from offsphere.cli.merge import merge_command
 from offsphere.cli.probe import probe_command
 from offsphere.cli.recipes import recipes_command
 from offsphere.cli.study import study_command
@@ -37,6 +38,7 @@ app = typer.Typer(
 )
 app.command("audit")(audit_command)
 app.command("compare")(compare_command)
+app.command("merge")(merge_command)
 app.command("threshold")(threshold_command)
 app.command("measure")(measure_command)
 app.command("classify")(classify_command)

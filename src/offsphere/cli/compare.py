@@ -13,6 +13,7 @@ from offsphere.cli.deployed import CollectionFields, deployed_values, deployment
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.other_systems import sources_of, token_rows_of
 from offsphere.cli.progress_bar import progress_bar
+from offsphere.cli.shard_steps import ShardRequest
 from offsphere.cli.writable import check_writable
 
 
@@ -58,6 +59,12 @@ def compare_command(
     ignore_broken: options.IgnoreBroken = False,
     reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
+    shard: options.Shard = None,
+    fitted: Annotated[
+        list[Path] | None,
+        typer.Option("--fitted", help="What all shards fitted, so that this one can be searched. Repeatable."),
+    ] = None,
+    state: options.StateFile = None,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
     every_row: Annotated[bool, typer.Option("--all", help="Show every row, not only the first ones.")] = False,
@@ -85,6 +92,21 @@ def compare_command(
     request = reader_steps.ReaderRequest.of(reader, reader_model, passages, reader_workers)
     if save is not None:
         check_writable(save / "scorer.json")
+    alone = {
+        "--model": model,
+        "--collection": collection,
+        "--save": save,
+        "--reader": reader,
+        "--stored": stored,
+        "--run": run,
+        "--bm25": bm25,
+        "--fuse": fuse,
+        "--judge": judge,
+        "--tokens": tokens,
+        "--more": more,
+        "--json": as_json,
+    }
+    divided = ShardRequest.of(shard, fitted, state, alone)
     with progress_bar("embedding") as progress:
         source = source_of(
             data,
@@ -97,6 +119,12 @@ def compare_command(
             ignore_broken=ignore_broken,
             reverse=reverse,
         )
+        if divided is not None:
+            from offsphere.shards.compare_question import CompareOptions
+
+            named = CompareOptions(scorers=scorer, metric=metric, folds=folds, seed=seed, worth=worth, by=by)
+            divided.compare(source, split, named)
+            return
         task, embedded = source.load(split, progress)
     warn_left_out((task, embedded))
     deployment = deployment_of(source, task, embedded)

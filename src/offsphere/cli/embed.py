@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from offsphere.cli import options
 from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.progress_bar import progress_bar
+
+if TYPE_CHECKING:
+    from offsphere.data.store import Manifest
+    from offsphere.encode.encoder import Encoder
 
 
 def embed_command(
@@ -36,22 +40,39 @@ def embed_command(
     ignore_missing: options.IgnoreMissing = False,
     ignore_broken: options.IgnoreBroken = False,
     reverse: options.Reverse = False,
+    shard: Annotated[
+        str | None,
+        typer.Option("--shard", help="Embed one of n shards of the documents, such as 2/7; 1/7 also has the queries."),
+    ] = None,
 ) -> None:
     """Encode a task's texts. A killed run goes on where it stopped; nothing is encoded twice."""
     from offsphere.data import load_task
     from offsphere.data.store import read_manifest
     from offsphere.encode.embedding import default_folder, embed, items_by_store
-    from offsphere.encode.served_plan import served_notes, served_plans
+    from offsphere.encode.served_plan import served_plans
+    from offsphere.encode.shard_embedding import embed_shard, items_of_shard
     from offsphere.encode.sources import load_encoder
     from offsphere.encode.split_embedding import embed_other_splits
+    from offsphere.shards.shard import Shard
 
     task = load_task(data, split, ignore_missing=ignore_missing, ignore_broken=ignore_broken, reverse=reverse)
     warn_of_tasks(task)
     encoder = load_encoder(model, keep_normalize=keep_normalize)
     asking = load_encoder(query_model, keep_normalize=keep_normalize) if query_model is not None else None
     folder = out if out is not None else default_folder(task.name, *([query_model] if query_model else []), model)
-    for side, plan in served_plans(task, encoder, asking, folder).items():
+    part = Shard.read(shard) if shard is not None else None
+    planned = items_of_shard(task, part.number, part.count) if part is not None else items_by_store(task)
+    for side, plan in served_plans(task, encoder, asking, folder, planned).items():
         typer.echo(f"{side}: {plan.sentence(price)}", err=True)
+    if part is not None:
+        with progress_bar("embedding") as progress:
+            stores = embed_shard(
+                task, encoder, folder, part.number, part.count, query_encoder=asking, dtype=dtype, progress=progress
+            )
+        for store in stores:
+            _echo_manifest(store.folder, store.manifest)
+        _echo_notes(encoder, asking)
+        return
     with progress_bar("embedding") as progress:
         embed(task, encoder, folder, query_model=asking, dtype=dtype, progress=progress)
     names = list(items_by_store(task))
@@ -74,13 +95,25 @@ def embed_command(
                 names.append(other.name)
     for name in names:
         manifest = read_manifest(folder / name)
-        shape = f"{manifest.rows:,} x {manifest.dimension} {manifest.dtype}"
-        typer.echo(f"{folder / name}: {shape} by {manifest.model}")
-        if manifest.empty:
-            typer.echo(f"warning: {manifest.empty} texts of {name} are empty; they are kept", err=True)
+        _echo_manifest(folder / name, manifest)
     if manifest.normalization_removed:
         typer.echo(f"taken out of the model so that lengths are kept: {', '.join(manifest.normalization_removed)}")
     if manifest.similarity is not None:
         typer.echo(f"the model declares: {manifest.similarity}")
+    _echo_notes(encoder, asking)
+
+
+def _echo_manifest(store: Path, manifest: Manifest) -> None:
+    """Say what is in a store, and warn of texts that are empty."""
+    shape = f"{manifest.rows:,} x {manifest.dimension} {manifest.dtype}"
+    typer.echo(f"{store}: {shape} by {manifest.model}")
+    if manifest.empty:
+        typer.echo(f"warning: {manifest.empty} texts of {store.name} are empty; they are kept", err=True)
+
+
+def _echo_notes(encoder: Encoder, asking: Encoder | None) -> None:
+    """Warn of what one must know of the vectors that an API gave."""
+    from offsphere.encode.served_plan import served_notes
+
     for note in served_notes(encoder, asking):
         typer.echo(f"warning: {note}", err=True)

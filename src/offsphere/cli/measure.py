@@ -13,6 +13,7 @@ from offsphere.cli import options
 from offsphere.cli.deployed import CollectionFields, deployed_values, echo_deployed, source_of
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.progress_bar import progress_bar
+from offsphere.cli.shard_steps import ShardRequest
 
 if TYPE_CHECKING:
     from offsphere.data.task import TaskVectors
@@ -91,6 +92,8 @@ def measure_command(
     ignore_broken: options.IgnoreBroken = False,
     reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
+    shard: options.Shard = None,
+    state: options.StateFile = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of samples and intervals.")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
@@ -112,6 +115,17 @@ def measure_command(
         ignore_broken=ignore_broken,
         reverse=reverse,
     )
+    needing: dict[str, object] = {
+        "--section": section,
+        "--model": model,
+        "--json": as_json,
+        "--collection": fields.target,
+    }
+    needing |= {"--scorer": scorer, "--groups": groups, "--training-size": training_size, "--vectors": vectors}
+    divided = ShardRequest.of(shard, None, state, needing | dict.fromkeys(alone, True))
+    if divided is not None:
+        divided.measure(source, seed)
+        return
     values: dict[str, Any] = {}
     if section or not alone:
         shape, deployment = _measure_shape(source, split, section, scorer, groups, training_size, seed)

@@ -126,6 +126,11 @@ More = Annotated[
         help="Compare also layer normalisation, mean projection, whitening by the spectrum, and priors of the length.",
     ),
 ]
+Shard = Annotated[
+    str | None,
+    typer.Option("--shard", help="Work on one of n shards of the documents alone, such as 2/7, and leave a --state."),
+]
+StateFile = Annotated[Path | None, typer.Option("--state", help="Where the state of a --shard is written.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 NoVerify = Annotated[
     bool, typer.Option("--no-verify", help="Do not compare stored vectors with their checksums (about 1 s a GB).")

@@ -31,10 +31,33 @@ class MeasuredCandidate(NamedTuple):
 ALPHAS = (0.25, 0.5, 0.75, 1.0)  # of nearest-neighbour normalisation
 
 
+class ListedCandidates(NamedTuple):
+    """Everything that one search measures: candidates, and those that are made anew for each fold."""
+
+    candidates: Sequence[Candidate]
+    by_fold: Sequence[
+        tuple[Candidate, list[Candidate]]
+    ]  # the one to deploy, which is never measured; one for each fold
+
+    @property
+    def scorers(self) -> list[Scorer]:
+        """All options of all of them, in the order in which they are measured."""
+        listed = [*self.candidates, *(candidate for _, folds in self.by_fold for candidate in folds)]
+        return [option for candidate in listed for option in candidate.options]
+
+
 def tune_candidates(
     evaluator: Evaluator, candidates: Sequence[Candidate], *, extra: bool, more: bool = False
 ) -> list[MeasuredCandidate]:
-    """Measure and tune all candidates in one search.
+    """Measure and tune all candidates in one search; the arguments are those of ``list_candidates``."""
+    listed = list_candidates(evaluator, candidates, extra=extra, more=more)
+    return tune_listed(evaluator, listed)
+
+
+def list_candidates(
+    evaluator: Evaluator, candidates: Sequence[Candidate], *, extra: bool, more: bool = False
+) -> ListedCandidates:
+    """Add to the candidates what is made from queries and documents.
 
     Args:
         evaluator: what measures them.
@@ -50,16 +73,19 @@ def tune_candidates(
     if more and kind == "ranking" and isinstance(evaluator, JudgedEvaluator):
         prior = length_priors(evaluator)
         biased += [prior] if prior is not None else []
-    scorers = [option for candidate in candidates for option in candidate.options]
-    scorers += [option for _, by_fold in biased for candidate in by_fold for option in candidate.options]
-    measured = iter(evaluator.values(scorers))
-    evaluation, folds = evaluator.evaluation, evaluator.folds
+    return ListedCandidates(candidates, biased)
+
+
+def tune_listed(evaluator: Evaluator, listed: ListedCandidates) -> list[MeasuredCandidate]:
+    """Measure all that is listed in one search, and choose for each fold on the others."""
+    measured = iter(evaluator.values(listed.scorers))
+    evaluation, folds, kind = evaluator.evaluation, evaluator.folds, evaluator.metric.kind
     results = []
-    for candidate in candidates:
+    for candidate in listed.candidates:
         options = [next(measured) for _ in candidate.options]
         kept = options if kind != "pooled" else []
         results.append(MeasuredCandidate(candidate, tune(options, evaluation, folds), kept))
-    for whole, by_fold in biased:
+    for whole, by_fold in listed.by_fold:
         made = [[next(measured) for _ in candidate.options] for candidate in by_fold]
         # each query by a bias that its own fold took no part in
         options = [evaluation.assemble(list(same), folds) for same in zip(*made, strict=True)]
@@ -82,6 +108,8 @@ def _hub_biases_by_fold(evaluator: Evaluator, bank: Bank) -> list[tuple[Candidat
     neighbours = (NNN_NEIGHBOURS, CSLS_NEIGHBOURS)
 
     def means() -> dict[str, Array]:
+        if not len(bank.documents):  # an empty shard, or what is left when shards have been merged
+            return {name: np.zeros((len(banks), 0)) for name in ("nnn", "csls")}
         by_bank = [
             nearest_means(Scorer(COSINE).transform, COSINE, bank.documents, queries, *neighbours) for queries in banks
         ]

@@ -181,13 +181,16 @@ class RankingEvaluator:
 
     def _key(self, scorer: Scorer) -> Hashable:
         """Give a key that is equal for scorers that must come out the same under the metric."""
-        if not scorer.is_plain:
-            return scorer.key
-        return scorer.map_key, scorer.similarity.agreement_key(self.metric.agreement)
+        return plain_key(scorer, self.metric) if scorer.is_plain else scorer.key
+
+
+def plain_key(scorer: Scorer, metric: Metric) -> tuple[str, Hashable]:
+    """Give a key that is equal for scorers without a bias that must come out the same under a metric."""
+    return scorer.map_key, scorer.similarity.agreement_key(metric.agreement)
 
 
 def _without(top: TopK, excluded: Judgments, depth: int) -> TopK:
-    """Take from a ranking what must not be in it; what is missing then at its end is number -1, relevant to nobody."""
+    """Take from a list what must not be in it; what is missing then at its end is number -1, relevant to nobody."""
     gone = excluded.gains(top.documents) > 0
     order = np.argsort(gone, axis=1, kind="stable")[:, :depth]
     left = ~np.take_along_axis(gone, order, axis=1)

@@ -138,8 +138,11 @@ class Store:
         sealed = self.digests is not None  # or nobody knows whether manifest and ids belong together
         return sealed and len(ids) == self.manifest.rows and digest_of_texts(ids) == self.manifest.ids
 
-    def verify(self) -> None:
-        """Read all of the store and compare it with the digests it was written with; one without digests passes.
+    def verify(self, rows: range | None = None) -> None:
+        """Read the store and compare it with the digests it was written with; one without digests passes.
+
+        Args:
+            rows: Compare these vectors alone, and all that is not vectors; all of them without it.
 
         Raises:
             DataError: A file is missing or was changed; the message names the first vector that was.
@@ -172,8 +175,10 @@ class Store:
         checksums = _map(self.folder, CHECKSUMS, (self.manifest.rows, 1), "uint32")
         if digest_of_files([path]) != self.digests.checksums:
             raise DataError(f"{path} is damaged: it is not what was written: {_again(self.folder)}")
-        row = first_damaged(self.vectors, np.asarray(checksums)[:, 0])
-        if row is not None:
+        some = slice(rows.start, rows.stop) if rows is not None else slice(0, None)
+        damaged = first_damaged(self.vectors[some], np.asarray(checksums)[some, 0])
+        if damaged is not None:
+            row = some.start + damaged
             raise DataError(
                 f"{self.folder / VECTORS} is damaged: the vector of {self.ids[row]!r} (row {row}) is not the one that "
                 f"was stored: {_again(self.folder)}"

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from offsphere.base.spilled import gather_rows
 from offsphere.data.list_columns import BLOCK
 from offsphere.data.store import is_store, read_manifest
 from offsphere.data.task import Task, TaskSide, TaskVectors
-from offsphere.data.vector_files import VectorFile, find_file, read_vectors
+from offsphere.data.vector_files import VectorFile, find_file, read_vectors, verify_rows
 from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.contents import keys_of
 from offsphere.vectors.lengths import lengths
+from offsphere.vectors.parted_rows import PartedRows
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -257,8 +259,9 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True, data: s
 
     Args:
         folder: Has ``queries.*`` and ``documents.*`` (pairs: ``left.*`` and ``right.*``), each a ``.npy``, ``.npz``,
-            ``.parquet`` or ``.safetensors`` file or a store. For the split train, ``queries-train.*`` is read where it
-            is there, and so on. A file that carries no ids may have them beside it, in ``documents.ids``.
+            ``.parquet`` or ``.safetensors`` file, a store, or a folder of such parts. For the split train,
+            ``queries-train.*`` is read where it is there, and so on. A file that carries no ids may have them beside
+            it, in ``documents.ids``.
         task: Says which vectors are needed, and their order.
         verify: Whether stores are compared with the digests they were written with, at a second for each gigabyte.
         data: Where the task was read from, for the command that an error tells.
@@ -306,8 +309,8 @@ def _read_side(folder: Path, side: TaskSide, *, verify: bool) -> VectorFile:
     if path is None:
         name = side.stored_as
         raise DataError(
-            f"{folder} has no {name} vectors (a store, {name}.npy, .npz, .parquet or .safetensors): make some with "
-            "offsphere embed DATA --out DIR, and say where they are with --vectors DIR"
+            f"{folder} has no {name} vectors (a store, {name}.npy, .npz, .parquet or .safetensors, or a folder {name} "
+            "of such parts): make some with offsphere embed DATA --out DIR, and say where they are with --vectors DIR"
         )
     return read_vectors(path, verify=verify, expected=side.ids)
 
@@ -324,14 +327,27 @@ def _cure(file: VectorFile, task: Task, folder: Path, data: str) -> str:
     return f"offsphere embed {data}{split} --model {read_manifest(file.path).model} --out {folder}"
 
 
-def _in_order(file: VectorFile, side: TaskSide, cure: str) -> VectorFile:
-    """The rows of a side's ids. A file without ids is in the order of these or of all listed ones."""
+def _in_order(file: VectorFile, side: TaskSide, cure: str, only: range | None = None) -> VectorFile:
+    """The rows of a side's ids, or ``only`` some. A file without ids is in the order of these or of all listed ones."""
     naming = f"add {file.path.with_suffix('.ids').name} with one id a line"
     chosen = rows_in_order(file.ids, len(file.vectors), side, str(file.path), cure=cure, naming=naming)
+    if only is not None:
+        chosen = list(only) if chosen is None else chosen[only.start : only.stop]
     if chosen is None:
         return file  # stays on disk where it is a map
     tokens = file.tokens[chosen] if file.tokens is not None else None
-    return VectorFile(file.path, pick_rows(file.vectors, chosen, str(file.path)), side.ids, tokens)
+    ids = side.ids[only.start : only.stop] if only is not None and side.ids is not None else side.ids
+    return VectorFile(file.path, _rows_of(file.vectors, chosen, str(file.path)), ids, tokens)
+
+
+def _rows_of(vectors: Vectors, rows: list[int], where: str) -> Vectors:
+    """Some vectors: a view of them where they stand one below the other, so that a shard of a map stays on disk."""
+    first = rows[0] if rows else 0
+    if rows != list(range(first, first + len(rows))):
+        return pick_rows(vectors, rows, where)
+    if isinstance(vectors, PartedRows):
+        return cast("Vectors", vectors.cut(first, first + len(rows)))
+    return vectors[first : first + len(rows)]
 
 
 def rows_in_order(
@@ -380,7 +396,7 @@ def pick_rows(vectors: Vectors, rows: list[int], where: str) -> Vectors:
     return gather_rows(pieces, (len(rows), vectors.shape[1]), vectors.dtype, where)
 
 
-def read_side(folder: Path, side: TaskSide, cure: str, *, verify: bool = True) -> VectorFile:
+def read_side(folder: Path, side: TaskSide, cure: str, *, verify: bool = True, only: range | None = None) -> VectorFile:
     """Read the vectors of one side of a task from a folder, in the task's order.
 
     Args:
@@ -388,13 +404,19 @@ def read_side(folder: Path, side: TaskSide, cure: str, *, verify: bool = True) -
         side: Of the task.
         cure: What to do about vectors that are missing.
         verify: Whether a store is compared with its digests.
+        only: Give these rows of the task alone; of stores in the task's order only these are compared.
 
     Raises:
         DataError: There are none, several files of them, or damaged ones.
         VectorError: A file cannot be read, or a vector is missing.
     """
-    file = _read_side(folder, side, verify=verify)
-    return file if side.ids is None else _in_order(file, side, cure)
+    if only is None:
+        file = _read_side(folder, side, verify=verify)
+        return file if side.ids is None else _in_order(file, side, cure)
+    file = _read_side(folder, side, verify=False)
+    if verify:
+        verify_rows(file, only if file.ids is None or file.ids == side.ids else range(len(file.vectors)))
+    return _in_order(file, side, cure, only)
 
 
 def _check_shapes(first: Vectors, second: Vectors, first_name: str, second_name: str) -> None:

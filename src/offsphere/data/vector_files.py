@@ -1,4 +1,4 @@
-"""Files of vectors: .npy (from the map), .npz, .parquet, .safetensors, .csv, .tsv, or a store; with ids if any."""
+"""Files of vectors: .npy (from the map), .npz, .parquet, .safetensors, tables, a store, or parts; with ids if any."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from offsphere.base.spilled import gather_rows
 from offsphere.data.list_columns import BLOCK, gather_lists, is_list
 from offsphere.data.store import is_store, open_store
 from offsphere.data.vector_names import VectorNames
+from offsphere.data.vector_parts import is_parts, is_parts_alone, part_paths, read_parts
 from offsphere.data.vector_tables import read_table_vectors
+from offsphere.vectors.parted_rows import PartedRows
 
 ANY_NAMES = VectorNames()
 NamedRows = tuple[Vectors, list[str] | None]
@@ -45,17 +47,17 @@ def of_split(side: str, split: str | None) -> str:
 
 
 def find_file(folder: Path, side: str) -> Path | None:
-    """The vectors of a side: ``queries.npy``, ``documents.parquet``, ... or a store in a folder of that name."""
+    """The vectors of a side: ``queries.npy``, ``documents.parquet``, ... or a folder: a store, or parts."""
     paths = [folder / f"{side}{suffix}" for suffix in SUFFIXES if (folder / f"{side}{suffix}").is_file()]
-    paths += [folder / side] if is_store(folder / side) else []
+    paths += [folder / side] if is_store(folder / side) or is_parts(folder / side) else []
     if len(paths) > 1:
         raise DataError(f"{folder} has {' and '.join(path.name for path in paths)}: keep the one to use")
     return paths[0] if paths else None
 
 
 def is_vectors(path: Path) -> bool:
-    """Whether a path is vectors alone, and no task: a file of them, or a store."""
-    return is_store(path) or (path.is_file() and path.suffix in SUFFIXES)
+    """Whether a path is vectors alone, and no task: a file of them, a store, or a folder of such parts."""
+    return is_store(path) or (path.is_file() and path.suffix in SUFFIXES) or is_parts_alone(path)
 
 
 def read_vectors(
@@ -64,7 +66,7 @@ def read_vectors(
     """Read a file, and the ids beside it (``documents.ids``, one a line) where it carries none; or open a store.
 
     Args:
-        path: The file, or the folder of a store.
+        path: The file, or the folder of a store, or of parts that are files or stores.
         verify: Whether a store is compared with its digests; files of others have none.
         names: What ids and vectors are called in the file, where they are not called as usual.
         expected: The ids that it should have; a store that says it has these does not read them again.
@@ -76,6 +78,8 @@ def read_vectors(
         DataError: It cannot be read, is damaged, or has nothing of such a name.
         VectorError: It holds something else than vectors.
     """
+    if is_parts(path):
+        return VectorFile(path, *read_parts(path, lambda part: read_vectors(part, verify=verify, names=names)))
     if path.is_dir():
         names.refuse_any(path, "a store")
         store = open_store(path, verify=verify)
@@ -89,6 +93,21 @@ def read_vectors(
         )
     ids = ids_beside(path, len(vectors)) if ids is None else _as_many(ids, path, len(vectors))
     return VectorFile(path, vectors, ids)
+
+
+def verify_rows(file: VectorFile, rows: range) -> None:
+    """Compare some rows with the digests they were stored with, in whichever parts they lie; other files have none.
+
+    Raises:
+        DataError: A vector is not the one that was stored.
+    """
+    parted = isinstance(file.vectors, PartedRows)
+    paths = part_paths(file.path) if parted else [file.path]
+    starts = file.vectors.starts.tolist() if isinstance(file.vectors, PartedRows) else [0, len(file.vectors)]
+    for path, start, end in zip(paths, starts, starts[1:], strict=False):
+        mine = range(max(rows.start, start) - start, min(rows.stop, end) - start)
+        if mine and is_store(path):
+            open_store(path, verify=False).verify(mine)
 
 
 def ids_beside(path: Path, rows: int, beside: Path | None = None) -> list[str] | None:

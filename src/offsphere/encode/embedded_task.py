@@ -9,12 +9,13 @@ from typing import Any
 
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
+from offsphere.data.formats.corpus_files import has_corpus
 from offsphere.data.formats.known_items import known_item_task
 from offsphere.data.load import load_task
 from offsphere.data.named_data import named_data
-from offsphere.data.store import is_store, read_manifest
 from offsphere.data.task import EmbeddedTask, Task, TaskVectors
 from offsphere.data.task_vectors import load_vectors
+from offsphere.data.vector_parts import manifest_of
 from offsphere.encode.embedding import default_folder, embed
 from offsphere.encode.encoder import Encoder
 from offsphere.encode.sources import load_encoder
@@ -136,10 +137,9 @@ class EmbeddedSource:
 
     def made_by(self, task: Task) -> dict[str, Any]:
         """What is known of the model that made a task's vectors; empty where they are not in a store."""
-        store = self.folder_of(task) / task.sides[-1].stored_as
-        if not is_store(store):
+        manifest = manifest_of(self.folder_of(task) / task.sides[-1].stored_as)
+        if manifest is None:
             return {}
-        manifest = read_manifest(store)
         known = {"model": manifest.model, "revision": manifest.revision, "similarity": manifest.similarity}
         return known | {"taken out so that lengths are kept": ", ".join(manifest.normalization_removed)}
 
@@ -149,7 +149,7 @@ class EmbeddedSource:
         Raises:
             DataError: Where the data has no corpus, or there are neither vectors nor a model.
         """
-        if not (Path(self.data) / "corpus.jsonl").is_file():
+        if not has_corpus(Path(self.data)):
             raise DataError(
                 f"{self.data} has no corpus.jsonl, so no titles ask for their texts: leave out --known-items"
             )

@@ -19,6 +19,7 @@ from offsphere.data.store import DTYPES, Manifest, Store, is_store, open_store, 
 from offsphere.data.store_writer import StoreWriter, locked
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.task_vectors import load_vectors
+from offsphere.data.vector_parts import is_parts
 from offsphere.encode.encoder import Encoder, check_kinds
 from offsphere.encode.function_digest import UNKNOWN
 from offsphere.encode.sources import DEFAULT_MODEL, load_encoder
@@ -115,6 +116,10 @@ def embed_items(
     """Encode the items of one side into a store; nothing is encoded where it holds them already."""
     if block is not None and (not isinstance(block, int) or block < 1):
         raise ParameterError(f"block = {block!r}: at least one item is made safe at a time")
+    if is_parts(folder):
+        raise DataError(
+            f"{folder} holds parts of vectors: read them with --vectors {folder.parent}, or choose another --out"
+        )
     _check_items(side)
     check_kinds(encoder, side.items)
     plan = _plan(side, encoder, dtype)

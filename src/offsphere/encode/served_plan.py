@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ from offsphere.base.token_estimate import tokens_about
 from offsphere.data.items import texts_alone
 from offsphere.data.store import is_store
 from offsphere.data.task import Task
-from offsphere.encode.embedding import items_by_store
+from offsphere.encode.embedding import SideItems, items_by_store
 from offsphere.encode.encoder import Encoder
 from offsphere.encode.served import ServedEncoder
 
@@ -35,7 +36,13 @@ class ServedPlan(NamedTuple):
         return f"{self.texts:,} texts for {self.model}, about {self.tokens:,} tokens{cost}"
 
 
-def served_plans(task: Task, encoder: Encoder, asking: Encoder | None, folder: Path) -> dict[str, ServedPlan]:
+def served_plans(
+    task: Task,
+    encoder: Encoder,
+    asking: Encoder | None,
+    folder: Path,
+    stores: Mapping[str, SideItems] | None = None,
+) -> dict[str, ServedPlan]:
     """What each side that an API encodes will take; nothing for those whose vectors are there already.
 
     Args:
@@ -43,12 +50,13 @@ def served_plans(task: Task, encoder: Encoder, asking: Encoder | None, folder: P
         encoder: Encodes them.
         asking: Encodes the side that asks, where that is another one.
         folder: Where the stores are or will be.
+        stores: What is encoded, by the names of its stores; all of the task unless told otherwise.
 
     Returns:
         A plan for each store that is not finished, by its name; empty where no API is asked.
     """
     plans = {}
-    for name, side in items_by_store(task).items():
+    for name, side in (items_by_store(task) if stores is None else stores).items():
         encodes = asking if asking is not None and name == task.sides[0].stored_as else encoder
         if isinstance(encodes, ServedEncoder) and not is_store(folder / name):
             texts = texts_alone(side.items, encodes.named.name)

@@ -18,6 +18,7 @@ import numpy as np
 from offsphere.base.arrays import Array, Flags
 from offsphere.base.cores import available_cores
 from offsphere.base.errors import OffsphereError
+from offsphere.base.merging import Merging
 from offsphere.base.progress import Progress
 from offsphere.base.short_repr import short_repr
 from offsphere.data.items import ItemSide
@@ -25,7 +26,6 @@ from offsphere.encode.encoder import Encoder
 from offsphere.encode.token_layers import token_layers, token_names, transformer_of
 from offsphere.geometry.dimensions import Dimensions, dimensions
 from offsphere.geometry.frequent_tokens import AT_LEAST, FrequentTokens, frequent_tokens
-from offsphere.geometry.merging import Merging
 from offsphere.geometry.token_batch import TokenBatch
 from offsphere.geometry.tokens import LayerState
 from offsphere.geometry.word_classes import word_classes

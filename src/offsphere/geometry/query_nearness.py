@@ -54,7 +54,8 @@ def nearness_by_fold(
 
 def unit_rows(rows: Vectors, factors: Array | None = None) -> Rows:
     """Rows of length one, or as long as their factors; a row without length stays without."""
-    sizes = lengths(np.asarray(rows))
+    rows = np.asarray(rows)  # a copy of rows in parts fits, where one of all documents does
+    sizes = lengths(rows)
     scale = np.divide(1.0 if factors is None else factors, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     return np.asarray(rows * scale[:, None], np.float32)
 

@@ -62,6 +62,8 @@ def scan(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress | None = None,
+    first: int = 0,
+    total: int | None = None,
 ) -> Scan:
     """One pass over all vectors, read block by block; the same result whatever the threads.
 
@@ -71,6 +73,8 @@ def scan(
         seed: Of the sample.
         threads: How many tiles are worked on at a time; as many as there are cores without it.
         progress: Is told how many vectors are done.
+        first: The number of the first row, where these are a shard of more.
+        total: How many rows there are in all shards; by it the precision is chosen.
 
     Returns:
         Moments, sums of directions, every length, and the sample.
@@ -86,36 +90,35 @@ def scan(
         ([5.0, 2.0], 0.8)
     """
     blocks = Blocks.of(vectors)
-    product: type[np.floating] = np.float64 if blocks.count <= PRECISE else np.float32
-    keys = random_keys(np.arange(blocks.count), seed)
+    product: type[np.floating] = np.float64 if (total or blocks.count) <= PRECISE else np.float32
+    keys = random_keys(np.arange(first, first + blocks.count), seed)
     limit = np.partition(keys, sample - 1)[sample - 1] if blocks.count > sample else None
     lengths, samples, done = [], [], 0
-    total: tuple[Moments, Directions] | None = None
+    sums: tuple[Moments, Directions] | None = None
 
-    def measure_tile(tile: Vectors, first: int) -> tuple[Moments, Directions, Array, Sample]:
-        return Moments.of(tile, product), *Directions.of(tile), Sample.of(tile, first, sample, seed, limit)
+    def measure_tile(tile: Vectors, number: int) -> tuple[Moments, Directions, Array, Sample]:
+        return Moments.of(tile, product), *Directions.of(tile), Sample.of(tile, number, sample, seed, limit)
 
     # one BLAS thread in each of ours: a tile stays in its core's cache, and rounds the same way every time
     with one_blas_thread():
-        tiles = in_order(measure_tile, _tiles(blocks), threads or available_cores())
+        tiles = in_order(measure_tile, _tiles(blocks, first), threads or available_cores())
         for moments, directions, tile_lengths, tile_sample in tiles:
-            total = (moments, directions) if total is None else _merge_sums(total, (moments, directions))
+            sums = (moments, directions) if sums is None else _merge_sums(sums, (moments, directions))
             lengths.append(tile_lengths)
             samples.append(tile_sample)
             done += len(tile_lengths)
             if progress is not None:
                 progress(done, blocks.count)
-    assert total is not None  # Blocks refuses an empty corpus
+    assert sums is not None  # Blocks refuses an empty corpus
     every_length = np.concatenate(lengths)
     if not np.isfinite(every_length).all():
-        row = int(np.flatnonzero(~np.isfinite(every_length))[0])
+        row = first + int(np.flatnonzero(~np.isfinite(every_length))[0])
         raise VectorError(f"the vector in row {row} is not finite: remove it or encode it again")
-    return Scan(*total, every_length, Sample.merge_all(samples))
+    return Scan(*sums, every_length, Sample.merge_all(samples))
 
 
-def _tiles(blocks: Blocks) -> Iterator[tuple[Vectors, int]]:
-    """Pieces of the blocks, each with the number of its first row."""
-    first = 0
+def _tiles(blocks: Blocks, first: int) -> Iterator[tuple[Vectors, int]]:
+    """Pieces of the blocks, each with the number of its first row; that of the first block is given."""
     for block in blocks:
         for start in range(0, len(block), SCAN_TILE):
             yield block[start : start + SCAN_TILE], first + start

@@ -56,6 +56,17 @@ class TopK(NamedTuple):
         return f"TopK({k} documents for each of {queries} queries)"
 
 
+class KeyedLists(NamedTuple):
+    """A top list with the numbers by which it was ranked, so that lists of several parts of a corpus can be merged.
+
+    Of two documents the one with the larger key comes first, of two with one key the one with the smaller number.
+    """
+
+    documents: Index  # (queries, k)
+    scores: Array  # (queries, k)
+    keys: Array  # (queries, k)
+
+
 def search(
     queries: Vectors,
     documents: Documents | Blocks,
@@ -105,6 +116,33 @@ def search(
         >>> cosine.documents.tolist(), dot.documents.tolist()
         ([[0, 1]], [[1, 0]])
     """
+    lists = keyed_search(
+        queries,
+        documents,
+        scorers,
+        k,
+        ids=ids,
+        excluded=excluded,
+        block_rows=block_rows,
+        threads=threads,
+        progress=progress,
+    )
+    return [TopK(found.documents, found.scores) for found in lists]
+
+
+def keyed_search(
+    queries: Vectors,
+    documents: Documents | Blocks,
+    scorers: Scorer | str | Sequence[Scorer | str],
+    k: int = 10,
+    *,
+    ids: Sequence[str] | None = None,
+    excluded: Pairs | None = None,
+    block_rows: int = 16 * TILE,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[KeyedLists]:
+    """Search as ``search`` does, and keep the keys by which documents were ranked."""
     if k < 1:
         raise ParameterError(f"k = {k}: ask for at least one document")
     if not scorers:
@@ -122,7 +160,7 @@ def search(
     # one BLAS thread in each of ours: tiles stay in their core's cache, and a transform rounds the same way every time
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         _scan(blocks, groups, pool, progress)
-        results: dict[int, TopK] = {}
+        results: dict[int, KeyedLists] = {}
         for group in groups:
             results.update(group.results(pool))
     return [results[number] for number in range(len(scorers))]
@@ -143,11 +181,16 @@ def search_in_turns(
     Yields:
         The numbers of the queries of this turn, and for each scorer their best documents.
     """
-    turn = max(1, TOP_LISTS // (max(len(scorers), 1) * (2 * k + 64) * BYTES_AN_ENTRY))
-    for start in range(0, len(queries), turn):
-        chosen = np.arange(start, min(start + turn, len(queries)))
+    for chosen in query_turns(len(queries), len(scorers), k):
         some = pairs_of(excluded, chosen)
         yield chosen, search(queries[chosen], documents, scorers, k, ids=ids, excluded=some, progress=progress)
+
+
+def query_turns(queries: int, scorers: int, k: int) -> Iterator[Index]:
+    """Give the numbers of as many queries at a time as their top lists have room in memory."""
+    turn = max(1, TOP_LISTS // (max(scorers, 1) * (2 * k + 64) * BYTES_AN_ENTRY))
+    for start in range(0, queries, turn):
+        yield np.arange(start, min(start + turn, queries))
 
 
 @dataclass(slots=True)
@@ -184,16 +227,16 @@ class _Group:
         except IndexError:
             return _Desk.of(self)
 
-    def results(self, pool: ThreadPoolExecutor) -> dict[int, TopK]:
+    def results(self, pool: ThreadPoolExecutor) -> dict[int, KeyedLists]:
         """Sort the top lists and turn inner products back into values, by the scorers' numbers."""
         parts = [[pool.submit(self._rank, s, start) for start in self.tiles()] for s in range(len(self.members))]
         answer = {}
         for (number, _), futures in zip(self.members, parts, strict=True):
-            documents, scores = zip(*(future.result() for future in futures), strict=True)
-            answer[number] = TopK(np.concatenate(documents), np.concatenate(scores))
+            columns = zip(*(future.result() for future in futures), strict=True)
+            answer[number] = KeyedLists(*(np.concatenate(column) for column in columns))
         return answer
 
-    def _rank(self, s: int, start: int) -> TopK:
+    def _rank(self, s: int, start: int) -> KeyedLists:
         """Rank the documents of one tile of queries under one scorer."""
         from offsphere.ranking.kernels import best_entries
 
@@ -203,7 +246,7 @@ class _Group:
         keys, documents, dots = best_entries(entries[chosen], sizes[chosen], s, self.k)
         # entries stand in document order, and a stable sort leaves equal keys so
         order = np.argsort(-keys, axis=1, kind="stable")
-        documents, dots = np.take_along_axis(documents, order, axis=1), np.take_along_axis(dots, order, axis=1)
+        keys, documents, dots = (np.take_along_axis(part, order, axis=1) for part in (keys, documents, dots))
         query_lengths = query_divisors(self.query_lengths[chosen], scorer.similarity)[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
             scores = scorer.similarity(dots, query_lengths, self.document_lengths[documents])
@@ -213,7 +256,7 @@ class _Group:
         scores = standardize_scores(scorer, self.given[chosen], scores)
         scores = np.where(documents >= 0, scores, -np.inf)
         # key and value round differently: let the last bit not contradict the order
-        return TopK(documents, np.minimum.accumulate(scores, axis=1))
+        return KeyedLists(documents, np.minimum.accumulate(scores, axis=1), keys)
 
 
 @dataclass(slots=True)

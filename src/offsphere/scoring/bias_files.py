@@ -48,7 +48,8 @@ def bias_of(config: Mapping[str, Any], arrays: Arrays) -> DocumentBias | None:
         raise DataError(f"the bias {name} is no list of numbers with a list of ids: save the scorer again")
     described = config.get(BANK)
     bank = _bank_of(described, numbers_of(arrays, "bias.bank", 2)) if described is not None else None
-    return DocumentBias(name, numbers_of(arrays, "bias", 1), ids, bank)
+    known = np.zeros(0) if ids == [] and bank is not None else numbers_of(arrays, "bias", 1)  # by its bank alone
+    return DocumentBias(name, known, ids, bank)
 
 
 def _bank_of(described: Any, queries: Any) -> QueryBank:

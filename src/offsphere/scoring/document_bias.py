@@ -99,7 +99,9 @@ class DocumentBias:
                 f"{self.name} has no bias for document {first!r} ({int(unknown.sum())} are unknown) and no query bank "
                 "to make one from: fit it again on these documents"
             )
-        return np.where(unknown, np.nan, self.values[numbers])
+        biases = np.full(count, np.nan)
+        biases[~unknown] = self.values[numbers[~unknown]]
+        return biases
 
     @cached_property
     def _rows(self) -> dict[str, int]:

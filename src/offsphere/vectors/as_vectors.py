@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from offsphere.base.arrays import Vectors
 from offsphere.base.errors import VectorError
+from offsphere.vectors.parted_rows import PartedRows
 
 
 def as_vectors(rows: Any, what: str = "vectors") -> Vectors:
-    """Make an array of what has a row for each vector; an array stays as it is, a memory map too.
+    """Make an array of what has a row for each vector; an array stays as it is, a memory map and rows in parts too.
 
     Args:
         rows: an array, a list of lists, or anything else that numpy reads as rows of numbers, such as a tensor.
@@ -34,6 +35,8 @@ def as_vectors(rows: Any, what: str = "vectors") -> Vectors:
     """
     if isinstance(rows, np.ndarray):
         return rows
+    if isinstance(rows, PartedRows):
+        return cast("Vectors", rows)  # which is asked as an array is
     try:
         array = np.asarray(rows)
     except (TypeError, ValueError, RuntimeError):  # of numpy, and of a tensor that is not in memory

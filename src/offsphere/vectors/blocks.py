@@ -11,6 +11,7 @@ import numpy as np
 from offsphere.base.arrays import Rows, Vectors
 from offsphere.base.errors import VectorError
 from offsphere.vectors.as_vectors import as_vectors
+from offsphere.vectors.parted_rows import PartedRows
 
 Documents = Vectors | Sequence[Vectors]
 
@@ -29,7 +30,7 @@ class Blocks:
         """Blocks of whatever the documents are kept in; ``rows`` is rounded up to whole tiles."""
         if isinstance(documents, Blocks):
             return cls(documents.parts, _whole_tiles(rows))
-        parts = tuple(as_vectors(part, "documents") for part in _parts_of(documents))
+        parts = tuple(as_vectors(part, "documents") for given in _parts_of(documents) for part in _flat(given))
         parts = tuple(part for part in parts if len(part))
         if not parts:
             raise VectorError("there are no documents: the corpus is empty")
@@ -72,6 +73,11 @@ def _parts_of(documents: Any) -> Sequence[Any]:
     """Tell several arrays of rows from one array, or one list of rows."""
     several = isinstance(documents, list | tuple) and (not documents or np.ndim(documents[0]) == 2)  # noqa: PLR2004
     return documents if several else (documents,)
+
+
+def _flat(rows: Any) -> Sequence[Any]:
+    """Take rows that lie in parts part by part, so that they are never joined."""
+    return rows.parts if isinstance(rows, PartedRows) else (rows,)
 
 
 def _whole_tiles(rows: int) -> int:

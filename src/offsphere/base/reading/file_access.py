@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
+from typing import IO
 
 from offsphere.base.errors import DataError, OffsphereError, first_line
 
 PIECE = 1 << 20  # bytes that are read at a time
+PACKINGS = {".gz": "gzip", ".zst": "zstd"}  # by the end of a name
 MOST_BYTES = 1 << 28  # of what is read whole into Python's objects: JSON, TOML, a line of text
 
 
@@ -32,9 +34,7 @@ def reading(path: Path, kind: str) -> Iterator[None]:
     except OffsphereError:
         raise
     except OSError as error:
-        if error.errno is None:  # pyarrow raises such ones for a file that it cannot parse
-            raise DataError(f"{path} is truncated or not {kind}: {first_line(error)}") from error
-        raise cannot_read(path, error) from error
+        raise cannot_parse(path, kind, error) from error
     except MemoryError as error:
         raise DataError(f"{path} does not fit into the memory of this machine") from error
     except RecursionError as error:
@@ -58,6 +58,22 @@ def open_file(path: Path) -> BufferedReader:
         return path.open("rb")
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         raise cannot_read(path, error) from error
+
+
+def open_unpacked(path: Path) -> IO[bytes]:
+    """Open a file as ``open_file`` does; one that ends in .gz or .zst is unpacked as it is read.
+
+    Raises:
+        DataError: There is no such file, it is not a regular one, or it may not be read.
+    """
+    stream = open_file(path)
+    packing = PACKINGS.get(path.suffix)
+    if packing is None:
+        return stream
+    import pyarrow as pa
+
+    unpacked: IO[bytes] = pa.CompressedInputStream(stream, packing)
+    return unpacked
 
 
 def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -84,6 +100,13 @@ def sha256_of(path: Path) -> str:
         while piece := stream.read(PIECE):
             digest.update(piece)
     return digest.hexdigest()
+
+
+def cannot_parse(path: Path, kind: str, error: OSError) -> DataError:
+    """Say in one line why reading a file stopped: what pyarrow cannot parse has no number, a disk's errors have."""
+    if error.errno is None:
+        return DataError(f"{path} is truncated or not {kind}: {first_line(error)}")
+    return cannot_read(path, error)
 
 
 def cannot_read(path: Path, error: OSError | ValueError) -> DataError:

@@ -80,6 +80,23 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         return rows
 
 
+def row_blocks(path: Path, columns: Sequence[str], rows: int) -> Iterator[list[dict[str, Any]]]:
+    """Read some columns as a mapping for each row, at most so many rows at a time.
+
+    Args:
+        path: The file.
+        columns: Their names; what the file does not have is left out.
+        rows: Of a block.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    with reading(path, KIND), _opened(path) as file:
+        known = [name for name in columns if name in file.schema_arrow.names]
+        for batch in file.iter_batches(batch_size=rows, columns=known, use_threads=False):
+            yield batch.to_pylist()
+
+
 def parquet_schema(path: Path) -> tuple[pa.Schema, int]:
     """Tell which columns a file has, of which types, and how many rows.
 

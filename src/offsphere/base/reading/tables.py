@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from offsphere.base.errors import DataError
-from offsphere.base.reading.file_access import MOST_BYTES, open_file, reading
+from offsphere.base.reading.file_access import MOST_BYTES, cannot_parse, open_unpacked, reading
 from offsphere.base.reading.json_files import parse_json
 
 LARGEST = 1e100  # a grade or a score: sums and squares of such numbers are numbers still
@@ -34,8 +34,8 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _text(path: Path, newline: str | None = None) -> io.TextIOWrapper:
-    """Open a file as UTF-8 text."""
-    return io.TextIOWrapper(open_file(path), encoding="utf-8-sig", newline=newline)
+    """Open a file as UTF-8 text, unpacked as it is read where its name ends in .gz or .zst."""
+    return io.TextIOWrapper(open_unpacked(path), encoding="utf-8-sig", newline=newline)
 
 
 def _lines(stream: io.TextIOWrapper, path: Path) -> Iterator[str]:
@@ -48,7 +48,7 @@ def _lines(stream: io.TextIOWrapper, path: Path) -> Iterator[str]:
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from error
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}") from error
+        raise cannot_parse(path, "a text file", error) from error
 
 
 def table_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
 from offsphere.base.reading.tables import json_lines
 from offsphere.data.answered_task import AnsweredTask
 from offsphere.data.family import ANSWERS
+from offsphere.data.formats.corpus_files import has_corpus, read_corpus, read_entries
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.qrels import MADE, find_qrels, made_file, qrels_splits, qrels_table, read_made, read_qrels
 from offsphere.data.formats.query_fields import read_query_fields
@@ -23,7 +23,7 @@ from offsphere.data.ranking_task import RankingTask
 
 def is_beir(folder: Path) -> bool:
     """Whether a folder has both documents and queries."""
-    return (folder / "corpus.jsonl").is_file() and (folder / "queries.jsonl").is_file()
+    return has_corpus(folder) and (folder / "queries.jsonl").is_file()
 
 
 def load_beir(source: Source) -> RankingTask:
@@ -36,7 +36,7 @@ def load_beir(source: Source) -> RankingTask:
     task = kind.build(
         folder.resolve().name,
         queries,
-        read_texts(folder / "corpus.jsonl"),
+        read_corpus(folder),
         read_qrels(qrels),
         split=split,
         ignore_missing=source.ignore_missing,
@@ -72,33 +72,7 @@ def write_beir(
 
 def read_texts(path: Path) -> ItemList:
     """The ids and texts of a corpus or of queries in JSON lines."""
-    ids, texts = [], []
-    for line_number, entry in json_lines(path):
-        where = f"{path}:{line_number}"
-        ids.append(id_of(entry, where))
-        texts.append(text_of(entry, where))
-    return ItemList(ids, texts, str(path))
-
-
-def id_of(entry: dict[str, Any], where: str) -> str:
-    """The id of an entry, called ``_id`` or ``id``."""
-    name = entry.get("_id", entry.get("id"))
-    if name is None:
-        raise DataError(f"{where}: there is no _id")
-    if isinstance(name, bool) or not isinstance(name, str | int):
-        raise DataError(f"{where}: the _id is {name!r}: ids are texts or whole numbers")
-    return str(name)
-
-
-def text_of(entry: dict[str, Any], where: str) -> str:
-    """Title and text joined by a space, as BEIR's own models see a document."""
-    given = [entry[name] for name in ("title", "text") if entry.get(name) is not None]
-    if not given:
-        raise DataError(f'{where}: there is neither a text nor a title (an empty one would be "")')
-    for part in given:
-        if not isinstance(part, str):
-            raise DataError(f"{where}: a text is of type {type(part).__name__}, expected a string")
-    return " ".join(part for part in given if part)
+    return read_entries(((f"{path}:{number}", entry) for number, entry in json_lines(path)), str(path))
 
 
 def json_line(row: dict[str, str]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from offsphere.base.errors import DataError, NoSuchSplitError, first_line
 from offsphere.base.reading.tables import number
-from offsphere.data.formats.beir import id_of, text_of
+from offsphere.data.formats.corpus_files import id_of, text_of
 from offsphere.data.formats.format import Source
 from offsphere.data.formats.picture_tables import labelled_of_tables, picture_column, task_of_tables
 from offsphere.data.formats.sts import COLUMNS

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from offsphere.base.errors import DataError
-from offsphere.base.reading.tables import json_lines
-from offsphere.data.formats.beir import id_of, text_of
+from offsphere.data.formats.corpus_files import corpus_entries, corpus_paths, has_corpus, id_of, text_of
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.trec import has_topics
 from offsphere.data.items import ItemList
@@ -38,7 +37,7 @@ class KnownItem(NamedTuple):
 
 def is_corpus_alone(folder: Path) -> bool:
     """Whether a folder has documents, and neither queries (that is a BEIR folder) nor topics (TREC files)."""
-    return (folder / "corpus.jsonl").is_file() and not has_topics(folder)
+    return has_corpus(folder) and not has_topics(folder)
 
 
 def load_known_items(source: Source) -> RankingTask:
@@ -47,20 +46,18 @@ def load_known_items(source: Source) -> RankingTask:
 
 
 def known_item_task(folder: Path) -> RankingTask:
-    """A task from ``corpus.jsonl`` alone; near-duplicates are removed, since they would be relevant too."""
-    path = folder / "corpus.jsonl"
-    entries = list(json_lines(path))
+    """A task from a corpus alone; near-duplicates are removed, since they would be relevant too."""
+    entries = list(corpus_entries(folder))
     # titles that most documents share with others cannot ask for one of them
     titled = len({str(entry["title"]) for _, entry in entries if entry.get("title")}) * 2 > len(entries)
     items = []
-    for line_number, entry in entries:
-        where = f"{path}:{line_number}"
+    for where, entry in entries:
         name = id_of(entry, where)
         text_of(entry, where)  # refuses what is no string
         title, text = str(entry.get("title") or ""), str(entry.get("text") or "")
         items.append(KnownItem(name, title, text) if titled else split_sentence(name, text))
     made = MADE_FROM_TITLES if titled else MADE_FROM_SENTENCES
-    return known_items(folder.resolve().name, items, made, source=str(path))
+    return known_items(folder.resolve().name, items, made, source=str(corpus_paths(folder)[0]))
 
 
 def known_items(name: str, items: Sequence[KnownItem], made: str, *, source: str) -> RankingTask:

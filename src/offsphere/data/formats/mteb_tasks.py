@@ -12,7 +12,7 @@ import numpy as np
 
 from offsphere.base.errors import DataError, NoSuchSplitError, first_line
 from offsphere.base.extras import load_extra
-from offsphere.data.formats.beir import id_of, text_of
+from offsphere.data.formats.corpus_files import id_of, text_of
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgment
 from offsphere.data.pair_task import PairTask

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from offsphere.base.errors import DataError
 from offsphere.base.reading.tables import text_lines
-from offsphere.data.formats.beir import read_texts
+from offsphere.data.formats.corpus_files import has_corpus, read_corpus
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.qrels import find_qrels, qrels_splits, read_qrels
 from offsphere.data.formats.qrels_alone import given_documents, listed_ids
@@ -65,8 +65,8 @@ def _topic_files(folder: Path) -> list[Path]:
 
 
 def _collection(folder: Path) -> ItemList | None:
-    if (folder / "corpus.jsonl").is_file():
-        return read_texts(folder / "corpus.jsonl")
+    if has_corpus(folder):
+        return read_corpus(folder)
     return _tab_separated(folder / "collection.tsv") if (folder / "collection.tsv").is_file() else None
 
 

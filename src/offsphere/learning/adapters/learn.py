@@ -13,7 +13,8 @@ from offsphere.base.arrays import Flags
 from offsphere.base.in_notebook import InNotebook, NotebookView
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
-from offsphere.comparison.compare_scorers import NAMED_BEFORE, compare
+from offsphere.comparison.compare_scorers import compare
+from offsphere.comparison.judged_table import NAMED_BEFORE
 from offsphere.comparison.row import Row
 from offsphere.comparison.row_tests import RESAMPLES
 from offsphere.comparison.table import Comparison

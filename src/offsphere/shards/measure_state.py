@@ -1,0 +1,198 @@
+"""Measuring over shards: what one pass over the vectors of a shard leaves, and what is told of all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from offsphere.base.digests import digest_of, digest_of_texts
+from offsphere.base.errors import DataError, OffsphereError, ParameterError
+from offsphere.base.progress import Progress
+from offsphere.base.version import __version__
+from offsphere.data.vector_files import VectorFile
+from offsphere.geometry.dimensions import dimensions
+from offsphere.geometry.directions import Directions
+from offsphere.geometry.isotropy import isotropy
+from offsphere.geometry.length_distribution import QUANTILE_ERROR, LengthDistribution
+from offsphere.geometry.measurement import check_sections
+from offsphere.geometry.sample import Sample
+from offsphere.geometry.scanning import SCAN_TILE, Scan, scan
+from offsphere.geometry.shape import Geometry
+from offsphere.shards.fit_state import digest_of_rows
+from offsphere.shards.origin import Origin
+from offsphere.shards.shard import Shard
+from offsphere.shards.shard_vectors import cut_rows
+from offsphere.vectors.moments import Moments
+
+SECTIONS = ("lengths", "isotropy", "dimensions")  # what one pass tells, without neighbours or judgments
+SIDE = "vector"  # what vectors alone are called
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scanned:
+    """What is kept of the vectors of some shards."""
+
+    moments: Moments
+    directions: Directions
+    lengths: LengthDistribution
+    sample: Sample
+
+    @classmethod
+    def of(cls, state: Scan) -> Scanned:
+        """Keep of a pass what does not grow with the number of vectors."""
+        return cls(state.moments, state.directions, LengthDistribution.of(state.lengths), state.sample)
+
+    def merge(self, other: Scanned) -> Scanned:
+        """What is kept of both, whichever comes first."""
+        return Scanned(
+            self.moments.merge(other.moments),
+            self.directions.merge(other.directions),
+            self.lengths.merge(other.lengths),
+            self.sample.merge(other.sample),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasureState:
+    """What was measured of some shards, and which shards these are; nothing is scanned where they have no rows."""
+
+    origin: Origin
+    scanned: Scanned | None
+
+    def merge(self, other: MeasureState, what: str = "a state") -> MeasureState:
+        """The state of both, whichever comes first.
+
+        Raises:
+            DataError: They are of different questions, or have a shard in common.
+        """
+        origin = self.origin.merge(other.origin, what)
+        if self.scanned is None or other.scanned is None:
+            return MeasureState(origin, self.scanned or other.scanned)
+        return MeasureState(origin, self.scanned.merge(other.scanned))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Its numbers, by name; none where nothing was scanned."""
+        if self.scanned is None:
+            return {}
+        moments, directions, lengths, sample = (
+            getattr(self.scanned, name) for name in ("moments", "directions", "lengths", "sample")
+        )
+        spread = (lengths.mean, lengths.squares, lengths.shortest, lengths.longest)
+        return {
+            "moments.mean": moments.mean,
+            "moments.scatter": moments.scatter,
+            "directions.total": directions.total,
+            "directions.squares": directions.squares,
+            "counts": np.array(
+                [moments.count, directions.count, lengths.empty, lengths.count, sample.size, sample.seen], np.int64
+            ),
+            "lengths.spread": np.array(spread, np.float64),
+            "lengths.kept": lengths.kept,
+            "lengths.bins": lengths.bins,
+            "lengths.counts": lengths.counts,
+            "sample.keys": sample.keys,
+            "sample.rows": sample.rows,
+            "sample.vectors": sample.vectors,
+        }
+
+    @classmethod
+    def from_arrays(cls, origin: Origin, arrays: Arrays) -> MeasureState:
+        """Make it again from what ``arrays`` gave."""
+        if not arrays:
+            return cls(origin, None)
+        rows, directed, empty, with_length, size, seen = arrays["counts"].tolist()
+        kept = (arrays[f"lengths.{name}"] for name in ("kept", "bins", "counts"))
+        sampled = (arrays[f"sample.{name}"] for name in ("keys", "rows", "vectors"))
+        return cls(
+            origin,
+            Scanned(
+                Moments(rows, arrays["moments.mean"], arrays["moments.scatter"]),
+                Directions(directed, arrays["directions.total"], arrays["directions.squares"]),
+                LengthDistribution(empty, with_length, *arrays["lengths.spread"].tolist(), *kept),
+                Sample(size, seen, *sampled),
+            ),
+        )
+
+
+def measure_shard(file: VectorFile, shard: Shard, seed: int = 0, progress: Progress | None = None) -> MeasureState:
+    """Measure one shard of vectors.
+
+    Args:
+        file: All vectors, of which only the shard's are read.
+        shard: Which part of them.
+        seed: Of the sample.
+        progress: Is told how many vectors are done.
+
+    Returns:
+        A state that merges with those of the other shards.
+
+    Raises:
+        VectorError: A vector is not finite.
+    """
+    count, width = file.vectors.shape
+    rows = shard.rows(count, SCAN_TILE)
+    mine = cut_rows(file.vectors, 0, rows)
+    described = {"file": file.path.name, "dimensions": str(width), "seed": str(seed)}
+    if file.ids is not None:
+        described["ids of vectors"] = digest_of_texts(file.ids)[:12]
+    origin = Origin(
+        question=digest_of([b"measure", *(f"{name} {value}".encode() for name, value in described.items())]),
+        described=described,
+        version=__version__,
+        documents=count,
+        shards=shard.count,
+        parts={str(shard.number): digest_of_rows(mine)},
+    )
+    if not len(rows):
+        return MeasureState(origin, None)
+    scanned = scan(mine, seed=seed, progress=progress, first=rows.start, total=count)
+    return MeasureState(origin, Scanned.of(scanned))
+
+
+def measured(state: MeasureState, sections: Sequence[str] | None = None) -> Geometry:
+    """What all shards tell together: what ``measure`` tells of the same sections of all vectors.
+
+    Args:
+        state: Of all shards.
+        sections: Some of ``SECTIONS``; all of them without it.
+
+    Returns:
+        The geometry; where quantiles of lengths are not exact, it says within what.
+
+    Raises:
+        DataError: A shard is missing.
+        ParameterError: A section needs neighbours, texts or judgments.
+    """
+    wanted = check_sections(sections) or SECTIONS
+    needing = [name for name in wanted if name not in SECTIONS]
+    if needing:
+        raise ParameterError(
+            f"section {needing[0]} needs all vectors at once: over shards there are {', '.join(SECTIONS)}"
+        )
+    state.origin.check_whole()
+    scanned = state.scanned
+    if scanned is None or scanned.moments.count != state.origin.documents:
+        raise DataError("the shards do not make up all vectors: measure them again")
+    whole = Scan(scanned.moments, scanned.directions, np.zeros(0), scanned.sample)
+    parts: dict[str, Any] = {}
+    skipped = {}
+    if "lengths" in wanted:
+        parts["lengths"] = [scanned.lengths.summary(SIDE)]
+    if "isotropy" in wanted:
+        parts["isotropy"] = [isotropy(SIDE, whole)]
+    if "dimensions" in wanted:
+        if whole.dimension > 1:
+            parts["dimensions"] = [dimensions(SIDE, scanned.directions, scanned.sample)]
+        elif sections is not None:
+            raise OffsphereError("vectors of one dimension have no direction but a sign: there is nothing to drop")
+        else:
+            skipped["dimensions"] = "vectors of one dimension have no direction but a sign: there is nothing to drop"
+    told: dict[str, Any] = {"vectors": {SIDE: [state.origin.documents, whole.dimension]}}
+    if not scanned.lengths.exact and "lengths" in wanted:
+        told["quantiles of lengths"] = f"within {QUANTILE_ERROR:.3%} of themselves"
+    return Geometry(told, **parts, skipped=skipped)
