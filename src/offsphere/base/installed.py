@@ -21,6 +21,7 @@ GIVES: Mapping[str, str] = MappingProxyType(
         "static": "wordllama and model2vec models: texts to vectors without torch",
         "learn": "adapters: adapt, ablate, audit --adapt",
         "models": "sentence-transformers models, train, sweep",
+        "lora": "the recipe pace, which trains a model by LoRA first",
         "hub": "tasks of the Hugging Face hub",
         "images": "pictures as items, classify",
         "mteb": "tasks of MTEB, and our scorers in mteb.evaluate",
