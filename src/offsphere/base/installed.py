@@ -105,6 +105,7 @@ def _versions(extra: str) -> dict[str, str | None]:
 
 
 def _version(package: str) -> str | None:
+    """The version of a package that is installed, by what pip calls it; nothing where it is not."""
     try:
         return version(package)
     except PackageNotFoundError:
