@@ -63,7 +63,7 @@ class ExtraState(NamedTuple):
 
 
 class Installation(NamedTuple):
-    """What runs here."""
+    """What is installed, and where it runs."""
 
     offsphere: str
     python: str

@@ -100,8 +100,9 @@ class Comparison(InNotebook):
         return plain_table(self)
 
     def __repr__(self) -> str:
-        """The task, the size and the conclusion, not the arrays."""
-        return f"Comparison({self.task['name']}, {self.metric}, {len(self.rows)} rows: {self.conclusion})"
+        """The task, the size and how the conclusion begins, not the arrays."""
+        begins = self.conclusion.partition(":")[0].rstrip(".")
+        return f"Comparison({self.task['name']}, {self.metric}, {len(self.rows)} rows: {begins})"
 
     @property
     def every_row(self) -> list[Row | ListRow]:
