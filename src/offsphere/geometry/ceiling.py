@@ -29,6 +29,7 @@ from offsphere.statistics.evaluation import MeanOverQueries
 from offsphere.statistics.metrics import Metric, parse_metric
 from offsphere.statistics.significance import bootstrap_means
 from offsphere.statistics.tuned_signs import max_t_with_intervals
+from offsphere.vectors.widths import refuse_two_widths
 from offsphere.wording.ceiling_words import KINDS
 from offsphere.wording.written_numbers import chance, signed, with_interval
 
@@ -100,7 +101,8 @@ def measure_ceiling(evidence: Evidence) -> Ceiling:
     """The section: what numbers about documents alone gain on held-out queries of a ranking task."""
     spread = measure_spread(evidence)
     assert evidence.embedded is not None
-    task = evidence.embedded[0]
+    task, vectors = evidence.embedded
+    refuse_two_widths(*vectors.widths)
     if task.units < FEWEST_QUERIES:
         raise OffsphereError(f"it needs at least {FEWEST_QUERIES} queries to learn from and judge by")
     metric = _metric(evidence)

@@ -139,8 +139,8 @@ def test_the_grid_trains_on_two_widths_without_tied_sides(two_models):
     recipe = Recipe(batch=64, epochs=2, hard_negatives=0)
     ablation = osp.ablate(two_models, recipe=recipe, budget=[(0.05, 0.03)], seeds=1)
     names = [row.name for row in ablation.rows]
-    assert "cosine, query" in names
-    assert not any("tied" in name.split(", ") for name in names)
+    assert "cosine + query" in names
+    assert not any("tied" in name.split(" + ") for name in names)
     assert any("two widths" in note for note in ablation.notes)
 
 

@@ -107,7 +107,8 @@ def test_pictures_are_divided_while_they_are_learned_from_and_for_good_when_save
     images = [osp.Image.of(flat), osp.Image.of(np.rint(strong).astype(np.uint8))]
     for side in ("query", "document"):
         first, second = encoder.encode(images, side)
-        assert np.allclose(first, second, rtol=0.02, atol=0.02 * np.abs(first).max()) == (
+        # pixels are whole numbers, which costs a twentieth; what is not divided differs by more than half
+        assert (np.abs(first - second).max() < 0.1 * np.abs(first).max()) == (
             normalize_input == "both" or side == "document"
         )
 
