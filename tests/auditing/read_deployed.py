@@ -9,7 +9,7 @@ from tests.auditing.reader import CHANGE, NUMBER, P, Reader, number, shown
 
 CALLED = {"the dot product": "dot", "euclidean distance": "euclidean"}
 SCORER_OF = {Metric.COSINE: "cosine", Metric.INNER_PRODUCT: "dot", Metric.EUCLIDEAN: "euclidean"}
-SURE = rf"\({P}(?P<pair> for these two alone)?\)"
+SURE = rf"\((?P<sure>very sure|fairly sure|may be chance), {P}(?P<pair> for these two alone)?\)"
 SENTENCES = (
     (
         "_index",
@@ -45,8 +45,8 @@ SENTENCES = (
         "_unsure",
         (
             r"Whether its setting costs anything cannot be told: (?P<name>.+), which is recommended, differs from "
-            rf"(?P<deployed>.+) by {CHANGE} of (?P<metric>\S+)(?: {SURE}, which may be luck|, and this metric does not "
-            r"tell whether that is luck)\.$"
+            rf"(?P<deployed>.+) by {CHANGE} of (?P<metric>\S+)(?: {SURE}|, and this metric does not "
+            r"tell whether that is chance)\.$"
         ),
     ),
     (
@@ -176,6 +176,7 @@ class DeployedReader(Reader):
         else:
             self.say(match["low"] is not None and shown(match["low"], low) and shown(match["high"], high), "interval")
             self.chance(match["p"], p) if match["p"] is not None else self.say(False, "p is kept back")
+            self.certain(match["sure"], p)
         self.say(not sure or (p is not None and p < 0.05), "is not sure")
         return p, high
 

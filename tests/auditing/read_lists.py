@@ -11,7 +11,7 @@ SENTENCE = (
     rf"(?:The best of (?P<rows>\d+) rows that no vector index serves, (?P<best>.+?),|"
     rf"No vector index serves (?P<only>.+?), which) is "
     rf"(?P<state>better|worse|not surely better or worse) than (?P<chosen>.+?): \S+ (?P<value>{NUMBER}), "
-    rf"a difference of {CHANGE} \({P}\)\.$"
+    rf"a difference of {CHANGE} \((?P<sure>very sure|fairly sure|may be chance), {P}\)\.$"
 )
 
 
@@ -38,5 +38,6 @@ class ListReader(Reader):
         self.say(match["chosen"] == self.advice.choice.name, "it is held against what is not recommended")
         p = row.p if row.over_chosen_p is None else row.over_chosen_p
         self.change(match, row.over_chosen, row.over_chosen_low, row.over_chosen_high, p)
+        self.certain(match["sure"], p)
         sure = ("better" if row.over_chosen > 0 else "worse") if p < 0.05 else "not surely better or worse"
         self.say(match["state"] == sure, "it is another way")

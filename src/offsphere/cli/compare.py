@@ -1,4 +1,4 @@
-"""``offsphere compare``: which similarity ranks best on this task, by how much, and is that luck."""
+"""``offsphere compare``: which similarity ranks best on this task, by how much, and is that chance."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from offsphere.comparison.row import ALPHA
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.units import unit_of
 from offsphere.report.figure import ACCENT, MUTED, Figure, interval_marks, spec_of
-from offsphere.wording.written_numbers import with_interval
+from offsphere.wording.written_numbers import CHANCE, with_interval
 
 
 def gains_by_group(audit: Audit) -> Figure | None:
@@ -23,13 +23,13 @@ def gains_by_group(audit: Audit) -> Figure | None:
             "value": cell.gain.difference,
             "low": cell.gain.low,
             "high": cell.gain.high,
-            "kind": "surely differs" if cell.gain.p < ALPHA else "may be luck",
+            "kind": "surely differs" if cell.gain.p < ALPHA else CHANCE,
         }
         for cell in breakdown.cells
         if cell.gain is not None
     ]
     chart = interval_marks(
-        data, "where", f"{table.metric} over {table.baseline}", 0.0, {"surely differs": ACCENT, "may be luck": MUTED}
+        data, "where", f"{table.metric} over {table.baseline}", 0.0, {"surely differs": ACCENT, CHANCE: MUTED}
     )
     caption = (
         f"A point is what a row gains in {table.metric} over {table.baseline} among the {unit_of(table.task)} of one "

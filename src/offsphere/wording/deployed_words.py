@@ -7,7 +7,7 @@ from math import floor
 from types import MappingProxyType
 from typing import Any
 
-from offsphere.wording.written_numbers import chance, in_words, share, signed, threshold, with_interval
+from offsphere.wording.written_numbers import certainty, chance, in_words, share, signed, threshold, with_interval
 
 Numbers = Mapping[str, Any]
 
@@ -57,10 +57,10 @@ def _costs(n: Numbers) -> str:
 
 
 def _may_cost(n: Numbers) -> str:
-    luck = "which may be luck" if n["p"] is not None else "and this metric does not tell whether that is luck"
+    unsure = "" if n["p"] is not None else ", and this metric does not tell whether that is chance"
     return (
         f"Whether its setting costs anything cannot be told: {_the(n['name'])}, which is recommended, differs from "
-        f"{_the(n['deployed'])} by {_change(n)} of {n['metric']}{_chance(n)}, {luck}."
+        f"{_the(n['deployed'])} by {_change(n)} of {n['metric']}{_chance(n)}{unsure}."
     )
 
 
@@ -106,9 +106,9 @@ def _change(n: Numbers) -> str:
 
 
 def _chance(n: Numbers) -> str:
-    """The p, and what it is of where the table does not have it."""
+    """How sure that is, the p, and what it is of where the table does not have it."""
     pair = " for these two alone" if n["pair"] else ""
-    return f" ({chance(n['p'])}{pair})" if n["p"] is not None else ""
+    return f" ({certainty(n['p'])}, {chance(n['p'])}{pair})" if n["p"] is not None else ""
 
 
 def _minus(value: float | None) -> float | None:

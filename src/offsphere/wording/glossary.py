@@ -110,21 +110,21 @@ GLOSSARY: tuple[Term, ...] = (
     Term(
         "p",
         _SURE,
-        "How often luck alone would give a difference as large as this. Below 0.05 it is taken for real; above, it may "
-        "be luck, which does not show that there is none.",
+        "How often chance alone would give a difference as large as this. Below 0.005 the sentences say 'very sure', "
+        "below 0.05 'fairly sure', above it 'may be chance', which does not show that there is no difference.",
         ("p(?= = )", "^p$"),
     ),
     Term(
         "corrected",
         _SURE,
-        "Whoever compares fifty scorers finds one that looks good by luck. Correction raises each p so that all rows "
+        "Whoever compares fifty scorers finds one that looks good by chance. Correction raises each p so that all rows "
         "together give a false alarm in at most 5 of 100 studies.",
         ("corrected", "correction"),
     ),
     Term(
         "max-T",
         _SURE,
-        "The correction used here (Westfall & Young 1993): each row is held against the largest difference that luck "
+        "The correction used here (Westfall & Young 1993): each row is held against the largest difference that chance "
         "gives among all rows. Rows that resemble each other cost little.",
     ),
     Term(

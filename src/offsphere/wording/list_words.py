@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from offsphere.wording.written_numbers import chance, with_interval
+from offsphere.wording.written_numbers import certainty, chance, with_interval
 
 Numbers = Mapping[str, Any]
 
@@ -18,7 +18,8 @@ def _other_systems(n: Numbers) -> str:
         "down": f"is worse than {n['chosen']}",
         "none": f"is not surely better or worse than {n['chosen']}",
     }
-    told = f"{sure[n['state']]}: {n['metric']} {n['value']:.4f}, a difference of {gain} ({chance(n['p'])})."
+    difference = f"a difference of {gain} ({certainty(n['p'])}, {chance(n['p'])})"
+    told = f"{sure[n['state']]}: {n['metric']} {n['value']:.4f}, {difference}."
     if n["rows"] > 1:
         return f"The best of {n['rows']} rows that no vector index serves, {n['name']}, {told}"
     return f"No vector index serves {n['name']}, which {told}"

@@ -18,6 +18,7 @@ from offsphere.base.short_repr import short_repr
 from offsphere.base.written_tables import csv_of, latex_of
 from offsphere.comparison.row import ALPHA
 from offsphere.scoring.training_record import DYNAMICS, parquet_of
+from offsphere.wording.written_numbers import CHANCE
 
 RESULT = "ablation.json"
 LATEX = ("variant", "task", "value", "low", "high", "spread", "difference", "p", "temperature", "rate")
@@ -156,7 +157,7 @@ class Ablation(InNotebook):
         result = first.results[0]
         gain = f"{result.difference:+.4f} [{result.difference_low:+.4f}, {result.difference_high:+.4f}]"
         lead = f"{first.name} comes first with {self.metric} {result.value:.4f}, {gain} against {base.name}"
-        sure = "" if result.verdict == "better" else ", which may be luck"
+        sure = "" if result.verdict == "better" else f", which {CHANCE}"
         return f"{lead} (p = {result.p:.2g}, corrected for {len(self.rows) - 1} variants{sure})."
 
     @property

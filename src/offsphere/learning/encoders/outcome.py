@@ -14,6 +14,7 @@ from offsphere.learning.encoders.judging import Judge
 from offsphere.statistics.difference import Difference
 from offsphere.statistics.evaluation import Evaluation
 from offsphere.statistics.significance import bootstrap, holm, interval, randomization_test
+from offsphere.wording.written_numbers import CHANCE
 
 NAMES = ("before, by cosine", "trained, as trained", "trained, by cosine")
 TESTED = ((1, 0), (2, 0), (2, 1))  # differences that are tested: the first of these names less the second
@@ -46,7 +47,7 @@ class Outcome(NamedTuple):
         gain = self.rows[1].gain
         assert gain is not None
         where = "above" if gain.difference > 0 else "below"
-        sure = "" if gain.p < ALPHA else ", which may be luck"
+        sure = "" if gain.p < ALPHA else f", which {CHANCE}"
         sentence = f"Scored as it was trained, the model is {where} what cosine found before ({_write(gain)}{sure})."
         cosine = self.by_cosine
         if cosine.p < ALPHA and cosine.difference > 0:
