@@ -86,6 +86,8 @@ def draw(seed: int) -> PlantedCase:
     )
     symmetric = bool(rng.random() < (0.9 if metric in PAIRS else 0.2))
     deployment = _deployment(rng, pick, normalised=normalised) if metric not in PAIRS and rng.random() < 0.6 else None
+    if deployment is not None and deployment.scorer is not None:
+        table = replace(table, deployed=deployment.scorer.name)
     return PlantedCase(table, shape, symmetric, table.declared, deployment)
 
 

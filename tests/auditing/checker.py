@@ -53,7 +53,7 @@ def fields(finding):
         (r"^Whether vector length helps cannot be told", {("none", "unsure")}),
         (r"others? gains .*which is less than the smallest|All vectors that|ranks alike", {("none", "equal")}),
         (r"is missed: .* had no say in the choice", {("up", "equal")}),
-        (r"^Keep .*(could be shown|holds up|has a higher)", {("none", "unsure")}),
+        (r"^(?:Keep|Take) .*(could be shown|holds up|has a higher)", {("none", "unsure")}),
         (r"Do not choose|too few to choose|^What vector length", {("none", "unknown")}),
         (r"here it does", {("up", "sure"), ("down", "sure")}),
         (r"here it helps instead", {("up", "sure")}),

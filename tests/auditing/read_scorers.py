@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from math import isfinite
 
+from tests.auditing.read_deployed import SCORER_OF
 from tests.auditing.read_index import index_complaints
 from tests.auditing.reader import CHANGE, FEWEST, NUMBER, P, Reader, number, shown
 
@@ -20,8 +21,14 @@ OTHERS = r"(?:the best of (?P<others>[\d,]+) others|the other scorer)"
 SET = r"set the index to cosine(?P<or_dot> or to dot product \(inner product\))?\. "
 FIRST = (
     ("_use", r"Use (?P<name>.+?) instead of cosine: (?P<index>.+?)\. It means: (?P<phrase>.+?)\. (?=On )"),
-    ("_keep", rf"Keep cosine: {SET}"),
-    ("_stop", rf"Stop using (?P<name>.+?), which this model declares, and take cosine \((?P<why>[^)]*)\): {SET}"),
+    ("_keep", rf"(?P<verb>Keep|Take) cosine: {SET}"),
+    (
+        "_stop",
+        (
+            r"Stop using (?P<name>.+?), which (?P<who>this model declares|your index is set to), and take cosine "
+            rf"\((?P<why>[^)]*)\): {SET}"
+        ),
+    ),
     ("_no_choice", r"Do not choose by this task: cosine has (?P<why>no|a) (?P<metric>\S+?):? "),
     (
         "_higher",
@@ -107,7 +114,7 @@ class ScorerReader(Reader):
 
     def scorer(self, sentence):
         """One sentence on which scorer to use."""
-        if re.match(r"Use|Keep|Stop", sentence):
+        if re.match(r"Use|Keep|Take|Stop", sentence):
             self.say(self.readable, "recommends by a metric without value")
         for name, pattern in FIRST:
             match = re.match(pattern, sentence)
@@ -175,7 +182,9 @@ class ScorerReader(Reader):
 
     def _stop(self, match, sentence):
         row = self.row("dot" if match["name"] == "the dot product" else match["name"])
-        self.say(self.case.declared is not None and row is self.row(self.case.declared), "declares something else")
+        used, by_index = self._used()
+        self.say(used is not None and row is self.row(used), "something else is in use")
+        self.say((match["who"] == "your index is set to") == by_index, "somebody else says so")
         self.say(self._loses(row), "it does not surely lose")
         why = re.fullmatch(rf"it (?:loses|reaches (?P<share>.+) % of cosine's \S+), {SURE}, {P}", match["why"])
         self.say(why is not None, "cannot be read")
@@ -190,10 +199,18 @@ class ScorerReader(Reader):
     def _keep(self, match, sentence):
         rest = sentence[match.end() :]
         self.say(bool(match["or_dot"]) == ("the same length" in rest), "another index")
-        if self.case.declared is not None and "the same length" not in rest:
-            declared = self.row(self.case.declared)
-            self.say(not self._loses(declared), "says keep, though the model declares what loses")
+        used, by_index = self._used()
+        if "the same length" not in rest:
+            row = self.row(used) if used is not None else None
+            self.say(not self._loses(row), "says keep, though what is in use loses")
+            other = by_index and row is not None and row is not self.cosine
+            self.say((match["verb"] == "Take") == other, "says keep of what the index does not do, or the reverse")
         self._stay(rest)
+
+    def _used(self):
+        """What is in use, and whether an index says so: its setting, or else what the model declares."""
+        deployed = SCORER_OF.get(self.case.deployment.metric) if self.case.deployment is not None else None
+        return (self.case.declared, False) if deployed is None else (deployed, True)
 
     def _loses(self, row):
         return row is not None and row.p is not None and self.enough and row.p < 0.05 and row.difference < 0

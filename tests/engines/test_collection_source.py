@@ -118,12 +118,12 @@ def test_an_audit_says_what_the_setting_is_whether_lengths_are_there_and_what_it
 
 def test_the_collections_own_metric_is_a_planned_comparison(judged, tmp_path):
     task, vectors, deployment = looked_at(judged, stored(tmp_path, "euclidean"))
-    asked = osp.compare(task, vectors, asked=[deployment.scorer.name])
+    asked = osp.compare(task, vectors, deployed=deployment.scorer.name)
     alone = osp.compare(task, vectors)
     assert asked["euclidean"].planned
     assert not alone["euclidean"].planned
     assert asked["euclidean"].p == asked["euclidean"].p_alone
-    named = osp.compare(task, vectors, ["polar(1, 0.5)"], asked=["euclidean"])
+    named = osp.compare(task, vectors, ["polar(1, 0.5)"], deployed="euclidean")
     assert named["euclidean"].value == pytest.approx(BY_DISTANCE)
 
 
@@ -322,3 +322,14 @@ def test_every_command_says_what_is_deployed(judged, tmp_path, monkeypatch):
 def test_mistakes_are_said_in_one_line(judged, arguments, message):
     with pytest.raises(OffsphereError, match=message):
         run_here(*(str(judged) if argument == "DATA" else argument for argument in arguments))
+
+
+def test_an_index_that_is_set_to_what_loses_is_not_told_to_keep_cosine(embedded):
+    """Once: "Keep cosine", of an index that was set to inner product and lost a third by it."""
+    task, vectors = embedded("cranfield")
+    table = osp.compare(task, vectors, ["dot"], deployed="dot")
+    assert table.conclusion.startswith(
+        "Stop using the dot product, which your index is set to, and take cosine (it reaches"
+    )
+    assert osp.compare(task, vectors, ["dot"]).conclusion.startswith("Keep cosine: ")
+    assert osp.compare(task, vectors, ["dot"], deployed="euclidean").conclusion[:5] in ("Take ", "Stop ")

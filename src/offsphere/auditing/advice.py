@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from offsphere.auditing.findings import Case, Finding, Topic, findings_of
@@ -147,6 +147,8 @@ def advise(
     if isinstance(table, Geometry) and isinstance(shape, Comparison):
         raise ParameterError("advise(shape, table) is the wrong way round: write advise(table, shape)")
     symmetric = bool(table.task.get("symmetric")) if symmetric is None else symmetric
+    if deployment is not None and deployment.scorer is not None:
+        table = replace(table, deployed=deployment.scorer.name)
     choice = recommend(table)
     case = Case(table, shape, choice, symmetric, declared, deployment)
     findings = findings_of(case)

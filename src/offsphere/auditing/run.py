@@ -240,7 +240,7 @@ def audit(
                 folds=folds,
                 seed=seed,
                 declared=declared,
-                asked=[deployment.scorer.name] if deployment is not None and deployment.scorer is not None else [],
+                deployed=deployment.scorer.name if deployment is not None and deployment.scorer is not None else None,
                 worth=worth,
                 by=by,
                 stored=stored,

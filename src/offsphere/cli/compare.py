@@ -137,7 +137,7 @@ def compare_command(
             folds=folds,
             seed=seed,
             declared=source.made_by(task).get("similarity"),
-            asked=[deployment.scorer.name] if deployment is not None and deployment.scorer is not None else [],
+            deployed=deployment.scorer.name if deployment is not None and deployment.scorer is not None else None,
             worth=worth,
             by=by,
             stored=[stored] if stored is not None else [],

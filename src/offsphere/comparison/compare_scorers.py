@@ -36,7 +36,7 @@ def compare(
     seed: int = 0,
     permutations: int = 10_000,
     declared: str | None = None,
-    asked: Sequence[str] = (),
+    deployed: str | None = None,
     worth: float | None = None,
     by: str | None = None,
     stored: Sequence[str] = (),
@@ -62,8 +62,8 @@ def compare(
         permutations: of the randomisation test behind each p.
         declared: the similarity that the model says it is to be scored with. Its row and that of the dot product are
             planned comparisons: their p stands alone, that of all others is corrected.
-        asked: names of further scorers that were asked for before any look, such as what an index is set to: they are
-            compared in any case, and are planned too.
+        deployed: the scorer that an index in use is set to: it is compared in any case, is planned too, and the verdict
+            speaks of leaving it where it surely loses.
         worth: the smallest gain that matters; 0.01, or 2 % of the baseline's value where that is more, unless said.
         by: the name of a field that groups the queries, such as type or hops: the table's ``breakdown`` has the rows
             that matter in each group.
@@ -116,7 +116,7 @@ def compare(
     made, told = make_lists(lists, asking, evaluator)
     rows = candidate_rows(
         scorers,
-        asked,
+        [deployed] if deployed is not None else [],
         fit.moments,
         chosen.agreement,
         one_width=len(set(vectors.widths)) == 1,
@@ -129,7 +129,7 @@ def compare(
     say(progress, "searching")
     named = rows.given is not None
     measured = tune_candidates(evaluator, rows.distinct, extra=not named, more=more)
-    options = TableOptions(folds, seed, permutations, declared, asked, worth)
+    options = TableOptions(folds, seed, permutations, declared, deployed, worth)
     table, results = judged_table(
         task, options, fit, evaluator, rows, measured, vectors.unit_keys, told=told, progress=progress
     )

@@ -67,7 +67,7 @@ class TableOptions:
     seed: int
     permutations: int
     declared: str | None
-    asked: Sequence[str]
+    deployed: str | None
     worth: float | None
 
 
@@ -123,7 +123,7 @@ def judged_table(
         evaluator.evaluation,
         results,
         folds=evaluator.folds,
-        asked={"dot", *options.asked, *([options.declared] if options.declared is not None else [])},
+        asked={"dot", *(name for name in (options.declared, options.deployed) if name is not None)},
         seed=options.seed,
         permutations=options.permutations,
     )
@@ -147,6 +147,7 @@ def judged_table(
         worth=options.worth if options.worth is not None else usual_worth(tested[0].value),
         most_to_gain=bound,
         declared=options.declared,
+        deployed=options.deployed,
     )
     return JudgedTable(table, results)
 

@@ -39,6 +39,7 @@ class Comparison(InNotebook):
             metrics, and where there is nothing to choose.
         worth: the smallest gain that matters.
         declared: the similarity that the model says it is to be scored with.
+        deployed: the scorer that an index in use is set to.
         most_to_gain: what the best row really gains at most: an upper bound for all rows together, sure to 95 %.
         stored: what storing costs: a row for each scorer that matters and each stored form that was asked for.
         lists: other systems, the highest value first: what they rank is not a formula of these vectors, so that none of
@@ -71,6 +72,7 @@ class Comparison(InNotebook):
     worth: float = LEAST_WORTH
     most_to_gain: float = nan
     declared: str | None = None
+    deployed: str | None = None
     stored: Sequence[StoredRow] = field(default=())
     lists: Sequence[ListRow] = field(default=())
     breakdown: Breakdown | None = None

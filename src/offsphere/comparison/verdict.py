@@ -180,8 +180,9 @@ def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[st
     first = _surely_better(table) or table.best
     units, unit = units_of(table)
     by_procedure = procedure is not None and (choice.by == "procedure" or not choice.better)
-    stated = row_named(table, declared)
-    lost = stated if stated is not None and stated.worse and has_enough(table) else None
+    used = table.deployed if table.deployed is not None else declared
+    in_use = row_named(table, used)
+    lost = in_use if in_use is not None and in_use.worse and has_enough(table) else None
     keeps = lost.value / baseline.value if lost is not None and 0 <= lost.value < baseline.value else None
     numbers = {
         "metric": table.metric,
@@ -207,10 +208,12 @@ def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[st
         "first_high": first.difference_high,
         "first_p": first.p,
         "first_planned": first.planned,
-        "declared": declared,
-        "declared_loses": lost is not None,
-        "declared_keeps": keeps,
-        "declared_p": lost.p if lost is not None else None,
+        "used": used,  # what the index in use is set to; where there is none, what the model declares
+        "used_by_index": table.deployed is not None,
+        "used_otherwise": in_use is not None and in_use is not baseline,
+        "used_loses": lost is not None,
+        "used_keeps": keeps,
+        "used_p": lost.p if lost is not None else None,
         **_serving(table, choice),
     }
     if by_procedure and procedure is not None:

@@ -108,7 +108,7 @@ def compared(state: CompareState, progress: Progress | None = None) -> Compariso
     measured = tune_listed(evaluator, list_candidates(evaluator, rows.distinct, extra=rows.given is None))
     table, _ = judged_table(
         question.facts,
-        TableOptions(options.folds, options.seed, options.permutations, options.declared, (), options.worth),
+        TableOptions(options.folds, options.seed, options.permutations, options.declared, None, options.worth),
         question.fit,
         evaluator,
         rows,

@@ -193,14 +193,16 @@ def _followed(n: Numbers) -> str:
 
 
 def _stay(n: Numbers) -> str:
-    """Keep the baseline; where the model declares something that surely loses, stop using that."""
-    if not n["declared_loses"]:
-        return f"Keep {n['baseline']}: {_set(n)}"
-    keeps = n["declared_keeps"]
+    """Keep the baseline, or take it where an index is set to something else; stop using what surely loses."""
+    if not n["used_loses"]:
+        verb = "Take" if n["used_by_index"] and n["used_otherwise"] else "Keep"
+        return f"{verb} {n['baseline']}: {_set(n)}"
+    keeps = n["used_keeps"]
     loses = f"it reaches {share(keeps)} of {n['baseline']}'s {n['metric']}" if keeps is not None else "it loses"
+    who = "your index is set to" if n["used_by_index"] else "this model declares"
     return (
-        f"Stop using {_the(n['declared'])}, which this model declares, and take {n['baseline']} ({loses}, "
-        f"{certainty(n['declared_p'])}, {chance(n['declared_p'])}): {_set(n)}"
+        f"Stop using {_the(n['used'])}, which {who}, and take {n['baseline']} ({loses}, "
+        f"{certainty(n['used_p'])}, {chance(n['used_p'])}): {_set(n)}"
     )
 
 
