@@ -38,6 +38,7 @@ class CeilingReader(Reader):
         read = {
             "Do not look for a boost": self._stop,
             "Vector length could serve": self._held,
+            "Vector length serves": self._held,
             "A boost per document would gain": self._gains,
             "Whether a boost per document": self._unclear,
         }
@@ -62,12 +63,21 @@ class CeilingReader(Reader):
         self._gain(
             re.search(rf"a boost by vector length gains {GAIN}, and no other boost gains more", sentence), "length"
         )
-        self._advised(sentence, "length")
+        by_dot = self.advice.choice.row is self.row("dot")
+        self.say(sentence.startswith("Vector length serves") == by_dot, "it serves already, or not yet")
+        self.say(("no gain on top of the dot product" in sentence) == by_dot, "on top of what is recommended?")
+        self._advised(sentence, None if by_dot else "length")
         better = [kind for kind in self.sure if self.rows[kind].gain.value > self.rows["length"].gain.value]
         self.say(not better, "something else gains more")
 
     def _gains(self, sentence):
-        kind = self._best(re.match(rf"A boost per document would gain: (?P<kind>.*?) gains {GAIN}\.", sentence))
+        kind = self._best(
+            re.match(
+                r"A boost per document would gain(?P<needed>, where there are judgments or clicks)?: "
+                rf"(?P<kind>.*?) gains {GAIN}\.",
+                sentence,
+            )
+        )
         self._advised(sentence, kind)
         part = re.search(rf"Vector length holds a part of that gain: {GAIN}", sentence)
         nothing = re.search(rf"Vector length holds nothing of it that one could see: {GAIN}", sentence)
@@ -115,7 +125,7 @@ class CeilingReader(Reader):
         for kind in said:
             self.say(kind in self.sure, f"it is no {kind}")
         natures = [kind for kind in ("prior", "correction") if kind in self.sure]
-        if sentence.startswith(("Vector length could", "A boost per document would gain")):
+        if sentence.startswith(("Vector length could", "Vector length serves", "A boost per document would gain")):
             self.say(bool(said) == bool(natures), "prior or correction is kept back, or made up")
             for kind in said:
                 self.say(all(self.rows[kind].gain.value >= self.rows[o].gain.value for o in natures), "the other one")

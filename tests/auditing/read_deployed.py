@@ -30,7 +30,7 @@ SENTENCES = (
     (
         "_costs",
         (
-            rf"Its setting costs something: (?P<name>.+) is worth {CHANGE} of (?P<metric>\S+) {SURE} more than "
+            rf"Its setting costs quality: (?P<name>.+) is worth {CHANGE} of (?P<metric>\S+) {SURE} more than "
             r"(?P<deployed>.+?)\. (?P<cure>.*)$"
         ),
     ),
@@ -128,7 +128,9 @@ class DeployedReader(Reader):
                 known[:1] == [metric for metric, name in SCORER_OF.items() if name == scorer.name], "another metric"
             )
         elif cure.startswith("That needs other vectors"):
-            self.say(scorer.similarity.lowers, "no vectors do that")
+            self.say(scorer.similarity.lowers and scorer.name != "cosine", "no vectors do that")
+        elif cure.startswith("Divide the stored vectors and every query by their lengths"):
+            self.say(scorer.name == "cosine" and self.index.metric is not Metric.COSINE, "that is not what it takes")
         else:
             self.say(not scorer.similarity.lowers, "it can be served")
 

@@ -10,9 +10,10 @@ import numpy as np
 import offsphere as osp
 
 METRIC = r"cosine|dot product \(inner product\)|Euclidean distance \(L2\)"
-PLAIN = re.compile(rf"set the index to (?P<metric>{METRIC})(?P<raw>, with the vectors as they are)?$")
+SET = "(?P<by>set the index to|compare by)"
+PLAIN = re.compile(rf"{SET} (?P<metric>{METRIC})(?P<raw>, with the vectors as they are)?$")
 CHANGED = re.compile(
-    rf"transform the vectors of documents and queries, and set the index to (?P<metric>{METRIC})"
+    rf"transform the vectors of (?P<sides>documents and queries|both sides), and {SET} (?P<metric>{METRIC})"
     r"(?P<undone>; cosine would undo a part of this)?\. Run `offsphere export "
     r'(?:"(?P<served>.+)"|FOLDER) --vectors DIR --to TARGET`(?P<saved> \(FOLDER: where the scorer was saved\))?$'
 )
@@ -28,22 +29,23 @@ def index_complaints(words, scorer, *, pairs):
     if words == NONE:
         return [] if not scorer.similarity.lowers else ["an index does rank so"]
     plain, changed = PLAIN.match(words), CHANGED.match(words)
+    if any(not _fits(match, pairs) for match in (plain, changed) if match is not None):
+        return ["an index of pairs, or pairs of an index"]
     if plain is not None:
         told = bool(plain["raw"]) == (plain["metric"] != "cosine")
         ranks = scorer.is_plain and not scorer.transforms and _agrees(scorer, plain["metric"], "raw", pairs)
         return ([] if told else ["raw or not?"]) + ([] if ranks else ["an index set so ranks otherwise"])
-    if changed is None:
-        return ["cannot be read"]
+    return ["cannot be read"] if changed is None else _of_changed(changed, scorer, pairs)
+
+
+def _of_changed(changed, scorer, pairs):
+    """What is wrong where vectors are transformed before they are stored."""
     complaints = []
     if (changed["served"] is None) != bool(changed["saved"]):
         complaints.append("a folder or a name?")
     if changed["served"] is not None and osp.parse_scorer(changed["served"]).name != scorer.name:
         complaints.append("the command makes another scorer")
-    if (
-        changed["served"] is None
-        and scorer.is_plain
-        and all(p.by_name for p in (*scorer.transforms, scorer.similarity))
-    ):
+    if changed["served"] is None and _has_a_name(scorer):
         complaints.append("its name would do")
     if scorer.bias is not None:
         return complaints + ([] if changed["metric"].startswith("dot") and changed["undone"] else ["biases are added"])
@@ -52,6 +54,16 @@ def index_complaints(words, scorer, *, pairs):
     if changed["undone"] and _agrees(scorer, "cosine", "lowered", pairs):
         complaints.append("cosine would undo nothing")
     return complaints
+
+
+def _has_a_name(scorer):
+    return scorer.is_plain and all(part.by_name for part in (*scorer.transforms, scorer.similarity))
+
+
+def _fits(match, pairs):
+    """Whether pairs are compared, and queries asked of an index."""
+    sides = match.groupdict().get("sides")
+    return (match["by"] == "compare by") == pairs and (sides is None or (sides == "both sides") == pairs)
 
 
 def _agrees(scorer, metric, stored, pairs):

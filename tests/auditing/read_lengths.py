@@ -164,7 +164,7 @@ class LengthReader(Reader):
         expected = {
             "here it does.": "loses" if exchanged else "gains",
             "here it helps instead: believe the measurement.": "gains" if exchanged else None,
-            "of these vectors it does not help as it is.": None if exchanged else "loses",
+            "in these vectors, as they are, it does not.": None if exchanged else "loses",
             "here it makes no difference that matters.": "equal",
             "here no difference was found.": "none",
         }

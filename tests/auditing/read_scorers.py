@@ -18,15 +18,15 @@ SURE = "(?P<sure>very sure|fairly sure|may be chance)"
 BASE, VALUE = rf"(?P<base>{NUMBER})", rf"(?P<value>{NUMBER})"
 WORTH = rf"the smallest gain that matters, (?P<worth>{NUMBER})"
 OTHERS = r"(?:the best of (?P<others>[\d,]+) others|the other scorer)"
-SET = r"set the index to cosine(?P<or_dot> or to dot product \(inner product\))?\. "
+SET = r"(?P<by>set the index to|compare by) cosine(?P<or_dot> or (?:to )?dot product \(inner product\))?\. "
 FIRST = (
     ("_use", r"Use (?P<name>.+?) instead of cosine: (?P<index>.+?)\. It means: (?P<phrase>.+?)\. (?=On )"),
     ("_keep", rf"(?P<verb>Keep|Take) cosine: {SET}"),
     (
         "_stop",
         (
-            r"Stop using (?P<name>.+?), which (?P<who>this model declares|your index is set to), and take cosine "
-            rf"\((?P<why>[^)]*)\): {SET}"
+            r"Stop using (?P<name>.+?) that (?P<who>this model declares|your index is set to) \((?P<why>[^)]*)\) and "
+            rf"take cosine: {SET}"
         ),
     ),
     ("_no_choice", r"Do not choose by this task: cosine has (?P<why>no|a) (?P<metric>\S+?):? "),
@@ -45,10 +45,13 @@ FIRST = (
         ),
     ),
 )
+BUYS = (
+    rf"(?:(?P<share>less than 0\.1|{NUMBER}) % better(?: \(between (?P<ends>[^)]*)\))?|"
+    rf"(?P<times>{NUMBER}) times as high(?: \(between (?P<least>{NUMBER}) and (?P<most>{NUMBER}) times\))?)"
+)
 RISES = re.compile(
-    rf"On {UNITS}(?P<apart> that had no say in the choice)? {METRIC} rises from {BASE} to {VALUE}(?:: (?P<share>less "
-    rf"than 0\.1|{NUMBER}) % better(?: \(between (?P<ends>[^)]*)\))?)?, {SURE} \({CHANGE}, {P}"
-    r"(?P<corrected>, corrected)?\)\.$"
+    rf"On {UNITS}(?P<apart>, each judged by a choice in which it had no say,)? {METRIC} rises from {BASE} to {VALUE}"
+    rf"(?:: {BUYS})?, {SURE} \({CHANGE}, {P}(?P<corrected>, corrected)?\)\.$"
 )
 REASONS = (
     (
@@ -61,7 +64,8 @@ REASONS = (
     (
         "_small",
         (
-            rf"Surely nothing worth having is missed: on {UNITS} that had no say in the choice (?P<name>.+) takes "
+            rf"Surely nothing worth having is missed: on {UNITS}, each judged by a choice in which it had no say, "
+            rf"(?P<name>.+) takes "
             rf"{METRIC} from {BASE} to {VALUE} \({CHANGE}, {P}\), which is less than {WORTH}\.$"
         ),
     ),
@@ -151,11 +155,19 @@ class ScorerReader(Reader):
         self.say(p < 0.05 and gain > 0, "it may be luck")
         self.certain(change["sure"], p)
         self.say(high >= self.table.worth, "recommends what cannot matter")
-        if change["share"] is None:
+        if change["share"] is None and change["times"] is None:
             self.say(self.cosine.value <= 0, "does not say what it buys")
             return
-        self.share(change["share"], gain / self.cosine.value)
-        self._ends(change["ends"], low / self.cosine.value, high / self.cosine.value)
+        if change["share"] is not None:
+            self.share(change["share"], gain / self.cosine.value)
+            self.say(gain <= self.cosine.value, "is read in two ways")
+            self._ends(change["ends"], low / self.cosine.value, high / self.cosine.value)
+            return
+        self.say(gain > self.cosine.value, "a share would do")
+        for printed, value in (("times", gain), ("least", low), ("most", high)):
+            times = 1 + value / self.cosine.value
+            told = change[printed] is not None and abs(number(change[printed]) - times) < 0.051 * abs(times)
+            self.say(told or not isfinite(times), "as many times as that?")
 
     def _ends(self, text, low, high):
         """The two ends of an interval, as shares, each called worse where it is a loss."""
@@ -186,7 +198,7 @@ class ScorerReader(Reader):
         self.say(used is not None and row is self.row(used), "something else is in use")
         self.say((match["who"] == "your index is set to") == by_index, "somebody else says so")
         self.say(self._loses(row), "it does not surely lose")
-        why = re.fullmatch(rf"it (?:loses|reaches (?P<share>.+) % of cosine's \S+), {SURE}, {P}", match["why"])
+        why = re.fullmatch(rf"which (?:loses|reaches (?P<share>.+) % of cosine's \S+), {SURE}, {P}", match["why"])
         self.say(why is not None, "cannot be read")
         if why is not None and row is not None:
             self.chance(why["p"], row.p)
@@ -194,11 +206,13 @@ class ScorerReader(Reader):
             if why["share"] is not None:
                 self.share(why["share"], row.value / self.cosine.value)
         self.say(not match["or_dot"], "the dot product is as good")
+        self._set(match)
         self._stay(sentence[match.end() :])
 
     def _keep(self, match, sentence):
         rest = sentence[match.end() :]
         self.say(bool(match["or_dot"]) == ("the same length" in rest), "another index")
+        self._set(match)
         used, by_index = self._used()
         if "the same length" not in rest:
             row = self.row(used) if used is not None else None
@@ -206,6 +220,9 @@ class ScorerReader(Reader):
             other = by_index and row is not None and row is not self.cosine
             self.say((match["verb"] == "Take") == other, "says keep of what the index does not do, or the reverse")
         self._stay(rest)
+
+    def _set(self, match):
+        self.say((match["by"] == "compare by") == (self.unit == "pairs"), "an index of pairs, or pairs of an index")
 
     def _used(self):
         """What is in use, and whether an index says so: its setting, or else what the model declares."""

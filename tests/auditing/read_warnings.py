@@ -69,10 +69,15 @@ class WarningReader(Reader):
         self.say((match[3] == "cosine") == (lost is self.cosine), "held against itself")
         self.say(match[4] == self.table.metric, "another metric")
         self.certain(match["sure"], dot.p)
-        self.say(self.enough and dot.p < 0.05 and kept.value < 0.5 * lost.value, "nothing surely collapses")
+        surely = self.enough and dot.p < 0.05 and kept.value < lost.value
+        self.say(surely and (kept.value < 0.5 * lost.value or self._into_dot(kept is dot)), "nothing surely collapses")
         self.share(match[2], max(kept.value, 0) / lost.value)
         self.chance(match["p"], dot.p)
         self.say(self.advice.name != ("dot" if kept is dot else "cosine"), "recommends what collapses")
+
+    def _into_dot(self, is_dot):
+        """Whether the verdict sends other vectors into an index set to dot product."""
+        return is_dot and re.search(r"^Use .*: transform .*set the index to dot product", self.advice.verdict[0])
 
     def _made_for(self, match):
         dot = self.row("dot")

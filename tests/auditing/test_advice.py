@@ -42,8 +42,8 @@ def test_where_length_is_relevance_it_recommends_the_dot_product_and_says_why():
         "Use the dot product instead of cosine: set the index to dot product (inner product), with the vectors as they "
     )
     assert (
-        "On 150 queries that had no say in the choice ndcg@10 (quality of the first ten results) rises from 0."
-        in advice.verdict[0]
+        "On 150 queries, each judged by a choice in which it had no say, ndcg@10 (quality of the first ten results) "
+        "rises from 0." in advice.verdict[0]
     )
     assert advice.verdict[1].startswith("Vector length helps: ")
     assert "Relevant documents have longer vectors (" in advice.verdict[1]
@@ -58,7 +58,7 @@ def test_where_length_is_noise_it_recommends_cosine():
     assert advice.verdict[0].startswith("Keep cosine: set the index to cosine. Surely nothing worth having is missed: ")
     assert advice.verdict[1].startswith("Vector length hurts: ")
     assert "neither longer nor shorter vectors that one could see" in advice.verdict[1]
-    assert advice.verdict[2].endswith("of these vectors it does not help as it is.")
+    assert advice.verdict[2].endswith("in these vectors, as they are, it does not.")
     assert any(
         "made for cosine: in an index set to dot product" in finding.sentence for finding in advice.about("wrong")
     )

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from offsphere.comparison.list_source import ListSource
     from offsphere.encode.embedded_task import EmbeddedSource
 
+ENGINES_TOLD = "It says what to set in your search engine, as --engine NAME does here."
+
 
 def run_audit(
     source: EmbeddedSource,
@@ -147,3 +149,5 @@ def print_audit(
     if scorer is not None:
         typer.echo(f"The scorer is in {scorer}.")
     typer.echo(f"The report is {report} ({report.stat().st_size / 1e6:.1f} MB).")
+    if not shown:
+        typer.echo(ENGINES_TOLD)

@@ -237,6 +237,7 @@ def _serving(table: Comparison, choice: Choice) -> dict[str, Any]:
     parts = (*scorer.transforms, scorer.similarity)
     return {
         "served": choice.name,
+        "pairs": unit_of(table.task) == "pairs",
         "index": index_metric(scorer, level),
         "lowers": scorer.similarity.lowers,
         "transforms": bool(scorer.transforms),

@@ -206,7 +206,7 @@ FAISS = Engine(
     name="FAISS",
     metrics=MappingProxyType(
         {
-            Metric.INNER_PRODUCT: MetricFacts("IndexFlatIP (METRIC_INNER_PRODUCT), vectors as they are", Returned()),
+            Metric.INNER_PRODUCT: MetricFacts("IndexFlatIP (METRIC_INNER_PRODUCT)", Returned()),
             Metric.EUCLIDEAN: MetricFacts("IndexFlatL2 (METRIC_L2)", Returned(squared=True)),
         }
     ),

@@ -22,6 +22,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
 _LEARNED = (
     "It is not recommended, since it takes judgments or clicks and knows only documents that other queries have met"
 )
+_BY_DOT = "That is no gain on top of the dot product, which lets it count already"
 _WHY_NOT: Mapping[str, str] = MappingProxyType(
     {
         "prior": _LEARNED,
@@ -42,14 +43,15 @@ def _nothing(n: Numbers) -> str:
 
 def _held(n: Numbers) -> str:
     return (
-        f"Vector length could serve as a boost per document: {KINDS['length']} gains {_gain(n, 'length')}, and no "
-        f"other boost gains more. {_WHY_NOT['length']}.{_nature(n)}{_once(n)}"
+        f"Vector length {'serves' if n['by_dot'] else 'could serve'} as a boost per document: {KINDS['length']} gains "
+        f"{_gain(n, 'length')}, and no other boost gains more. {_BY_DOT if n['by_dot'] else _WHY_NOT['length']}."
+        f"{_nature(n)}{_once(n)}"
     )
 
 
 def _held_in_part(n: Numbers) -> str:
     return (
-        f"A boost per document would gain: {KINDS[n['kind']]} gains {_gain(n, 'best')}.{_nature(n)} "
+        f"{_would_gain(n)}: {KINDS[n['kind']]} gains {_gain(n, 'best')}.{_nature(n)} "
         f"{_WHY_NOT[n['kind']]}. Vector length holds a part of that gain: {_gain(n, 'length')}.{_once(n)}"
     )
 
@@ -60,7 +62,7 @@ def _not_held(n: Numbers) -> str:
     else:
         held = f"Vector length holds nothing of it that one could see: {_gain(n, 'length')}"
     return (
-        f"A boost per document would gain: {KINDS[n['kind']]} gains {_gain(n, 'best')}.{_nature(n)} "
+        f"{_would_gain(n)}: {KINDS[n['kind']]} gains {_gain(n, 'best')}.{_nature(n)} "
         f"{_WHY_NOT[n['kind']]}. {held}.{_once(n)}"
     )
 
@@ -70,6 +72,12 @@ def _unclear(n: Numbers) -> str:
         f"Whether a boost per document would help cannot be told: the best, {KINDS[n['kind']]}, gains "
         f"{_gain(n, 'best')}.{_once(n)}"
     )
+
+
+def _would_gain(n: Numbers) -> str:
+    """That there is something to gain, and what one must have for it."""
+    needed = ", where there are judgments or clicks" if _WHY_NOT[n["kind"]] is _LEARNED else ""
+    return f"A boost per document would gain{needed}"
 
 
 def _gain(n: Numbers, name: str) -> str:

@@ -53,7 +53,7 @@ def _costs(n: Numbers) -> str:
             f"Its setting costs too little to matter: {_the(n['name'])} is better than {_the(n['deployed'])} by "
             f"{sure}, which is less than {threshold(n['worth'])}."
         )
-    return f"Its setting costs something: {_the(n['name'])} is worth {sure} more than {_the(n['deployed'])}. {_cure(n)}"
+    return f"Its setting costs quality: {_the(n['name'])} is worth {sure} more than {_the(n['deployed'])}. {_cure(n)}"
 
 
 def _may_cost(n: Numbers) -> str:
@@ -76,9 +76,19 @@ def _cure(n: Numbers) -> str:
     """What to change so that the engine serves what is recommended."""
     return {
         "metric": f"The vectors can stay as they are: set {n['cure_setting']}.",
-        "vectors": "That needs other vectors than are stored: offsphere export makes them.",
+        "vectors": _other_vectors(n),
         "re-rank": f"{n['engine']} cannot serve it: fetch a few hundred as now, and re-rank them.",
     }[n["cure"]]
+
+
+def _other_vectors(n: Numbers) -> str:
+    """What must become of the vectors that are stored; the documents need not be embedded again."""
+    if n["name"] == "cosine":
+        return (
+            "Divide the stored vectors and every query by their lengths (offsphere export does it): nothing has to be "
+            "embedded again."
+        )
+    return "That needs other vectors than are stored: offsphere export makes them."
 
 
 def _answers(n: Numbers) -> str:

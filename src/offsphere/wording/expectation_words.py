@@ -26,7 +26,7 @@ def _rule_and_measurement(n: Numbers) -> str:
     if n["symmetric"]:
         here = {"loses": "here it does", "gains": "here it helps instead: believe the measurement"}
     else:
-        here = {"gains": "here it does", "loses": "of these vectors it does not help as it is"}
+        here = {"gains": "here it does", "loses": "in these vectors, as they are, it does not"}
     here |= {"equal": "here it makes no difference that matters", "none": "here no difference was found"}
     return f"{_rule(n)}; {here[n['dot']]}."
 

@@ -138,7 +138,7 @@ GLOSSARY: tuple[Term, ...] = (
         "held out",
         _SURE,
         "Judged on queries that took no part in choosing: nothing is praised for having learned the answers by heart.",
-        ("held[- ]out", "took no part in the choice", "had no say in the choice"),
+        ("held[- ]out", "took no part in the choice", "in which it had no say"),
     ),
     Term(
         "cross-validation",

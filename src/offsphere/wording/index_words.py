@@ -17,25 +17,27 @@ def index_words(n: Mapping[str, Any]) -> str:
     Args:
         n: ``index`` (the metric of the index, or nothing where vectors must be lowered first), ``lowers`` (whether an
             index can serve it at all), ``transforms`` (whether it has any), ``by_name`` (whether the name ``served``
-            says all), as ``scorer_findings`` gathers them.
+            says all), ``pairs`` (whether pairs are compared, without an index), as ``scorer_findings`` gathers them.
 
     Returns:
         One sentence or two, without the last full stop.
 
     Example:
-        >>> index_words({"index": "cosine", "lowers": True, "transforms": False, "by_name": True, "served": "cosine"})
-        'Set the index to cosine'
+        >>> plain = {"index": "cosine", "lowers": True, "transforms": False, "by_name": True, "served": "cosine"}
+        >>> index_words(plain | {"pairs": False}), index_words(plain | {"pairs": True})
+        ('Set the index to cosine', 'Compare by cosine')
     """
+    set_to = "compare by" if n["pairs"] else "set the index to"
     if not n["lowers"]:
         return "No index ranks so: let one set to cosine fetch a few hundred, and re-rank those (scorer.score_pairs)"
     if n["index"] is not None and not n["transforms"]:
         as_they_are = "" if n["index"] == "cosine" else ", with the vectors as they are"
-        return f"Set the index to {INDEXES[n['index']]}{as_they_are}"
+        return f"{set_to.capitalize()} {INDEXES[n['index']]}{as_they_are}"
     undone = "" if n["index"] is not None else "; cosine would undo a part of this"
     target = f'"{n["served"]}"' if n["by_name"] else "FOLDER"
     saved = "" if n["by_name"] else " (FOLDER: where the scorer was saved)"
     return (
-        "Transform the vectors of documents and queries, and set the index to "
+        f"Transform the vectors of {'both sides' if n['pairs'] else 'documents and queries'}, and {set_to} "
         f"{INDEXES[n['index'] or 'inner product']}{undone}. Run "
         f"`offsphere export {target} --vectors DIR --to TARGET`{saved}"
     )

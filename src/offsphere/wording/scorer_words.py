@@ -25,7 +25,7 @@ Numbers = Mapping[str, Any]
 
 def _better(n: Numbers) -> str:
     """The choice was tested as a whole: chosen on some units, judged on others."""
-    return f"{_use(n)}. On {_units(n)} that had no say in the choice {_rises(n, '')}."
+    return f"{_use(n)}. On {_apart(n)} {_rises(n, '')}."
 
 
 def _planned_better(n: Numbers) -> str:
@@ -40,7 +40,7 @@ def _row_better(n: Numbers) -> str:
 
 def _sure_but_small(n: Numbers) -> str:
     return (
-        f"{_stay(n)}. Surely nothing worth having is missed: on {_units(n)} that had no say in the choice {n['name']} "
+        f"{_stay(n)}. Surely nothing worth having is missed: on {_apart(n)} {n['name']} "
         f"takes {named_metric(n['metric'])} from {_from_to(n)} ({_change(n)}, {chance(n['p'])}), which is less than "
         f"{_worth(n)}."
     )
@@ -84,9 +84,9 @@ def _nothing_higher(n: Numbers) -> str:
 
 def _one_length(n: Numbers) -> str:
     return (
-        f"Keep cosine: set the index to cosine or to dot product (inner product). All vectors that are ranked have the "
-        f"same length, so both rank exactly alike ({n['metric']} {n['baseline_value']:.4f} on {_units(n)}), and the "
-        "dot product costs less to serve."
+        f"Keep cosine: {_set(n)} or {'' if n['pairs'] else 'to '}dot product (inner product). All vectors that are "
+        f"ranked have the same length, so both rank exactly alike ({n['metric']} {n['baseline_value']:.4f} on "
+        f"{_units(n)}), and the dot product costs less to serve."
     )
 
 
@@ -140,19 +140,27 @@ def _units(n: Numbers) -> str:
     return f"{n['units']:,} {n['unit']}{made}"
 
 
+def _apart(n: Numbers) -> str:
+    """How many there are, and that what is said of each was chosen without it."""
+    return f"{_units(n)}, each judged by a choice in which it had no say,"
+
+
 def _rises(n: Numbers, corrected: str) -> str:
     """From which value to which, what that buys, how sure it is, and the numbers in brackets."""
     base = n["baseline_value"]
     numbers = f"({_change(n)}, {chance(n['p'])}{corrected})"
     if base <= 0:
         return f"{named_metric(n['metric'])} rises from {_from_to(n)}, {certainty(n['p'])} {numbers}"
-    ends = ""
-    if isfinite(n["gain_low"]) and isfinite(n["gain_high"]):
-        ends = f" ({better_range(n['gain_low'] / base, n['gain_high'] / base)})"
-    return (
-        f"{named_metric(n['metric'])} rises from {_from_to(n)}: {share(n['gain'] / base)} better{ends}, "
-        f"{certainty(n['p'])} {numbers}"
-    )
+    buys = _buys(n["gain"] / base, n["gain_low"] / base, n["gain_high"] / base)
+    return f"{named_metric(n['metric'])} rises from {_from_to(n)}: {buys}, {certainty(n['p'])} {numbers}"
+
+
+def _buys(gain: float, low: float, high: float) -> str:
+    """A gain as a share of what it is on top of; 270 % better would be read as 2.7 times by some, as 3.7 by others."""
+    known = isfinite(low) and isfinite(high)
+    if gain <= 1:
+        return f"{share(gain)} better{f' ({better_range(low, high)})' if known else ''}"
+    return f"{1 + gain:.2g} times as high{f' (between {1 + low:.2g} and {1 + high:.2g} times)' if known else ''}"
 
 
 def _from_to(n: Numbers) -> str:
@@ -198,11 +206,11 @@ def _stay(n: Numbers) -> str:
         verb = "Take" if n["used_by_index"] and n["used_otherwise"] else "Keep"
         return f"{verb} {n['baseline']}: {_set(n)}"
     keeps = n["used_keeps"]
-    loses = f"it reaches {share(keeps)} of {n['baseline']}'s {n['metric']}" if keeps is not None else "it loses"
+    loses = f"which reaches {share(keeps)} of {n['baseline']}'s {n['metric']}" if keeps is not None else "which loses"
     who = "your index is set to" if n["used_by_index"] else "this model declares"
     return (
-        f"Stop using {_the(n['used'])}, which {who}, and take {n['baseline']} ({loses}, "
-        f"{certainty(n['used_p'])}, {chance(n['used_p'])}): {_set(n)}"
+        f"Stop using {_the(n['used'])} that {who} ({loses}, {certainty(n['used_p'])}, {chance(n['used_p'])}) and take "
+        f"{n['baseline']}: {_set(n)}"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from offsphere.auditing.findings.case import Case
+from offsphere.comparison.verdict import row_named
 from offsphere.geometry.ceiling import Ceiling, CeilingRow
 from offsphere.geometry.ceiling_options import LENGTH
 from offsphere.wording.finding import Certainty, Direction, Finding
@@ -16,7 +17,8 @@ def worth_of_documents(case: Case) -> list[Finding]:
     if ceiling is None or ceiling.metric != case.table.metric or not case.enough or case.unreadable:
         return []
     claim, direction, certainty = _claim(ceiling, case.table.worth)
-    numbers = _numbers(ceiling, case.table.worth)
+    by_dot = case.choice.row is row_named(case.table, "dot")
+    numbers = _numbers(ceiling, case.table.worth) | {"by_dot": by_dot}
     return [Finding(topic="ceiling", claim=claim, numbers=numbers, direction=direction, certainty=certainty)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from offsphere.auditing.findings.case import Case
-from offsphere.comparison.verdict import FEWEST_UNITS, row_named
+from offsphere.comparison.verdict import FEWEST_UNITS, row_named, scorer_findings
 from offsphere.geometry.hubness import HUB
 from offsphere.geometry.length import NORMALISED
 from offsphere.statistics.power import units_needed
@@ -26,13 +26,20 @@ def wrongly_served(case: Case) -> list[Finding]:
     if case.declared == "cosine" and dot.worse:
         findings.append(("made for cosine", numbers))
     higher, lower = max(dot.value, cosine.value), min(dot.value, cosine.value)
-    if higher > 0 and lower < COLLAPSED * higher:
+    collapses = lower < COLLAPSED * higher
+    if higher > 0 and (collapses or (dot.worse and _transformed_into_dot(case))):
         claim = "dot collapses" if dot.worse else "cosine collapses"
         findings.append((claim, numbers | {"keeps": max(lower, 0.0) / higher}))
     return [
         Finding(topic="wrong", claim=claim, numbers=rest, direction="up" if dot.better else "down", certainty="sure")
         for claim, rest in findings
     ]
+
+
+def _transformed_into_dot(case: Case) -> bool:
+    """Whether an index set to dot product is advised for transformed vectors, where raw ones may get by mistake."""
+    told = scorer_findings(case.table, case.choice)[0].numbers
+    return case.choice.better and told["lowers"] and not told["pairs"] and told["index"] in (None, "inner product")
 
 
 def hubs(case: Case) -> list[Finding]:
