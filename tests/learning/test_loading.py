@@ -65,6 +65,7 @@ def test_what_is_loaded_already_is_not_loaded_again(folder):
 def test_data_is_named_with_a_split_or_without(folder):
     assert load_named_task(f"{folder}:dev").split == "dev"
     assert load_named_task(str(folder)).split == "test"
+    assert load_named_task(f"{folder}:dev", reverse=True).name.endswith("reversed")
 
 
 def test_an_adapter_is_learned_in_two_calls(folder):

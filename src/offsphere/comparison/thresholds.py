@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Array
-from offsphere.base.errors import ParameterError
+from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.comparison.dense_lists import fitted_scorer
@@ -92,8 +92,21 @@ class Thresholds:
     notes: Sequence[str]
 
     def __getitem__(self, name: str) -> ThresholdRow:
-        """Find the row of the scorer of that name."""
-        return next(row for row in self.rows if row.name == name)
+        """Find the row of the scorer of that name.
+
+        Args:
+            name: of the scorer, as it is printed.
+
+        Returns:
+            The row.
+
+        Raises:
+            UnknownNameError: where there is no threshold for such a scorer.
+        """
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise UnknownNameError("scorer", name, [row.name for row in self.rows])
 
     def __repr__(self) -> str:
         """The promise and the thresholds."""
