@@ -204,14 +204,14 @@ def _choose_encoders(
 ) -> tuple[EncoderRecipe, list[Variant]]:
     """The recipe that all variants start from, and the variants."""
     from offsphere.learning.ablation.crossed import read_cross
-    from offsphere.learning.ablation.variant_choice import Asked, choose_encoders
+    from offsphere.learning.ablation.variant_choice import VariantRequest, choose_encoders
     from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
     from offsphere.learning.encoders.recipe_file import recipe_from
     from offsphere.learning.encoders.usual_rates import usual_rates
 
     base = recipe_from(recipe, None, typed, more, UNSTOPPED)
     usual = usual_rates(model, from_scratch=base.from_scratch).several
-    return base, choose_encoders(base, Asked(crossed=read_cross(crossed, EncoderRecipe), **asked), usual)
+    return base, choose_encoders(base, VariantRequest(crossed=read_cross(crossed, EncoderRecipe), **asked), usual)
 
 
 def _choose_adapters(
@@ -219,13 +219,13 @@ def _choose_adapters(
 ) -> AdapterChoice:
     """The recipe that all variants start from, their trials, and the variants where the data does not decide."""
     from offsphere.learning.ablation.crossed import read_cross
-    from offsphere.learning.ablation.variant_choice import Asked, choose_adapters
+    from offsphere.learning.ablation.variant_choice import VariantRequest, choose_adapters
     from offsphere.learning.adapters.adapter_recipe import Recipe
     from offsphere.learning.objective.contrastive_options import read_options
 
     base = Recipe(**UNSTOPPED, **{name: value for name, value in typed.items() if value is not None})
     base = replace(base, **read_options(more, Recipe))
-    return choose_adapters(base, Asked(crossed=read_cross(crossed, Recipe), **asked))
+    return choose_adapters(base, VariantRequest(crossed=read_cross(crossed, Recipe), **asked))
 
 
 def _ablate_encoders(
