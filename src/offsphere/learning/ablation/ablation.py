@@ -155,6 +155,7 @@ class Ablation(InNotebook):
         if first is base:
             return f"Nothing is above {base.name} ({self.metric} {base.results[0].value:.4f})."
         result = first.results[0]
+        assert result.p is not None  # the first row alone, with which all are compared, has none
         gain = f"{result.difference:+.4f} [{result.difference_low:+.4f}, {result.difference_high:+.4f}]"
         lead = f"{first.name} comes first with {self.metric} {result.value:.4f}, {gain} against {base.name}"
         sure = "" if result.verdict == "better" else f", which {CHANCE}"
