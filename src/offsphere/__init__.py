@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path as _Path
 from typing import TYPE_CHECKING
 
 from offsphere.base.extras import missing_extra as _missing_extra
+from offsphere.base.in_notebook import InNotebook as _InNotebook
 from offsphere.base.version import __version__ as __version__
 
 # The public names, by the module each lives in. A module is loaded when one of its names is first used, so that
@@ -195,6 +197,25 @@ else:  # a type checker that saw this would believe in any name
             raise _missing_extra(error) or error from error
         globals()[name] = value
         return value
+
+
+class _Report:
+    """What results of lower rooms offer as methods and the report makes: it is loaded when one of them is called."""
+
+    def chart(self, result: object, name: str | None) -> object:
+        from offsphere.report.charts import chart_of_result
+
+        return chart_of_result(result, name)
+
+    def page(self, result: object, path: str | _Path, engine: str | None) -> _Path:
+        from offsphere.auditing.run import Audit
+        from offsphere.report.saving import save_page
+
+        assert isinstance(result, Audit)  # no other result has a page
+        return save_page(result, path, engine)
+
+
+_InNotebook.report = _Report()
 
 
 def __dir__() -> list[str]:

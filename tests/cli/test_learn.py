@@ -11,6 +11,7 @@ import pytest
 
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
+from offsphere.data.formats.beir import write_beir
 from offsphere.learning.ablation.ablation import Ablation
 from tests.cli.running import printed as run
 from tests.cli.running import run_here
@@ -207,6 +208,33 @@ def test_ablate_trains_the_grid_tells_what_holds_and_goes_on_where_it_stopped(fo
     text = (tmp_path / "audit.md").read_text()
     assert "What learning adds" in text
     assert "## The grid" in text
+
+
+ASKING = "callable:tests.cli.test_learn:asking"
+ANSWERING = "callable:tests.cli.test_learn:answering"
+
+
+def asking(texts):
+    """Texts with a number in them, as a model of queries turns them into vectors."""
+    angles = np.array([0.1 * int("0" + "".join(filter(str.isdigit, text))) for text in texts])
+    return np.stack([np.cos(angles), np.sin(angles), np.ones_like(angles)], axis=1).astype(np.float32)
+
+
+def answering(texts):
+    """As a model of documents does: the other way round, so that no model can stand for the other."""
+    return asking(texts) * np.array([-1, -1, 0.1], np.float32)
+
+
+def test_what_an_ablation_is_judged_by_too_is_embedded_by_the_same_two_models(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    documents = [(f"d{row}", "", f"a text number {row}") for row in range(60)]
+    queries = [(f"q{row}", f"who has number {row}") for row in range(60)]
+    pairs = [(f"q{row}", f"d{row}") for row in range(60)]
+    write_beir(tmp_path / "task", documents, queries, {"train": pairs[::2], "test": pairs[1::2]}, "made")
+    models = ["--model", ANSWERING, "--query-model", ASKING, "--also", tmp_path / "task", "--only", "cosine"]
+    run_here("ablate", tmp_path / "task", *models, "--out", tmp_path / "out", *SMALL, "--hard-negatives", 0)
+    (row,) = Ablation.load(tmp_path / "out").rows
+    assert row.results[0].value == row.results[-1].value  # the same data, so the same vectors
 
 
 @pytest.mark.parametrize(("parameter", "rows"), [("temperature", 6), ("batch", 4)])

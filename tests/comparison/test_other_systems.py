@@ -8,7 +8,7 @@ import pytest
 import offsphere as osp
 from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.comparison.fusion import WEIGHTS, reciprocal_ranks, weighted_sums
-from offsphere.comparison.list_source import Asked
+from offsphere.comparison.list_source import ListRequest
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgment
 from offsphere.data.scored_lists import ScoredLists
@@ -41,7 +41,7 @@ def words():
 
 
 def asked_of(task, vectors):
-    return Asked(task, vectors, parse_metric("ndcg@10"))
+    return ListRequest(task, vectors, parse_metric("ndcg@10"))
 
 
 def scores_of(lists):

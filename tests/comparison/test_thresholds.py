@@ -233,6 +233,13 @@ def test_the_command_says_what_to_show_and_its_json_is_json(folder, tmp_path):
     assert [row["scorer"] for row in values["scorers"]] == ["dot"]
 
 
+def test_a_scorer_without_a_threshold_is_named_with_those_that_have_one():
+    task, vectors = near_copies(30, 60)
+    thresholds = osp.threshold(task, vectors, ["cosine", "dot"], recall=0.6)
+    with pytest.raises(UnknownNameError, match="unknown scorer 'cosin': did you mean cosine"):
+        thresholds["cosin"]
+
+
 def test_an_audit_draws_where_to_cut():
     from offsphere.report import to_html, to_markdown
 

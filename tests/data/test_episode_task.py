@@ -153,6 +153,13 @@ def test_what_is_wrong_with_labelled_texts_is_said(tmp_path, settings, message):
         osp.load_task(f"{tmp_path}{settings}")
 
 
+def test_episodes_are_not_asked_the_other_way_round(tmp_path):
+    rows = [f"{word} {number},{word}" for word in ("red", "blue") for number in range(4)]
+    (tmp_path / "test.csv").write_text("text,label\n" + "\n".join(rows))
+    with pytest.raises(DataError, match="has episodes, no documents that could ask for queries: leave out --reverse"):
+        osp.load_task(f"{tmp_path / 'test.csv'}?shots=1&ways=2&items=1", reverse=True)
+
+
 def test_a_text_without_a_label_is_named(tmp_path):
     write(tmp_path, [("a", "x"), ("b", "x"), ("c", " "), ("d", "x"), ("e", "x")], "train.tsv")
     with pytest.raises(DataError, match=r"train.tsv:3: there is no label: expected a text, a tab and a label"):

@@ -59,10 +59,21 @@ def test_known_items_are_embedded_beside_the_vectors_and_read_from_there(data, t
         osp.EmbeddedSource(str(data)).known_items()
 
 
-def test_a_source_is_typed_with_its_vectors_or_without():
-    typed = osp.EmbeddedSource.read("data=vectors", "wordllama", ignore_missing=True)
-    assert (typed.data, typed.model, str(typed.vectors), typed.ignore_missing) == ("data", None, "vectors", True)
-    assert osp.EmbeddedSource.read("data", "wordllama").model == "wordllama"
+def test_other_data_is_treated_as_the_data_is():
+    wishes = {"ignore_missing": True, "verify": False, "ignore_broken": True, "reverse": True}
+    source = osp.EmbeddedSource("data", "wordllama", "vectors", query_model=MODEL, **wishes)
+    by_models, from_files = source.beside("more?seed=2"), source.beside("more?seed=2=folder")
+    assert (by_models.model, by_models.query_model, by_models.vectors) == ("wordllama", MODEL, None)
+    assert (from_files.model, from_files.query_model, str(from_files.vectors)) == (None, None, "folder")
+    for beside in (by_models, from_files):
+        assert beside.data == "more?seed=2"
+        assert {name: getattr(beside, name) for name in wishes} == wishes
+
+
+def test_other_data_of_links_gets_vectors_of_its_links():
+    source = osp.task_source("ratings", "factorize(5)")
+    assert type(source.beside("more")) is type(source)
+    assert type(source.beside("more=folder")) is osp.EmbeddedSource
 
 
 def test_vectors_alone_are_measured_without_a_task(data, tmp_path):

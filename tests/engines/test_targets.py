@@ -6,7 +6,8 @@ import pytest
 
 from offsphere.base.errors import OffsphereError, UnknownNameError
 from offsphere.base.passwords import hide_password
-from offsphere.engines.registry import engine_of
+from offsphere.cli.options import TARGET_HELP
+from offsphere.engines.registry import ENGINES, engine_of
 from offsphere.engines.target import Target
 
 
@@ -45,6 +46,10 @@ def test_half_a_target_is_refused_in_one_line(text):
 )
 def test_no_password_is_ever_shown(message):
     assert "s3cret" not in hide_password(message)
+
+
+def test_the_help_names_every_engine_as_it_is_written():
+    assert ", ".join(engine.form for engine in ENGINES if engine.open is not None) == TARGET_HELP
 
 
 def test_an_unknown_engine_is_told_with_what_was_meant():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -10,6 +12,7 @@ import offsphere as osp
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.data.download import download
 from offsphere.factors.link_vectors import known_links, parse_link_model
+from tests.cli.running import printed
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +109,15 @@ def test_one_name_reaches_vectors_of_links_from_files(tmp_path):
     assert (vectors.dimension, task.units) == (5, 40)
     source = osp.task_source(f"{tmp_path}?seed=2", "factorize(5)")
     assert source.made_by(task) == {"model": "factorize(5)"}
+
+
+def test_thresholds_are_chosen_on_vectors_of_links(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [f"u{user}\ti{item}\n" for user in range(40) for item in rng.permutation(30)[:8]]
+    (tmp_path / "interactions.tsv").write_text("user\titem\n" + "".join(rows))
+    wishes = ["--model", "factorize(5)", "--recall", "0.5", "--scorer", "cosine", "--also", f"{tmp_path}?seed=2"]
+    values = json.loads(printed("threshold", tmp_path, *wishes, "--json"))
+    assert [row["scorer"] for row in values["scorers"]] == ["cosine"]
 
 
 def test_a_data_set_is_fetched_only_when_asked_for_and_says_its_terms(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 
 import offsphere as osp
 from offsphere.base.errors import DataError, NoSuchSplitError, OffsphereError, ParameterError
-from offsphere.learning.ablation.variant_choice import Asked, choose_adapters, choose_encoders
+from offsphere.learning.ablation.variant_choice import VariantRequest, choose_adapters, choose_encoders
 from offsphere.learning.loading import load_named_task, load_parts, load_text_parts
 
 
@@ -65,6 +65,7 @@ def test_what_is_loaded_already_is_not_loaded_again(folder):
 def test_data_is_named_with_a_split_or_without(folder):
     assert load_named_task(f"{folder}:dev").split == "dev"
     assert load_named_task(str(folder)).split == "test"
+    assert load_named_task(f"{folder}:dev", reverse=True).name.endswith("reversed")
 
 
 def test_an_adapter_is_learned_in_two_calls(folder):
@@ -75,26 +76,26 @@ def test_an_adapter_is_learned_in_two_calls(folder):
 
 
 def test_a_sweep_takes_one_temperature_and_one_rate():
-    choice = choose_adapters(osp.Recipe(), Asked([0.1], [0.01], sweep="batch"))
+    choice = choose_adapters(osp.Recipe(), VariantRequest([0.1], [0.01], sweep="batch"))
     assert (choice.recipe.temperature, choice.recipe.rate) == (0.1, 0.01)
     assert {trial for variant in choice.variants for trial in variant.budget} == {(0.1, 0.01)}
     for wrong in ({"temperatures": [0.1, 0.2]}, {"rates": [0.1, 0.2]}, {"full": True}):
         with pytest.raises(ParameterError, match="a sweep varies one parameter"):
-            choose_adapters(osp.Recipe(), Asked(sweep="batch", **wrong))
+            choose_adapters(osp.Recipe(), VariantRequest(sweep="batch", **wrong))
 
 
 def test_the_grid_of_adapters_waits_for_the_data():
-    choice = choose_adapters(osp.Recipe(), Asked([0.1]))
+    choice = choose_adapters(osp.Recipe(), VariantRequest([0.1]))
     assert choice.variants is None
     assert [temperature for temperature, _ in choice.budget] == [0.1] * 3
 
 
 def test_an_encoders_grid_keeps_the_temperature_of_its_recipe_and_may_be_cut():
-    grid = choose_encoders(osp.EncoderRecipe(temperature=0.02), Asked(names=["dot", "cosine"]))
+    grid = choose_encoders(osp.EncoderRecipe(temperature=0.02), VariantRequest(names=["dot", "cosine"]))
     assert [variant.name for variant in grid] == ["cosine", "dot"]
     assert {temperature for variant in grid for temperature, _ in variant.budget} == {0.02}
     with pytest.raises(OffsphereError, match="unknown variant"):
-        choose_encoders(osp.EncoderRecipe(), Asked(names=["sideways"]))
+        choose_encoders(osp.EncoderRecipe(), VariantRequest(names=["sideways"]))
 
 
 def test_what_is_typed_goes_before_the_file_and_the_file_before_the_recipe(tmp_path):

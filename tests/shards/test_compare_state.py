@@ -87,7 +87,7 @@ def test_named_scorers_are_fitted_alike_and_one_thread_finds_what_two_find(task,
     options = {"scorers": ["whiten(0.5) + dot", "polar(1, 0.25)", "drop-top + norm-gap(2)"], "metric": "recall@100"}
     whole = compare(task, checked(task, vectors), **options, declared="dot").to_json()
     for cores in (1, 2):
-        for module in ("offsphere.ranking.search", "offsphere.comparison.corpus_fit", "offsphere.scoring.query_bank"):
+        for module in ("offsphere.ranking.search", "offsphere.vectors.block_fits", "offsphere.scoring.query_bank"):
             monkeypatch.setattr(f"{module}.available_cores", lambda cores=cores: cores)
         assert compare_sharded(task, vectors, 4, **options, declared="dot").to_json() == whole
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import offsphere as osp
-from offsphere.tokens.listed_pairs import SideTexts, score_listed
+from offsphere.data.items import SideTexts
+from offsphere.tokens.listed_pairs import score_listed
 from offsphere.tokens.measure_names import parse_measures
 from offsphere.tokens.soft_cosine import SoftCosine
 from offsphere.tokens.token_counts import count_tokens

@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from offsphere.base.errors import OffsphereError, ParameterError
+from offsphere.data.items import SideTexts
 from offsphere.encode import load_encoder
 from offsphere.encode.function import FunctionEncoder
 from offsphere.encode.word_vectors import word_names, word_vectors
-from offsphere.tokens.listed_pairs import SideTexts, score_listed
+from offsphere.tokens.listed_pairs import score_listed
 from offsphere.tokens.token_measure import TextPairs
 from offsphere.tokens.token_model import chosen_layers, token_model
 from offsphere.tokens.transport import Transport

@@ -157,7 +157,8 @@ def test_the_command_prints_them_and_refuses_what_is_wrong_first(tmp_path):
 
 def test_published_ranks_hold_on_sts(embedded):
     """Spearman by scipy of the scores themselves is what the table shows."""
-    from offsphere.tokens.listed_pairs import SideTexts, score_listed
+    from offsphere.data.items import SideTexts
+    from offsphere.tokens.listed_pairs import score_listed
     from offsphere.tokens.token_measure import TextPairs
     from offsphere.tokens.token_model import token_model
 
@@ -183,12 +184,16 @@ def test_images_have_no_tokens(tmp_path):
 
 
 def test_episodes_are_neither_pairs_nor_rankings():
-    from offsphere.comparison.list_source import Asked, NotListedError
+    from offsphere.comparison.list_source import ListRequest
+    from offsphere.comparison.listing import make_lists
     from offsphere.data.episode_task import EpisodeTask
     from offsphere.statistics.metrics import parse_metric
 
     rows, names = np.array([0, 1]), ["a", "b"]
     task = EpisodeTask("two", names, names, rows, names, rows, asked=rows[None], shots=rows[None, :, None])
     vectors = task.vectors(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32))
-    with pytest.raises(NotListedError, match="two has neither pairs nor rankings"):
-        osp.TokenRows("wrd", "wordllama").candidates(Asked(task, vectors, parse_metric("ndcg@10")))
+    metric = parse_metric(task.usual_metric)
+    evaluator = task.evaluator(vectors, metric, np.zeros(1, np.int64))
+    made, notes = make_lists([osp.TokenRows("wrd", "wordllama")], ListRequest(task, vectors, metric), evaluator)
+    assert not made
+    assert notes == ["other systems are left out: two has neither lists of documents nor pairs"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from offsphere.answering.asking import Failure, Plan, ask_all
 from offsphere.answering.prompt import prompt_of
-from offsphere.answering.read_task import Found, read_task
+from offsphere.answering.read_task import QueryPassages, read_task
 from offsphere.answering.reader import Reader
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.base.progress import Progress
@@ -23,11 +23,10 @@ from offsphere.data.items import texts_alone
 from offsphere.data.task import Task, TaskVectors, check_kind, items_of
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.search import search
+from offsphere.scoring.given_scorer import fitted_scorer
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
-from offsphere.vectors.blocks import Blocks
-from offsphere.vectors.moments import Moments
 
 PASSAGES = 5
 
@@ -139,11 +138,12 @@ def read_answers(
     if passages < 1:
         raise ParameterError(f"passages = {passages}: a reader sees at least one")
     rows = check_kind(task, vectors, RankingVectors)
-    fitted = _fitted([Scorer(COSINE), *scorers], rows)
-    found = _found(task, rows, fitted, passages)
+    parsed = [parse_scorer(scorer) if isinstance(scorer, str) else scorer for scorer in scorers]
+    fitted = [fitted_scorer(scorer, rows.fitted_on) for scorer in [Scorer(COSINE), *parsed]]
+    sets = _passage_sets(task, rows, fitted, passages)
     questions, texts = (texts_alone(side, "a reader") for side in items_of(task, ": a reader reads texts"))
     number = {name: row for row, name in enumerate(task.query_ids)}
-    prompts = {key: prompt_of(questions[number[key[0]]], [texts[row] for row in key[1] if row >= 0]) for key in found}
+    prompts = {key: prompt_of(questions[number[key[0]]], [texts[row] for row in key[1] if row >= 0]) for key in sets}
     answers = ask_all(
         reader,
         list(prompts.values()),
@@ -158,7 +158,9 @@ def read_answers(
     if not len(kept):
         first = next(iter(failures.values()))
         raise OffsphereError(f"the reader answered no question under every scorer: {first.kind}, {first.message}")
-    told: dict[Found, str] = {key: answers.told[prompt] for key, prompt in prompts.items() if prompt in answers.told}
+    told: dict[QueryPassages, str] = {
+        key: answers.told[prompt] for key, prompt in prompts.items() if prompt in answers.told
+    }
     read, read_vectors = read_task(task, told).only(kept), rows.only(kept)
     exact, f1 = (
         compare(read, read_vectors, fitted, metric=f"{label}@{passages}", by=by, seed=seed)
@@ -167,19 +169,9 @@ def read_answers(
     return ReaderComparison(exact, f1, answers.plan, failures)
 
 
-def _fitted(scorers: Sequence[Scorer | str], vectors: RankingVectors) -> list[Scorer]:
-    """The scorers, fitted on the documents where they are not fitted yet."""
-    parsed = [parse_scorer(scorer) if isinstance(scorer, str) else scorer for scorer in scorers]
-    if not any(scorer.transforms and scorer.map is None for scorer in parsed):
-        return parsed
-    moments: Moments | None = None
-    for block in Blocks.of(vectors.documents):
-        moments = Moments.of(block) if moments is None else moments.merge(Moments.of(block))
-    assert moments is not None  # Blocks refuses an empty corpus
-    return [scorer.fit(moments) if scorer.transforms and scorer.map is None else scorer for scorer in parsed]
-
-
-def _found(task: AnsweredTask, vectors: RankingVectors, scorers: Sequence[Scorer], passages: int) -> list[Found]:
+def _passage_sets(
+    task: AnsweredTask, vectors: RankingVectors, scorers: Sequence[Scorer], passages: int
+) -> list[QueryPassages]:
     """What each scorer finds for each query, each set of passages once."""
     tops = search(
         vectors.queries,

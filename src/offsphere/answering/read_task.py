@@ -16,7 +16,7 @@ from offsphere.data.ranking_task import RankingTask
 from offsphere.statistics.metrics import Metric
 
 SCORES: Mapping[str, Callable[[str, Sequence[str]], float]] = {"exact-match": exact_match, "answer-f1": answer_f1}
-Found = tuple[str, tuple[int, ...]]  # a query's id, and the rows of the passages that were found for it
+QueryPassages = tuple[str, tuple[int, ...]]  # a query's id, and the rows of the passages that were found for it
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -25,8 +25,13 @@ class ReaderScores(Judgments):
 
     ids: Sequence[str] = ()
     answers: Sequence[Sequence[str]] = ()
-    told: Mapping[Found, str] = field(default_factory=dict)
+    told: Mapping[QueryPassages, str] = field(default_factory=dict)
     score: Callable[[str, Sequence[str]], float] = exact_match
+
+    @property
+    def by_document(self) -> bool:
+        """Not so: the reader answers from all passages together."""
+        return False
 
     def gains(self, ranked: Index) -> Array:
         """The worth of the answer from all ranked passages together, at the last of them: (queries, depth)."""
@@ -47,7 +52,7 @@ class ReaderScores(Judgments):
 class ReadTask(AnsweredTask):
     """An answered task, and what a reader said to each question from each set of passages."""
 
-    told: Mapping[Found, str] = field(default_factory=dict)
+    told: Mapping[QueryPassages, str] = field(default_factory=dict)
 
     def fits(self, metric: Metric) -> bool:
         """Whether a metric is one of rankings, of answers in them, or of what a reader made of them."""
@@ -65,7 +70,7 @@ class ReadTask(AnsweredTask):
         )
 
 
-def read_task(task: AnsweredTask, told: Mapping[Found, str]) -> ReadTask:
+def read_task(task: AnsweredTask, told: Mapping[QueryPassages, str]) -> ReadTask:
     """The task with what a reader said."""
     fields = {name: getattr(task, name) for name in RankingTask.__dataclass_fields__}
     return ReadTask(**fields, answers=task.answers, told=told)

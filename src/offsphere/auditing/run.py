@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from offsphere.auditing.advice import Advice, advise
+from offsphere.auditing.audit_evidence import (
+    changed_examples,
+    exponent_curves,
+    lists_to_turn,
+    relevant_lengths,
+    searched_lengths,
+    text_lengths,
+)
 from offsphere.auditing.notable_documents import NotableDocuments, notable_documents
+from offsphere.auditing.provenance import Clock, digests_of, versions
 from offsphere.base.arrays import Array
 from offsphere.base.cache import Memo
 from offsphere.base.digests import digest_of
@@ -22,36 +26,25 @@ from offsphere.base.in_notebook import InNotebook, NotebookView
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress, in_phase, say
 from offsphere.base.question_cache import question_memo
-from offsphere.base.rooms_above import from_above
-from offsphere.base.version import __version__
 from offsphere.comparison.compare_scorers import compare
-from offsphere.comparison.examples import Example, changed_queries
-from offsphere.comparison.exponent_curve import ExponentCurve, exponent_curve
+from offsphere.comparison.examples import Example
+from offsphere.comparison.exponent_curve import ExponentCurve
 from offsphere.comparison.goal import Goal
 from offsphere.comparison.list_source import ListSource
-from offsphere.comparison.rerankable import RerankableLists, rerankable_lists
+from offsphere.comparison.rerankable import RerankableLists
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.thresholds import DEFAULT_SCORERS, Thresholds, thresholds_for
 from offsphere.comparison.verdict import recommend
 from offsphere.data.call_order import check_order
-from offsphere.data.items import kinds_of, size_of
-from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task, TaskVectors
-from offsphere.data.task_vectors import RankingVectors
 from offsphere.engines.deployment import Deployment
 from offsphere.geometry.measurement import measure
 from offsphere.geometry.shape import Geometry
 from offsphere.learning.ablation.ablation import Ablation
 from offsphere.learning.adapters.learn import Learned
 from offsphere.scoring.scorer import Scorer
-from offsphere.scoring.similarity import COSINE
 from offsphere.scoring.training_record import Training
-from offsphere.statistics.metrics import parse_metric
-from offsphere.vectors.blocks import Blocks
-from offsphere.vectors.lengths import lengths
-
-PACKAGES = ("numpy", "scipy", "numba")  # whose versions a report names
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -135,8 +128,7 @@ class Audit(InNotebook):
             ParameterError: The name ends in something else.
             UnknownNameError: No engine of that name is known.
         """
-        saved: Path = from_above("page")(self, path, engine)
-        return saved
+        return self.report.page(self, path, engine)
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the arrays behind the figures, as plain values for machines."""
@@ -226,9 +218,9 @@ def audit(
         'Vector length helps'
     """
     check_order("audit", task, vectors)
-    clock = _Clock()
+    clock = Clock()
     with clock.step("digest"):
-        digests = _digests(task, vectors)
+        digests = digests_of(task, vectors)
     asked = {"metric": metric, "folds": str(folds), "seed": str(seed)}
     question = digest_of(f"{name} {value}".encode() for name, value in (digests | asked).items())
     with question_memo(question) if cache else nullcontext(Memo()) as memo:
@@ -256,12 +248,12 @@ def audit(
         advice = advise(table, shape, symmetric=symmetric, declared=declared, deployment=deployment)
         say(progress, "exponents of the length")
         with clock.step("sweep"):
-            curves = _exponent_curves(task, vectors, table, advice.scorer, seed, memo)
+            curves = exponent_curves(task, vectors, table, advice.scorer, seed, memo)
         first, second = _two_best(table, advice)
         say(progress, "lists to turn")
         with clock.step("list"):
-            rerankable = _rerankable(task, vectors, table, (first, second), seed, memo)
-            examples = _examples(task, vectors, first, second, memo)
+            rerankable = lists_to_turn(task, vectors, table, (first, second), seed, memo)
+            examples = changed_examples(task, vectors, first, second, memo)
     thresholds = None
     if goal is not None:
         say(progress, "thresholds")
@@ -269,7 +261,7 @@ def audit(
             thresholds = thresholds_for(
                 goal, task, vectors, (*DEFAULT_SCORERS, *_more_scorers(advice)), folds=folds, seed=seed
             )
-    searched = _lengths_of_searched_side(vectors)
+    searched = searched_lengths(vectors)
     return Audit(
         table=table,
         shape=shape,
@@ -278,12 +270,12 @@ def audit(
         examples=examples,
         compared=(first.deployed, second.deployed),
         differences=None if first.values is None or second.values is None else first.values - second.values,
-        text_lengths=_text_lengths(task, searched),
-        relevant_lengths=_relevant_lengths(task, searched),
+        text_lengths=text_lengths(task, searched),
+        relevant_lengths=relevant_lengths(task, searched),
         provenance={
             "model": dict(model or {}),
             "digests": digests,
-            "versions": _versions(),
+            "versions": versions(),
             "seed": seed,
             "folds": folds,
             "metric": table.metric,
@@ -317,78 +309,3 @@ def _two_best(table: Comparison, advice: Advice) -> tuple[Row, Row]:
         return chosen, table[table.baseline]
     rest = [row for row in table.rows if row is not chosen]
     return chosen, rest[0] if rest else chosen
-
-
-def _exponent_curves(
-    task: Task,
-    vectors: TaskVectors,
-    table: Comparison,
-    scorer: Scorer,
-    seed: int,
-    memo: Memo,
-) -> list[ExponentCurve]:
-    """One curve on raw vectors, and one behind the transforms of the recommended scorer where it has any."""
-    folds = np.zeros(task.units, np.int64)
-    evaluator = task.evaluator(vectors, parse_metric(table.metric), folds, memo=memo)
-    chains = [Scorer(COSINE)] + ([scorer] if scorer.transforms else [])
-    return [exponent_curve(evaluator, chain, pairs=task.symmetric, seed=seed) for chain in chains]
-
-
-def _examples(task: Task, vectors: TaskVectors, first: Row, second: Row, memo: Memo) -> Sequence[Example]:
-    """Queries whose results change most; pairs have no lists that could change."""
-    if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
-        return changed_queries(task, vectors, first, second, memo=memo)
-    return []
-
-
-def _rerankable(
-    task: Task, vectors: TaskVectors, table: Comparison, compared: tuple[Row, Row], seed: int, memo: Memo
-) -> RerankableLists | None:
-    """Lists that can be ranked again; pairs have none."""
-    if isinstance(task, RankingTask) and isinstance(vectors, RankingVectors):
-        return rerankable_lists(task, vectors, table, compared, seed=seed, memo=memo)
-    return None
-
-
-def _lengths_of_searched_side(vectors: TaskVectors) -> Array:
-    return np.concatenate([lengths(block) for block in Blocks.of(vectors.sides[1])])
-
-
-def _text_lengths(task: Task, searched: Array) -> Array | None:
-    items = task.sides[1].items
-    if items is None or kinds_of(items) != ["text"]:
-        return None
-    return np.stack([[size_of(text) for text in items], searched], axis=1)
-
-
-def _relevant_lengths(task: Task, searched: Array) -> tuple[Array, Array] | None:
-    relevant = task.relevant_to_any()
-    return (searched[relevant], searched[~relevant]) if relevant is not None else None
-
-
-def _digests(task: Task, vectors: TaskVectors) -> dict[str, str]:
-    """Digests of the vectors of both sides, their shapes included, and of all that the task is."""
-    sides = {side.plural: rows for side, rows in zip(task.sides, vectors.sides, strict=True)}
-    shapes = {name: str(rows.shape).encode() for name, rows in sides.items()}
-    digests = {
-        name: digest_of([shapes[name], *(block.tobytes() for block in Blocks.of(rows))]) for name, rows in sides.items()
-    }
-    return {**digests, "task": task.digest()}
-
-
-def _versions() -> dict[str, str]:
-    ours = {"offsphere": __version__, "python": sys.version.split()[0]}
-    return ours | {package: version(package) for package in PACKAGES}
-
-
-class _Clock:
-    """How many seconds each step took."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        started = time.monotonic()
-        yield
-        self.seconds[name] = round(time.monotonic() - started, 2)

@@ -1,4 +1,9 @@
-"""Arrays that took long to compute are kept on disk, so that a killed job goes on from them."""
+"""Arrays that took long to compute are kept on disk, so that a killed job goes on from them.
+
+Keys are made by those who ask: the folder of a question by ``question_memo`` in ``question_cache.py``, from a digest of
+task, vectors and options; the name of an entry by the evaluator or the row that computes it, from what else it depends
+on. Nothing here knows whether a key is whole.
+"""
 
 from __future__ import annotations
 

@@ -1,13 +1,17 @@
-"""How a result shows itself in a notebook: a few sentences and a table, and the same rows as a data frame."""
+"""How a result shows itself in a notebook: a few sentences and a table, and the same rows as a data frame.
+
+Charts and pages of a result are made by the report, a room above all results, which none of them may import. So there
+is a slot here with what the report must do, and the front door, which knows every room, fills it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from offsphere.base.extras import load_extra
-from offsphere.base.rooms_above import from_above
 
 
 class NotebookView(NamedTuple):
@@ -19,10 +23,24 @@ class NotebookView(NamedTuple):
     left_out: int = 0  # rows that are not shown
 
 
+class ReportMaker(Protocol):
+    """What the report makes of a result."""
+
+    def chart(self, result: InNotebook, name: str | None) -> Any:
+        """Draw a figure: a chart of Altair."""
+        ...
+
+    def page(self, result: InNotebook, path: str | Path, engine: str | None) -> Path:
+        """Write the report of an audit, and say where it is."""
+        ...
+
+
 class InNotebook:
     """What results share: they say what a notebook shows, and which rows they have."""
 
     __slots__ = ()
+
+    report: ClassVar[ReportMaker]  # filled by ``offsphere/__init__.py``
 
     def notebook_view(self) -> NotebookView:
         """Say what a notebook shows."""
@@ -74,7 +92,7 @@ class InNotebook:
         Raises:
             UnknownNameError: There is no figure of that name; the error lists those that there are.
         """
-        return from_above("chart")(self, name)
+        return self.report.chart(self, name)
 
 
 def view_as_html(view: NotebookView) -> str:

@@ -55,5 +55,5 @@ def is_unclear(address: str) -> bool:
         >>> is_unclear("postgresql://me:p@ss@host/db"), is_unclear("postgresql://me:p%40ss@host/db")
         (True, False)
     """
-    found = _USER_INFO.search(address)
-    return found is not None and _UNCLEAR.search(found[2]) is not None
+    user_info = _USER_INFO.search(address)
+    return user_info is not None and _UNCLEAR.search(user_info[2]) is not None

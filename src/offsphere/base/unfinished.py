@@ -5,20 +5,9 @@ A kill leaves the mark, and who reads such a thing finds it: half of something i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from offsphere.base.errors import DataError
 from offsphere.base.files import write_whole
-
-
-@contextmanager
-def marked_unfinished(path: Path) -> Iterator[None]:
-    """Mark a file or folder while it is written; the mark stays where that does not come to its end."""
-    mark_unfinished(path)
-    yield
-    mark_finished(path)
 
 
 def mark_unfinished(path: Path) -> None:
@@ -35,12 +24,6 @@ def mark_finished(path: Path) -> None:
 def is_unfinished(path: Path) -> bool:
     """Tell whether the writing of a file or folder never came to its end."""
     return mark_beside(path).is_file()
-
-
-def refuse_unfinished(path: Path) -> None:
-    """Raise DataError where the writing of a file or folder never came to its end."""
-    if is_unfinished(path):
-        raise DataError(f"{path} is unfinished: what wrote it was killed, or is still writing: write it again")
 
 
 def mark_beside(path: Path) -> Path:

@@ -204,14 +204,14 @@ def _choose_encoders(
 ) -> tuple[EncoderRecipe, list[Variant]]:
     """The recipe that all variants start from, and the variants."""
     from offsphere.learning.ablation.crossed import read_cross
-    from offsphere.learning.ablation.variant_choice import Asked, choose_encoders
+    from offsphere.learning.ablation.variant_choice import VariantRequest, choose_encoders
     from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
     from offsphere.learning.encoders.recipe_file import recipe_from
     from offsphere.learning.encoders.usual_rates import usual_rates
 
     base = recipe_from(recipe, None, typed, more, UNSTOPPED)
     usual = usual_rates(model, from_scratch=base.from_scratch).several
-    return base, choose_encoders(base, Asked(crossed=read_cross(crossed, EncoderRecipe), **asked), usual)
+    return base, choose_encoders(base, VariantRequest(crossed=read_cross(crossed, EncoderRecipe), **asked), usual)
 
 
 def _choose_adapters(
@@ -219,13 +219,13 @@ def _choose_adapters(
 ) -> AdapterChoice:
     """The recipe that all variants start from, their trials, and the variants where the data does not decide."""
     from offsphere.learning.ablation.crossed import read_cross
-    from offsphere.learning.ablation.variant_choice import Asked, choose_adapters
+    from offsphere.learning.ablation.variant_choice import VariantRequest, choose_adapters
     from offsphere.learning.adapters.adapter_recipe import Recipe
     from offsphere.learning.objective.contrastive_options import read_options
 
     base = Recipe(**UNSTOPPED, **{name: value for name, value in typed.items() if value is not None})
     base = replace(base, **read_options(more, Recipe))
-    return choose_adapters(base, Asked(crossed=read_cross(crossed, Recipe), **asked))
+    return choose_adapters(base, VariantRequest(crossed=read_cross(crossed, Recipe), **asked))
 
 
 def _ablate_encoders(
@@ -244,22 +244,20 @@ def _ablate_encoders(
     source = request.source
     assert source.model is not None  # or the command would have been refused
     check_writable(request.out / "ablation.json")
-    train, test = load_text_parts(
-        source.data,
-        split=request.split,
-        train_split=request.train_split,
-        ignore_missing=source.ignore_missing,
-        ignore_broken=source.ignore_broken,
-        reverse=source.reverse,
-    )
+    reading: dict[str, bool] = {
+        "ignore_missing": source.ignore_missing,
+        "ignore_broken": source.ignore_broken,
+        "reverse": source.reverse,
+    }
+    train, test = load_text_parts(source.data, split=request.split, train_split=request.train_split, **reading)
     warn_of_tasks(train, test)
     with told_when_interrupted(request.what_is_kept), progress_bar("training") as progress:
         ablation = ablate_encoder(
             train,
             source.model,
-            load_named_task(judge) if judge is not None else test,
-            also=[load_named_task(text) for text in request.also],
-            held_out=load_named_task(held_out) if held_out is not None else None,
+            load_named_task(judge, **reading) if judge is not None else test,
+            also=[load_named_task(text, **reading) for text in request.also],
+            held_out=load_named_task(held_out, **reading) if held_out is not None else None,
             recipe=recipe,
             variants=variants,
             layers=layers,
@@ -274,18 +272,13 @@ def _ablate_adapters(
     request: _Request, choice: AdapterChoice, *, full: bool, known_items: bool
 ) -> tuple[Ablation, str]:
     """Train adapters on vectors; and how to name data and vectors on a command line again."""
-    from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.learning.ablation.ablate_adapters import ablate
 
     source = request.source
     check_writable(request.out / "ablation.json")
     (train, test), known = load_with_warnings(source, request.split, request.train_split, known_items=known_items)
-    sources = [
-        EmbeddedSource.read(text, source.model, ignore_missing=source.ignore_missing, verify=source.verify)
-        for text in request.also
-    ]
     with progress_bar("embedding") as progress:
-        also = [judged.load(progress=progress) for judged in sources]
+        also = [source.beside(text).load(progress=progress) for text in request.also]
     with told_when_interrupted(request.what_is_kept), progress_bar("training") as progress:
         ablation = ablate(
             train,

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from offsphere.learning.ablation.ablation import Ablation, VariantResult, VariantRow
+from offsphere.wording.written_numbers import chance_alone
 
 DYNAMICS = {
     "document_length": "mean\nlength",
@@ -102,4 +103,4 @@ def _difference_cells(result: VariantResult) -> list[str]:
     if result.p is None:
         return ["", "", ""]
     interval = f"{result.difference_low:+.4f} {result.difference_high:+.4f}"
-    return [f"{result.difference:+.4f}", interval, f"{result.p:.2g}"]
+    return [f"{result.difference:+.4f}", interval, chance_alone(result.p)]

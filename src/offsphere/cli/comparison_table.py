@@ -14,7 +14,7 @@ from offsphere.comparison.list_row import ListRow
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.units import size_of_task, unit_of
-from offsphere.wording.written_numbers import chance, share, with_interval
+from offsphere.wording.written_numbers import chance, chance_alone, share, with_interval
 
 SHOWN = 8  # rows, besides the baseline, dot and the chosen one
 CHOICES = 6  # scorers of the choices that are named
@@ -86,7 +86,7 @@ def _groups(breakdown: Breakdown, result: Comparison) -> Table:
         differs = (
             ["", "", ""]
             if gain is None
-            else [f"{gain.difference:+.4f}", f"{gain.low:+.4f} {gain.high:+.4f}", f"{gain.p:.2g}"]
+            else [f"{gain.difference:+.4f}", f"{gain.low:+.4f} {gain.high:+.4f}", chance_alone(gain.p)]
         )
         table.add_row(*map(Text, [*first, cell.scorer, f"{cell.value:.4f}", *differs]))
     return table
@@ -167,4 +167,9 @@ def _cells(row: Row | ListRow) -> list[str]:
     cells = [f"{_deployed(row)}{mark}", f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]
     if row.p is None:
         return [*cells, "", "", ""]
-    return [*cells, f"{row.difference:+.4f}", f"{row.difference_low:+.4f} {row.difference_high:+.4f}", f"{row.p:.2g}"]
+    return [
+        *cells,
+        f"{row.difference:+.4f}",
+        f"{row.difference_low:+.4f} {row.difference_high:+.4f}",
+        chance_alone(row.p),
+    ]

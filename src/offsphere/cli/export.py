@@ -99,17 +99,16 @@ def _export_model(
     from dataclasses import asdict
 
     from offsphere.engines.corpus import Corpus
-    from offsphere.engines.exporting import fitted_scorer
     from offsphere.engines.model_folder import export_model
     from offsphere.scoring.names import read_scorer
 
     if model is None:
         raise ParameterError("which model is to end in the scorer? Give the one that made the vectors with --model")
     chosen = read_scorer(scorer)
-    if chosen.transforms and chosen.map is None:
+    if chosen.needs_fit:
         if vectors is None:
             raise ParameterError(f"{chosen.name} must be fitted on documents first: give their vectors with --vectors")
-        chosen = fitted_scorer(chosen, Corpus.of(vectors))
+        chosen = chosen.fit(Corpus.of(vectors).vectors)
     done = export_model(chosen, model, folder, replace=replace)
     if as_json:
         typer.echo(json.dumps(asdict(done), indent=2))

@@ -13,9 +13,11 @@ MODEL_HELP = (
     "(texts or pictures -> array)."
 )
 
+# the forms of all engines, written out since importing them would slow every start: a test compares
 TARGET_HELP = (
-    "faiss:FILE, usearch:FILE, hnswlib:FILE, qdrant:FOLDER-OR-URL:NAME, postgres:DSN:TABLE, lancedb:FOLDER:TABLE, "
-    "duckdb:FILE:TABLE, sqlite:FILE:TABLE, chroma:FOLDER-OR-URL:NAME, milvus:FILE-OR-URL:NAME"
+    "faiss:FILE, qdrant:FOLDER-OR-URL:COLLECTION, qdrant-edge:FOLDER, chroma:FOLDER-OR-URL:COLLECTION, "
+    "milvus:FILE-OR-URL:COLLECTION, postgres:DSN:TABLE, lancedb:FOLDER:TABLE, duckdb:FILE:TABLE, sqlite:FILE:TABLE, "
+    "usearch:FILE, hnswlib:FILE"
 )
 
 Collection = Annotated[

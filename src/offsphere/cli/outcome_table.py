@@ -6,6 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from offsphere.learning.encoders.outcome import Outcome
+from offsphere.wording.written_numbers import chance_alone
 
 
 def outcome_table(outcome: Outcome) -> Table:
@@ -19,6 +20,6 @@ def outcome_table(outcome: Outcome) -> Table:
         cells = [row.name, f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]
         if row.gain is not None:
             gain = row.gain
-            cells += [f"{gain.difference:+.4f}", f"{gain.low:+.4f} {gain.high:+.4f}", f"{gain.p:.2g}"]
+            cells += [f"{gain.difference:+.4f}", f"{gain.low:+.4f} {gain.high:+.4f}", chance_alone(gain.p)]
         table.add_row(*map(Text, cells))
     return table

@@ -27,7 +27,7 @@ from offsphere.geometry.shape import Geometry
 from offsphere.geometry.spread import Spread
 from offsphere.statistics.estimate import Estimate
 from offsphere.wording.ceiling_words import KINDS
-from offsphere.wording.written_numbers import with_interval
+from offsphere.wording.written_numbers import chance_alone, with_interval
 
 Cells = tuple[list[str], list[list[str]]]  # heads and rows
 
@@ -234,7 +234,7 @@ def _spread(spread: Spread) -> Cells:
 
 def _ceiling(ceiling: Ceiling) -> Cells:
     heads = ["what a document is given", f"{ceiling.metric}\nover cosine, held out", "p", "folds that\nuse it"]
-    rows = [[KINDS[row.kind], with_interval(*row.gain), f"{row.p:.2g}", f"{row.used:.0%}"] for row in ceiling.rows]
+    rows = [[KINDS[row.kind], with_interval(*row.gain), chance_alone(row.p), f"{row.used:.0%}"] for row in ceiling.rows]
     return heads, rows
 
 

@@ -13,7 +13,7 @@ from offsphere.cli.paragraphs import TABLE_WIDTH, echo_items, paragraph
 from offsphere.comparison.row import Row
 from offsphere.comparison.stored_row import StoredRow
 from offsphere.comparison.table import Comparison
-from offsphere.wording.written_numbers import signed
+from offsphere.wording.written_numbers import chance_alone, signed
 
 
 def print_stored(result: Comparison) -> None:
@@ -67,7 +67,7 @@ def _cells(row: StoredRow) -> list[str]:
     """Write the cells of one stored form; whose it is stands above."""
     interval = f"{signed(row.change_low)} {signed(row.change_high)}"
     cells = ["", row.form.name, f"{row.vector_bytes:,}", f"{row.value:.4f}", signed(row.change), interval]
-    return [*cells, f"{row.change_p:.2g}"]
+    return [*cells, chance_alone(row.change_p)]
 
 
 def _footnotes(result: Comparison) -> list[str]:

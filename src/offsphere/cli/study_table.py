@@ -8,6 +8,7 @@ from offsphere.auditing.study.run_study import Study
 from offsphere.auditing.study.study_row import Change, StudyRow
 from offsphere.cli.paragraphs import echo_items
 from offsphere.cli.shape_tables import print_rows, table_console
+from offsphere.statistics.significance import ALPHA
 from offsphere.wording.written_numbers import signed
 
 WORTH = ("task", "model", "metric", "cosine", "dot - cosine", "recommended", "its gain")
@@ -56,4 +57,4 @@ def _gain(change: Change | None) -> str:
     """A gain, with a star where it is sure."""
     if change is None or change["gain"] is None:
         return "-"
-    return signed(change["gain"]) + ("*" if change["p"] is not None and change["p"] < 0.05 else "")  # noqa: PLR2004
+    return signed(change["gain"]) + ("*" if change["p"] is not None and change["p"] < ALPHA else "")

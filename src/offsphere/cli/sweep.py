@@ -61,17 +61,16 @@ def sweep_command(
         base = replace(base, steps=STEPS)
     variants = encoder_sweep(base, over, values.split(",") if values is not None else ())
     check_writable(out / "ablation.json")
-    learned, judged = load_text_parts(
-        data, split=split, train_split=train_split, ignore_broken=ignore_broken, reverse=reverse
-    )
+    reading: dict[str, bool] = {"ignore_broken": ignore_broken, "reverse": reverse}
+    learned, judged = load_text_parts(data, split=split, train_split=train_split, **reading)
     warn_of_tasks(learned, judged)
     kept = f"the values trained so far are in {out}: run the same command again, it goes on from there"
     with told_when_interrupted(lambda: kept), progress_bar("training") as progress:
         ablation = ablate_encoder(
             learned,
             model,
-            load_named_task(judge) if judge is not None else judged,
-            held_out=load_named_task(held_out) if held_out is not None else None,
+            load_named_task(judge, **reading) if judge is not None else judged,
+            held_out=load_named_task(held_out, **reading) if held_out is not None else None,
             recipe=base,
             layers=layers,
             variants=variants,

@@ -42,23 +42,22 @@ def threshold_command(
     """Find the score above which results are shown, so that one promise is kept: precision, recall or false alarms."""
     from offsphere.comparison.goal import Goal
     from offsphere.comparison.thresholds import named_scorer, threshold
-    from offsphere.encode.embedded_task import EmbeddedSource
+    from offsphere.factors.task_source import task_source
 
     # what can be wrong in the command itself is said before any file is read
     Goal.of(precision, recall, false_alarms)
     scorers = [named_scorer(name) for name in scorer] if scorer else None
     if save is not None:
         check_writable(save / "scorer.json")
-    source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify)
+    source = task_source(data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify)
     other = None
     with progress_bar("embedding") as progress:
         task, embedded = source.load(split, progress)
         if also is not None:
-            there = EmbeddedSource.read(also, model, ignore_missing=ignore_missing, verify=not no_verify)
-            other = there.load(None, progress)
+            other = source.beside(also).load(None, progress)
     warn_left_out((task, embedded), *([other] if other is not None else []))
     with progress_bar("thresholds") as progress:
-        found = threshold(
+        thresholds = threshold(
             task,
             embedded,
             scorers,
@@ -71,12 +70,12 @@ def threshold_command(
             progress=progress,
         )
     if save is not None:
-        found.save(save)
+        thresholds.save(save)
     if as_json:
-        typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False))
+        typer.echo(json.dumps(thresholds.to_json(), indent=2, allow_nan=False))
         return
     from offsphere.cli.threshold_table import print_thresholds
 
-    print_thresholds(found)
+    print_thresholds(thresholds)
     if save is not None:
         typer.echo(f"The scorer and its threshold are in {save}.")

@@ -92,20 +92,18 @@ def train_command(
     if metric is not None:
         parse_metric(metric)
     chosen = recipe_from(recipe, config, typed, more)
-    learned, judged = load_text_parts(
-        data,
-        split=split,
-        train_split=train_split,
-        ignore_missing=ignore_missing,
-        ignore_broken=ignore_broken,
-        reverse=reverse,
-    )
+    reading: dict[str, bool] = {
+        "ignore_missing": ignore_missing,
+        "ignore_broken": ignore_broken,
+        "reverse": reverse,
+    }
+    learned, judged = load_text_parts(data, split=split, train_split=train_split, **reading)
     warn_of_tasks(learned, judged)
     if judged is None:
         division = divide(TextSource(learned), seed, by_document=new_documents)
         learned, judged = division.train.task, division.test.task
         typer.echo(f"note: {division.note}", err=True)
-    stopped_by = load_named_task(held_out, ignore_missing=ignore_missing) if held_out is not None else None
+    stopped_by = load_named_task(held_out, **reading) if held_out is not None else None
     shared: dict[str, Any] = {"held_out": stopped_by, "new_documents": new_documents, "metric": metric, "seed": seed}
     if dry_run:
         _print_plan(plan_training(learned, model, judged, chosen, **shared), as_json=as_json)

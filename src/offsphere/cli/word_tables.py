@@ -24,7 +24,7 @@ def print_words(words: Words) -> None:
         "the same, less the mean vector": words.centred,
         "frequency and information": words.frequency_and_information,
     }
-    rows = [[name, str(found.spearman), str(found.pearson)] for name, found in measured.items()]
+    rows = [[name, str(correlation.spearman), str(correlation.pearson)] for name, correlation in measured.items()]
     print_rows(console, "what goes together", ["", "Spearman", "Pearson"], rows)
     heads = ["token", "length", "times", "information"]
     for title, some in (("longest tokens", words.longest), ("shortest tokens", words.shortest)):

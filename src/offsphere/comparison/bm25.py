@@ -13,7 +13,7 @@ from offsphere.base.errors import ParameterError
 from offsphere.base.extras import load_extra
 from offsphere.base.progress import say
 from offsphere.comparison.dense_lists import depth_for, ranking_of, texts_of
-from offsphere.comparison.list_source import Asked, ListCandidate
+from offsphere.comparison.list_source import ListCandidate, ListRequest
 from offsphere.data.scored_lists import ScoredLists
 
 DEPTH = 1_000  # documents a query, for whoever joins the lists with others
@@ -60,7 +60,7 @@ class Bm25:
             raise ParameterError(f"bm25: k1 = {self.k1} and b = {self.b}: k1 is at least 0, b from 0 to 1")
         load_extra("bm25s")
 
-    def candidates(self, asked: Asked) -> Sequence[ListCandidate]:
+    def candidates(self, asked: ListRequest) -> Sequence[ListCandidate]:
         """Index the documents and ask every query."""
         ranking_of(asked, "bm25")
         queries, documents = texts_of(asked, "bm25")
@@ -86,11 +86,11 @@ class Bm25:
         if not any(tokens):
             return ScoredLists(np.full((len(queries), 1), -np.inf), np.full((len(queries), 1), -1))
         index.index(tokens, show_progress=False)
-        found = [_best(self._scores(index, words), depth) for words in bm25s.tokenize(list(queries), **words)]
-        width = max(1, *(len(rows) for rows, _ in found))
+        best = [_best(self._scores(index, words), depth) for words in bm25s.tokenize(list(queries), **words)]
+        width = max(1, *(len(rows) for rows, _ in best))
         listed = np.full((len(queries), width), -1, np.int64)
         scores = np.full(listed.shape, -np.inf)
-        for query, (rows, values) in enumerate(found):
+        for query, (rows, values) in enumerate(best):
             listed[query, : len(rows)], scores[query, : len(rows)] = rows, values
         return ScoredLists.ranked(listed, scores)
 

@@ -16,7 +16,7 @@ from offsphere.data.grouping import Grouping
 from offsphere.statistics.significance import bootstrap_means, holm, interval, randomization_test
 
 
-class Grouped(Protocol):
+class TableRow(Protocol):
     """A row of any table of a comparison: a scorer, another system, or a scorer on stored vectors."""
 
     @property
@@ -76,7 +76,7 @@ class Breakdown:
         return {"by": self.name, "groups": plain(cells)}
 
 
-def break_down(rows: Sequence[Grouped], baseline: Grouped, grouping: Grouping, seed: int = 0) -> Breakdown:
+def break_down(rows: Sequence[TableRow], baseline: TableRow, grouping: Grouping, seed: int = 0) -> Breakdown:
     """Compute the value of some rows in each group, and how each differs from the baseline there.
 
     Args:
@@ -128,6 +128,6 @@ def judge_groups(gained: Sequence[Array], seed: int) -> list[GroupDifference]:
     return differences
 
 
-def _values(row: Grouped) -> Array:
+def _values(row: TableRow) -> Array:
     assert row.values is not None
     return row.values

@@ -63,12 +63,12 @@ def _given_candidates(scorers: Sequence[Scorer | str], moments: Moments, *, cosi
     fitted: dict[tuple[str, ...], Scorer] = {}
     for scorer in parsed:
         key = tuple(transform.key for transform in scorer.transforms)
-        if scorer.transforms and scorer.map is None and key not in fitted:
+        if scorer.needs_fit and key not in fitted:
             fitted[key] = scorer.fit(moments)
     fitted_here = {"", *(scorer.map_key for scorer in fitted.values())}
     rows = []
     for scorer in [*([Scorer(COSINE)] if cosine else []), *parsed]:
-        if scorer.transforms and scorer.map is None:
+        if scorer.needs_fit:
             base = fitted[tuple(transform.key for transform in scorer.transforms)]
             scorer = replace(scorer, map=base.map)  # noqa: PLW2901
         rows.append(Candidate.fixed(scorer, "" if scorer.map_key in fitted_here else scorer.map_key))

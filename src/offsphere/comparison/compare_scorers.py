@@ -10,7 +10,7 @@ from offsphere.base.progress import Progress, in_phase, say
 from offsphere.comparison.candidate_rows import candidate_rows
 from offsphere.comparison.corpus_fit import fit_corpus
 from offsphere.comparison.judged_table import TableOptions, judged_table, with_breakdown
-from offsphere.comparison.list_source import Asked, ListSource
+from offsphere.comparison.list_source import ListRequest, ListSource
 from offsphere.comparison.listing import make_lists, with_list_rows
 from offsphere.comparison.storing import with_stored_rows
 from offsphere.comparison.table import Comparison
@@ -111,7 +111,7 @@ def compare(
     evaluator = task.evaluator(
         vectors, chosen, assign_folds(task.units, folds, seed), in_phase(progress, "searching"), memo
     )
-    asking = Asked(task, vectors, chosen, in_phase(progress, "other systems"), evaluator.memo)
+    asking = ListRequest(task, vectors, chosen, in_phase(progress, "other systems"), evaluator.memo)
     # first, so that what is wrong with them is said before the long search
     made, told = make_lists(lists, asking, evaluator)
     rows = candidate_rows(

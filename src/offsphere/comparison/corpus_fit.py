@@ -1,8 +1,4 @@
-"""What a comparison must know of the documents before it searches them, in one pass over blocks that may lie anywhere.
-
-Blocks are merged two by two along one tree, whoever reads them and in whatever order they come, and each is multiplied
-by one thread: so neither threads nor shards change a bit of what transforms are fitted on.
-"""
+"""What a comparison must know of the documents before it searches them, in one pass over blocks of them."""
 
 from __future__ import annotations
 
@@ -10,14 +6,10 @@ from dataclasses import dataclass
 from math import inf
 
 from offsphere.base.arrays import Rows
-from offsphere.base.cores import available_cores, in_order, one_blas_thread
-from offsphere.base.merging import Merging
+from offsphere.vectors.block_fits import fit_blocks
 from offsphere.vectors.blocks import Blocks, Documents
 from offsphere.vectors.lengths import EQUAL_LENGTHS, lengths
 from offsphere.vectors.moments import Moments
-
-MEMORY = 1 << 30  # bytes that the blocks in work may take
-BYTES_A_NUMBER = 16  # of a block: its rows, centred in float64, and those that wait
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,11 +72,4 @@ def fit_corpus(documents: Documents | Blocks) -> CorpusFit:
         >>> fit_corpus([np.full((2, 1), value, np.float32) for value in (1, 4)]).moments.covariance.tolist()
         [[2.25]]
     """
-    blocks, merging = Blocks.of(documents), Merging[CorpusFit]()
-    room = MEMORY // (BYTES_A_NUMBER * blocks.rows * blocks.dimension)
-    with one_blas_thread():
-        for fit in in_order(CorpusFit.of, ((block,) for block in blocks), max(1, min(available_cores(), room))):
-            merging.add(fit)
-    whole = merging.result()
-    assert whole is not None  # Blocks refuses an empty corpus
-    return whole
+    return fit_blocks(CorpusFit.of, documents)

@@ -5,26 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from offsphere.base.arrays import Array, Index
-from offsphere.comparison.list_source import Asked, NotListedError
+from offsphere.comparison.list_source import ListRequest, NotListedError
 from offsphere.data.items import kinds_of, texts_alone
 from offsphere.data.ranking_task import RankingTask
+from offsphere.data.rankings import as_ranking
 from offsphere.data.scored_lists import ScoredLists
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.search import search_in_turns
 from offsphere.scoring.scorer import Scorer
-from offsphere.vectors.blocks import Blocks
-from offsphere.vectors.moments import Moments
 
 
-def ranking_of(asked: Asked, what: str) -> tuple[RankingTask, RankingVectors]:
-    """The task and its vectors, known to have lists; a note that ``what`` falls out where it has pairs."""
-    task, vectors = asked.task, asked.vectors
-    if not isinstance(task, RankingTask) or not isinstance(vectors, RankingVectors):
-        raise NotListedError(f"{what} is left out: {task.name} has pairs, and no lists that could be ranked")
-    return task, vectors
+def ranking_of(asked: ListRequest, what: str) -> tuple[RankingTask, RankingVectors]:
+    """The task and its vectors, known to have lists; a note that ``what`` falls out where it has none."""
+    ranking = as_ranking(asked.task, asked.vectors)
+    if ranking is None:
+        unit = asked.task.unit
+        raise NotListedError(f"{what} is left out: {asked.task.name} has {unit}, and no lists that could be ranked")
+    return ranking
 
 
-def texts_of(asked: Asked, what: str) -> tuple[list[str], list[str]]:
+def texts_of(asked: ListRequest, what: str) -> tuple[list[str], list[str]]:
     """The texts of both sides; a note that ``what`` falls out where there are images, or vectors alone."""
     first, second = (side.items for side in asked.task.sides)
     if first is None or second is None:
@@ -34,14 +34,7 @@ def texts_of(asked: Asked, what: str) -> tuple[list[str], list[str]]:
     raise NotListedError(f"{what} is left out: it reads texts, and {asked.task.name} has images")
 
 
-def fitted_scorer(scorer: Scorer, vectors: RankingVectors) -> Scorer:
-    """The scorer, fitted on the documents where it has transforms that are not."""
-    if scorer.transforms and scorer.map is None:
-        return scorer.fit(Moments.over(Blocks.of(vectors.fitted_on)))
-    return scorer
-
-
-def dense_lists(asked: Asked, scorer: Scorer, depth: int, what: str) -> ScoredLists:
+def dense_lists(asked: ListRequest, scorer: Scorer, depth: int, what: str) -> ScoredLists:
     """Search for all queries, exactly.
 
     Args:
@@ -61,7 +54,7 @@ def dense_lists(asked: Asked, scorer: Scorer, depth: int, what: str) -> ScoredLi
     return ScoredLists.ranked(np.where(np.isfinite(scores), documents, -1), scores)
 
 
-def depth_for(asked: Asked, least: int) -> int:
+def depth_for(asked: ListRequest, least: int) -> int:
     """How deep lists must be for the metric, beyond what each query must not get, and no less than ``least``."""
     queries, _ = asked.task.excluded_pairs()
     most = int(np.bincount(queries).max()) if len(queries) else 0

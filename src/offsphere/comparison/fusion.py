@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from offsphere.base.arrays import Array, Index
-from offsphere.comparison.dense_lists import dense_lists, depth_for, fitted_scorer, ranking_of
-from offsphere.comparison.list_source import Asked, ListCandidate, ListSource, NotListedError
+from offsphere.comparison.dense_lists import dense_lists, depth_for, ranking_of
+from offsphere.comparison.list_source import ListCandidate, ListRequest, ListSource, NotListedError
 from offsphere.data.scored_lists import ScoredLists
+from offsphere.scoring.given_scorer import fitted_scorer
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
 
@@ -44,7 +45,7 @@ class Fusion:
         if isinstance(self.scorer, str):
             object.__setattr__(self, "scorer", parse_scorer(self.scorer))
 
-    def candidates(self, asked: Asked) -> Sequence[ListCandidate]:
+    def candidates(self, asked: ListRequest) -> Sequence[ListCandidate]:
         """Join every list of the other system with that of the scorer."""
         assert isinstance(self.scorer, Scorer)  # the name was read
         _, vectors = ranking_of(asked, f"fusion with {self.scorer.name}")
@@ -52,7 +53,7 @@ class Fusion:
         if not others:
             raise NotListedError(f"fusion with {self.scorer.name} is left out: what it is joined with is itself tuned")
         what = f"fusion with {self.scorer.name}"
-        dense = dense_lists(asked, fitted_scorer(self.scorer, vectors), depth_for(asked, DEPTH), what)
+        dense = dense_lists(asked, fitted_scorer(self.scorer, vectors.fitted_on), depth_for(asked, DEPTH), what)
         return [row for other in others for row in _rows(other, self.scorer, dense)]
 
 
@@ -115,8 +116,8 @@ def _joined(
     parts = tuple(np.zeros(joined.shape) for _ in lists)
     absent = np.broadcast_to(missing, (len(lists), queries))
     for query in range(queries):
-        found = np.concatenate([part[query] for part in lists])
-        distinct = np.unique(found[found >= 0])
+        listed = np.concatenate([part[query] for part in lists])
+        distinct = np.unique(listed[listed >= 0])
         joined[query, : len(distinct)] = distinct
         for number, part in enumerate(lists):
             row = np.full(len(distinct), absent[number, query])

@@ -94,9 +94,9 @@ class Goal:
         if len(scored.scores) < self.fewest_queries:
             return None
         if self.kind == "recall":
-            found = scored.relevant & np.isfinite(scored.scores)
-            shares = np.broadcast_to(1 / scored.totals[:, None], found.shape)
-            return highest_with_recall(scored.scores[found], shares[found], len(found), self.alpha)
+            shown = scored.relevant & np.isfinite(scored.scores)
+            shares = np.broadcast_to(1 / scored.totals[:, None], shown.shape)
+            return highest_with_recall(scored.scores[shown], shares[shown], len(shown), self.alpha)
         if self.kind == "false alarms":
             return lowest_with_few_alarms(scored.highest_wrong, self.alpha)
         return self._by_tests(scored, seed)

@@ -24,15 +24,15 @@ from offsphere.comparison.dense_lists import (
     dense_lists,
     depth_for,
     first_pairs,
-    fitted_scorer,
     ranked_again,
     ranking_of,
     texts_of,
 )
-from offsphere.comparison.list_source import Asked, ListCandidate
+from offsphere.comparison.list_source import ListCandidate, ListRequest
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.scored_lists import ScoredLists
 from offsphere.encode.cross_encoder import CrossEncoderModel
+from offsphere.scoring.given_scorer import fitted_scorer
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
 
@@ -81,7 +81,7 @@ class Judge:
         """The folder of the model, or its name on the hub."""
         return self.model.removeprefix(PREFIX)
 
-    def candidates(self, asked: Asked) -> Sequence[ListCandidate]:
+    def candidates(self, asked: ListRequest) -> Sequence[ListCandidate]:
         """Score what the task has: every pair, or every query with its nearest documents."""
         first, second = texts_of(asked, "the judge")
         encoder = CrossEncoderModel(self.source)
@@ -94,15 +94,20 @@ class Judge:
         return [self._again(asked, encoder, name, first, second)]
 
     def _again(
-        self, asked: Asked, encoder: CrossEncoderModel, name: str, queries: Sequence[str], documents: Sequence[str]
+        self,
+        asked: ListRequest,
+        encoder: CrossEncoderModel,
+        name: str,
+        queries: Sequence[str],
+        documents: Sequence[str],
     ) -> ListCandidate:
         """Rank the nearest documents of every query again; what is behind them stays behind them."""
         assert isinstance(self.scorer, Scorer)  # the name was read
         _, vectors = ranking_of(asked, "the judge")
-        scorer = fitted_scorer(self.scorer, vectors)
+        scorer = fitted_scorer(self.scorer, vectors.fitted_on)
         lists = dense_lists(asked, scorer, depth_for(asked, self.top), "the judge")
-        found = (rows.tolist() for rows in first_pairs(lists, self.top))
-        pairs = [(queries[query], documents[document]) for query, document in zip(*found, strict=True)]
+        rows_of_pairs = (rows.tolist() for rows in first_pairs(lists, self.top))
+        pairs = [(queries[query], documents[document]) for query, document in zip(*rows_of_pairs, strict=True)]
         started = time.monotonic()
         scores, fresh = self._scores(encoder, pairs, asked.progress)
         cost = _cost(len(pairs), fresh, time.monotonic() - started)

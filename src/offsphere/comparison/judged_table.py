@@ -13,7 +13,7 @@ import numpy as np
 
 from offsphere.base.arrays import Index
 from offsphere.base.progress import Progress, say
-from offsphere.comparison.breakdown import Grouped, break_down
+from offsphere.comparison.breakdown import TableRow, break_down
 from offsphere.comparison.candidate_rows import CandidateRows
 from offsphere.comparison.candidates import Candidate, ranking_key
 from offsphere.comparison.corpus_fit import CorpusFit
@@ -161,7 +161,7 @@ def with_breakdown(table: Comparison, grouping: Grouping, *, named: bool) -> Com
         named: whether the scorers were named, so that all of them were asked for.
     """
     scorers = [row for row in table.rows if named or row.planned or row is table.chosen]
-    rows: list[Grouped] = [*scorers, *table.lists, *table.stored]
+    rows: list[TableRow] = [*scorers, *table.lists, *table.stored]
     return replace(table, breakdown=break_down(rows, table[table.baseline], grouping, table.seed))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from offsphere.comparison.row import ALPHA
+from offsphere.statistics.significance import ALPHA
 from offsphere.wording.written_numbers import chance
 
 

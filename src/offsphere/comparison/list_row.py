@@ -7,7 +7,8 @@ from typing import Any
 
 from offsphere.base.plain import plain
 from offsphere.comparison.length_contrast import LengthContrast
-from offsphere.comparison.row import ALPHA, MeasuredRow
+from offsphere.comparison.row import MeasuredRow
+from offsphere.statistics.significance import ALPHA
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)

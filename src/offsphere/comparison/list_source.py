@@ -19,7 +19,7 @@ class NotListedError(OffsphereError):
     """A row that falls out of a comparison, and why: the others are compared all the same."""
 
 
-class Asked(NamedTuple):
+class ListRequest(NamedTuple):
     """What a source of lists is asked for: lists of this task, as deep as this metric looks."""
 
     task: Task
@@ -53,9 +53,12 @@ class ListCandidate:
 
 
 class ListSource(Protocol):
-    """Whatever gives rows of lists: ``osp.compare(task, vectors, lists=[source])`` compares them."""
+    """Whatever gives rows of lists: ``osp.compare(task, vectors, lists=[source])`` compares them.
 
-    def candidates(self, asked: Asked) -> Sequence[ListCandidate]:
+    It is asked of rankings and pairs alone: ``make_lists`` leaves tasks of other kinds out.
+    """
+
+    def candidates(self, asked: ListRequest) -> Sequence[ListCandidate]:
         """Make the lists of a task.
 
         Raises:

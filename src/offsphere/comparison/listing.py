@@ -15,12 +15,14 @@ from typing import NamedTuple
 from offsphere.base.arrays import Array
 from offsphere.base.errors import ParameterError
 from offsphere.comparison.list_row import ListRow
-from offsphere.comparison.list_source import Asked, ListCandidate, ListSource, NotListedError
+from offsphere.comparison.list_source import ListCandidate, ListRequest, ListSource, NotListedError
 from offsphere.comparison.row_tests import RowTests, judge_measured, row_fields
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.tuning import MeasuredCandidate
 from offsphere.comparison.verdict import recommend
 from offsphere.data.evaluator import Evaluator, ListEvaluator, lists_measured
+from offsphere.data.pair_task import PairTask
+from offsphere.data.ranking_task import RankingTask
 from offsphere.statistics.cross_validation import TunedMeasurement, tune
 
 
@@ -34,7 +36,7 @@ class MeasuredLists(NamedTuple):
 
 
 def make_lists(
-    sources: Sequence[ListSource], asked: Asked, evaluator: Evaluator
+    sources: Sequence[ListSource], asked: ListRequest, evaluator: Evaluator
 ) -> tuple[list[ListCandidate], list[str]]:
     """Make all lists, under names that differ; a source that this task has nothing for is told in a note.
 
@@ -51,7 +53,8 @@ def make_lists(
     """
     made: list[ListCandidate] = []
     notes: list[str] = []
-    if sources and not isinstance(evaluator, ListEvaluator):
+    known = isinstance(asked.task, RankingTask | PairTask) and isinstance(evaluator, ListEvaluator)
+    if sources and not known:  # so that a source that meets no ranking has met pairs
         return [], [f"other systems are left out: {asked.task.name} has neither lists of documents nor pairs"]
     for source in sources:
         try:

@@ -6,6 +6,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from offsphere.comparison.row import Row
+from offsphere.wording.written_numbers import chance_alone
 
 if TYPE_CHECKING:
     from offsphere.comparison.list_row import ListRow
@@ -56,4 +57,4 @@ def _cells(row: Row | ListRow) -> tuple[str, ...]:
     if row.p is None:
         return name, f"{row.value:.4f}", "", "", ""
     interval = f"{row.difference_low:+.4f} {row.difference_high:+.4f}"
-    return name, f"{row.value:.4f}", f"{row.difference:+.4f}", interval, f"{row.p:.2g}"
+    return name, f"{row.value:.4f}", f"{row.difference:+.4f}", interval, chance_alone(row.p)

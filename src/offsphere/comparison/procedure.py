@@ -17,11 +17,11 @@ import numpy as np
 from offsphere.base.arrays import Array, Index
 from offsphere.base.plain import plain
 from offsphere.comparison.complexity import Complexity, complexity_of
-from offsphere.comparison.row import ALPHA
 from offsphere.comparison.tuning import MeasuredCandidate
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import Evaluation
 from offsphere.statistics.nested_choice import NestedChoice, nested_choice
+from offsphere.statistics.significance import ALPHA
 
 JUDGED = 6_000  # held-out values in all: the fewer units, the more divisions
 FEWEST_REPEATS, MOST_REPEATS = 5, 30

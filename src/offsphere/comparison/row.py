@@ -9,9 +9,9 @@ from typing import Any
 
 from offsphere.base.arrays import Array
 from offsphere.scoring.scorer import Scorer
-from offsphere.statistics.significance import Tally
+from offsphere.statistics.significance import ALPHA, Tally
+from offsphere.wording.written_numbers import chance
 
-ALPHA = 0.05  # the chance of a false alarm that is taken
 TUNED = " (tuned)"  # the end of the name of a family that was tuned over
 
 
@@ -42,7 +42,7 @@ class MeasuredRow:
     def __repr__(self) -> str:
         """The name, the value and what it gains, not the arrays."""
         gain = f"{self.difference:+.4f} [{self.difference_low:+.4f}, {self.difference_high:+.4f}]"
-        told = f", {gain}, p = {self.p:.2g}" if self.p is not None else ""
+        told = f", {gain}, {chance(self.p)}" if self.p is not None else ""
         return f"{type(self).__name__}({self.label}: {self.value:.4f}{told})"
 
     @property

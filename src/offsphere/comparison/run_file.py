@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from offsphere.base.errors import DataError
-from offsphere.comparison.list_source import Asked, ListCandidate, NotListedError
+from offsphere.comparison.list_source import ListCandidate, ListRequest, NotListedError
 from offsphere.data.formats.run_files import FoundDocument, read_run
 from offsphere.data.scored_lists import ScoredLists
 
@@ -56,7 +56,7 @@ class RunFile:
         """The name of the file."""
         return f"RunFile({str(self.path)!r})"
 
-    def candidates(self, asked: Asked) -> Sequence[ListCandidate]:
+    def candidates(self, asked: ListRequest) -> Sequence[ListCandidate]:
         """Put the run into the order of the task's queries and documents.
 
         Raises:
@@ -65,11 +65,12 @@ class RunFile:
         """
         path, (queries, documents) = Path(self.path), asked.task.sides
         if queries.ids is None or documents.ids is None:
-            raise NotListedError(f"{path} is left out: a run has lists of documents, {asked.task.name} has pairs")
-        found = read_run(path)
+            task = asked.task
+            raise NotListedError(f"{path} is left out: a run has lists of documents, {task.name} has {task.unit}")
+        entries = read_run(path)
         document_rows = {name: row for row, name in enumerate(documents.ids)}
         listed = set(queries.listed or queries.ids)
-        unknown = [entry for entry in found if entry.query not in listed or entry.document not in document_rows]
+        unknown = [entry for entry in entries if entry.query not in listed or entry.document not in document_rows]
         if unknown and not self.ignore_missing:
             first = unknown[0]
             side, name = ("query", first.query) if first.query not in listed else ("document", first.document)
@@ -78,7 +79,7 @@ class RunFile:
                 "Go on without them with --ignore-missing"
             )
         gone = {(entry.query, entry.document) for entry in unknown}
-        known = [entry for entry in found if (entry.query, entry.document) not in gone]
+        known = [entry for entry in entries if (entry.query, entry.document) not in gone]
         query_rows = {name: row for row, name in enumerate(queries.ids)}
         judged = [entry for entry in known if entry.query in query_rows]
         if not judged:

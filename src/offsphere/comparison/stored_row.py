@@ -7,9 +7,10 @@ from typing import Any
 
 from offsphere.base.arrays import Array
 from offsphere.base.plain import plain
-from offsphere.comparison.row import ALPHA, Row
+from offsphere.comparison.row import Row
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.stored.stored_form import StoredForm
+from offsphere.statistics.significance import ALPHA
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

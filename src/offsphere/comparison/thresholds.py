@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Array
-from offsphere.base.errors import ParameterError
+from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
-from offsphere.comparison.dense_lists import fitted_scorer
 from offsphere.comparison.goal import Goal
 from offsphere.comparison.shown import Outcome, ScoredQueries, outcome_of
 from offsphere.data.call_order import check_order
 from offsphere.data.ranking_task import RankingTask
+from offsphere.data.rankings import as_ranking
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.scoring.cut import Cut
+from offsphere.scoring.given_scorer import fitted_scorer
 from offsphere.scoring.names import parse_scorer, read_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.standardize_queries import standardize_queries
@@ -92,8 +93,21 @@ class Thresholds:
     notes: Sequence[str]
 
     def __getitem__(self, name: str) -> ThresholdRow:
-        """Find the row of the scorer of that name."""
-        return next(row for row in self.rows if row.name == name)
+        """Find the row of the scorer of that name.
+
+        Args:
+            name: of the scorer, as it is printed.
+
+        Returns:
+            The row.
+
+        Raises:
+            UnknownNameError: where there is no threshold for such a scorer.
+        """
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise UnknownNameError("scorer", name, [row.name for row in self.rows])
 
     def __repr__(self) -> str:
         """The promise and the thresholds."""
@@ -270,12 +284,13 @@ def _row(
 
 def _ranking(task: Task, vectors: TaskVectors) -> tuple[RankingTask, RankingVectors]:
     """The task and its vectors, known to have lists."""
-    if not isinstance(task, RankingTask) or not isinstance(vectors, RankingVectors):
+    ranking = as_ranking(task, vectors)
+    if ranking is None:
         raise ParameterError(
             f"{task.name} has no lists of results: a threshold says which of them are shown, so it takes a ranking"
         )
     task.check(vectors)
-    return task, vectors
+    return ranking
 
 
 def named_scorer(text: str) -> Scorer | str:
@@ -295,9 +310,9 @@ def _scorer(scorer: Scorer | str, vectors: RankingVectors) -> Scorer:
     """A scorer by its name, fitted on the documents; ``z-score`` is cosine on one scale for all queries."""
     known = named_scorer(scorer) if isinstance(scorer, str) else scorer
     if isinstance(known, Scorer):
-        return fitted_scorer(known, vectors)
+        return fitted_scorer(known, vectors.fitted_on)
     base = parse_scorer(known.rpartition("+")[0].strip() or "cosine")
-    return standardize_queries(fitted_scorer(base, vectors), vectors.documents)
+    return standardize_queries(fitted_scorer(base, vectors.fitted_on), vectors.documents)
 
 
 def _moved(scorer: Scorer, vectors: RankingVectors) -> Scorer:

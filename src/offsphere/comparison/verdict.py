@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from offsphere.base.errors import UnknownNameError
 from offsphere.comparison.choice import Choice, choose, difference_p, stay
-from offsphere.comparison.row import ALPHA, Row
+from offsphere.comparison.row import Row
 from offsphere.comparison.units import unit_of, units_in_all
 from offsphere.scoring.index_metric import index_metric
 from offsphere.scoring.similarity import Agreement
 from offsphere.statistics.metrics import parse_metric
+from offsphere.statistics.significance import ALPHA
 from offsphere.wording.finding import Certainty, Direction, Finding
 
 if TYPE_CHECKING:

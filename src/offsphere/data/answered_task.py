@@ -29,6 +29,11 @@ class AnswersHeld(Judgments):
     texts: Sequence[str] = ()  # of all documents, as they are
     normalised: dict[int, str] = field(default_factory=dict)  # of those that were looked at
 
+    @property
+    def by_document(self) -> bool:
+        """Not so: the text of a passage decides, not a grade."""
+        return False
+
     def gains(self, ranked: Index) -> Array:
         """One for each ranked passage that holds an answer to its question: (queries, depth)."""
         result = np.zeros(ranked.shape)

@@ -33,6 +33,13 @@ class ItemList(NamedTuple):
     source: str = "the task"
 
 
+class SideTexts(NamedTuple):
+    """Texts of one side of a task, and which side it is."""
+
+    side: ItemSide
+    texts: Sequence[str]
+
+
 def as_items(values: Sequence[Any] | None) -> Sequence[Item] | None:
     """Make items of what people have: paths, arrays and pictures of Pillow are images, strings are texts.
 

@@ -39,6 +39,11 @@ class Judgments:
         return cls(queries[order], documents[order], grades[order], query_count, document_count)
 
     @property
+    def by_document(self) -> bool:
+        """Whether a document's gain is its own grade, whatever else the list holds: parts of a corpus can be ranked."""
+        return True
+
+    @property
     def pairs(self) -> tuple[Index, Index]:
         """Rows of every query with each document that it was judged with."""
         return self.queries, self.documents

@@ -104,7 +104,7 @@ def load_task(
     if not reverse:
         return task
     if not isinstance(task, RankingTask):
-        raise DataError(f"{task.name} has pairs, which are the same the other way round: leave out --reverse")
+        raise DataError(f"{task.name} has {task.unit}, no documents that could ask for queries: leave out --reverse")
     return task.turned()
 
 

@@ -32,8 +32,8 @@ def named_data(data: str | Path) -> NamedData:
 
     Example:
         >>> from offsphere.data.named_data import named_data
-        >>> found = named_data("data/banking77?shots=5&ways=20")
-        >>> found.path.name, dict(found.settings)
+        >>> path, settings = named_data("data/banking77?shots=5&ways=20")
+        >>> path.name, dict(settings)
         ('banking77', {'shots': '5', 'ways': '20'})
     """
     path, mark, typed = str(data).partition("?")
@@ -48,6 +48,30 @@ def named_data(data: str | Path) -> NamedData:
             raise ParameterError(f"{data}: {name!r} is set twice: keep one")
         settings[name] = value
     return NamedData(_folder(path), settings)
+
+
+def data_and_folder(typed: str) -> tuple[str, str | None]:
+    """Take the folder of the vectors off what somebody types as ``DATA=DIR``.
+
+    Args:
+        typed: The data, perhaps with settings, and perhaps a folder behind an equals sign.
+
+    Returns:
+        The data with its settings, and the folder; nothing where none is named.
+
+    Example:
+        >>> from offsphere.data.named_data import data_and_folder
+        >>> data_and_folder("cisi=vectors/cisi"), data_and_folder("banking77?shots=5&ways=20")
+        (('cisi', 'vectors/cisi'), ('banking77?shots=5&ways=20', None))
+    """
+    path, mark, settings = typed.partition("?")
+    if not mark or "=" in path:  # a question mark behind the equals sign is part of the folder
+        data, _, folder = typed.partition("=")
+        return data, folder or None
+    *others, last = settings.split("&")
+    name, equals, value = last.partition("=")
+    value, _, folder = value.partition("=")
+    return f"{path}?{'&'.join([*others, name + equals + value])}", folder or None
 
 
 def refuse_unknown(settings: Mapping[str, str], known: Sequence[str], what: str) -> None:

@@ -26,6 +26,11 @@ class Votes(Judgments):
     query_classes: Index = field(default_factory=lambda: np.zeros(0, np.int64))
     document_classes: Index = field(default_factory=lambda: np.zeros(0, np.int64))
 
+    @property
+    def by_document(self) -> bool:
+        """Not so: voters before a document decide, too."""
+        return False
+
     def gains(self, ranked: Index) -> Array:
         """Whether the first, the first two, the first three ... vote rightly: (queries, depth)."""
         classes = np.where(ranked >= 0, self.document_classes[ranked], -1)

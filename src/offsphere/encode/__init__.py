@@ -1,4 +1,4 @@
-"""From items (texts) to vectors: encoders that keep the length, and a store on disk that survives a kill."""
+"""From items, texts or images, to vectors: encoders that keep the length, and a store on disk that survives a kill."""
 
 from offsphere.data.store import Store, open_store
 from offsphere.encode.embedding import embed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from offsphere.base.progress import Progress
 from offsphere.data.formats.corpus_files import has_corpus
 from offsphere.data.formats.known_items import known_item_task
 from offsphere.data.load import load_task
-from offsphere.data.named_data import named_data
+from offsphere.data.named_data import data_and_folder, named_data
 from offsphere.data.task import EmbeddedTask, Task, TaskVectors
 from offsphere.data.task_vectors import load_vectors
 from offsphere.data.vector_parts import manifest_of
@@ -63,29 +63,34 @@ class EmbeddedSource:
         if self.query_model is not None and self.model is None:
             raise ParameterError(f"--query-model {self.query_model} encodes queries alone: name the documents' --model")
 
-    @classmethod
-    def read(
-        cls, text: str, model: str | None = None, *, ignore_missing: bool = False, verify: bool = True
-    ) -> EmbeddedSource:
-        """The source that somebody types as ``DATA=DIR``, or as ``DATA`` alone, which the model embeds if there is one.
+    def beside(self, text: str) -> EmbeddedSource:
+        """The source of other data, typed as ``DATA=DIR`` with its vectors, or as ``DATA``, treated as this data is.
 
         Args:
             text: The data, and after an equals sign the folder of its vectors.
-            model: What embeds the data where no folder is given.
-            ignore_missing: Whether to go on without judgments for unknown queries or documents.
-            verify: Whether stores are compared with the digests they were written with.
 
         Returns:
-            The source; nothing is read yet.
+            A source that reads the folder where one is given; else one with the models of this one. Nothing is read
+            yet.
 
         Example:
-            >>> EmbeddedSource.read("cisi=vectors/cisi", "wordllama").model is None
+            >>> source = EmbeddedSource("scifact", "wordllama", reverse=True)
+            >>> source.beside("cisi=vectors/cisi").model is None, source.beside("cisi").model
+            (True, 'wordllama')
+            >>> source.beside("cisi").reverse
             True
         """
-        data, _, folder = text.partition("=")
-        if folder:
-            return cls(data, None, Path(folder), ignore_missing, verify)
-        return cls(data, model, None, ignore_missing, verify)
+        data, folder = data_and_folder(text)
+        if folder is None:
+            return replace(self, data=data, vectors=None)
+        return EmbeddedSource(
+            data,
+            vectors=Path(folder),
+            ignore_missing=self.ignore_missing,
+            verify=self.verify,
+            ignore_broken=self.ignore_broken,
+            reverse=self.reverse,
+        )
 
     @cached_property
     def encoder(self) -> Encoder | None:

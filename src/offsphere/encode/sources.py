@@ -6,7 +6,7 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from offsphere.base.errors import MissingExtraError, OffsphereError
+from offsphere.base.errors import MissingExtraError, OffsphereError, first_line
 from offsphere.base.named_functions import import_function
 from offsphere.encode.encoder import Encoder
 from offsphere.encode.function import FunctionEncoder
@@ -77,8 +77,7 @@ def _load_from_folder(folder: Path, name: str, *, keep_normalize: bool) -> Encod
     except OffsphereError:
         raise
     except Exception as error:  # the loaders raise many kinds
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise OffsphereError(f"{folder} holds a model that cannot be used: {reason}") from error
+        raise OffsphereError(f"{folder} holds a model that cannot be used: {first_line(error)}") from error
 
 
 def _load_from_hub(full: str, name: str, *, keep_normalize: bool) -> Encoder:

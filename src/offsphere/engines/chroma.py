@@ -25,7 +25,7 @@ from offsphere.engines.chroma_copy import DATABASE, copied_database
 from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layout, NamedRows
 from offsphere.engines.databases import database_folder, local_folder, working_with
 from offsphere.engines.engine import BATCH, Engine
-from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
 from offsphere.engines.python_text import python_text
 from offsphere.engines.target import Target
 
@@ -264,9 +264,9 @@ CHROMA = Engine(
     name="Chroma",
     metrics=MappingProxyType(
         {
-            Metric.COSINE: MetricFacts('configuration={"hnsw": {"space": "cosine"}}', Returned(-1, 1.0)),
-            Metric.INNER_PRODUCT: MetricFacts('configuration={"hnsw": {"space": "ip"}}', Returned(-1, 1.0)),
-            Metric.EUCLIDEAN: MetricFacts('configuration={"hnsw": {"space": "l2"}}', Returned(squared=True)),
+            Metric.COSINE: MetricFacts('configuration={"hnsw": {"space": "cosine"}}', ScoreFormula(-1, 1.0)),
+            Metric.INNER_PRODUCT: MetricFacts('configuration={"hnsw": {"space": "ip"}}', ScoreFormula(-1, 1.0)),
+            Metric.EUCLIDEAN: MetricFacts('configuration={"hnsw": {"space": "l2"}}', ScoreFormula(squared=True)),
         }
     ),
     prefix="chroma",

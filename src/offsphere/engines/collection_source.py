@@ -136,7 +136,7 @@ class CollectionSource(EmbeddedSource):
         folder = None if self.model is not None else self._read_from
         task = load_task(self.data, split, ignore_missing=self.ignore_missing, vectors=folder, documents=self.live.ids)
         if not isinstance(task, RankingTask):
-            raise DataError(f"{self.data} has pairs, and a collection has documents: give queries with judgments")
+            raise DataError(f"{self.data} has {task.unit}, and a collection has documents: give queries with judgments")
         return task
 
 

@@ -27,7 +27,7 @@ from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRow
 from offsphere.engines.columns import id_column, vector_column
 from offsphere.engines.database_file import DatabaseFileCollection, quoted
 from offsphere.engines.engine import Engine
-from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
 from offsphere.engines.python_text import python_text
 from offsphere.engines.table_note import TableNote
 
@@ -316,9 +316,9 @@ DUCKDB = Engine(
     name="DuckDB",
     metrics=MappingProxyType(
         {
-            Metric.COSINE: MetricFacts("ORDER BY array_cosine_distance(vector, query)", Returned(-1, 1.0)),
-            Metric.INNER_PRODUCT: MetricFacts("ORDER BY array_negative_inner_product(vector, query)", Returned(-1)),
-            Metric.EUCLIDEAN: MetricFacts("ORDER BY array_distance(vector, query)", Returned()),
+            Metric.COSINE: MetricFacts("ORDER BY array_cosine_distance(vector, query)", ScoreFormula(-1, 1.0)),
+            Metric.INNER_PRODUCT: MetricFacts("ORDER BY array_negative_inner_product(vector, query)", ScoreFormula(-1)),
+            Metric.EUCLIDEAN: MetricFacts("ORDER BY array_distance(vector, query)", ScoreFormula()),
         }
     ),
     prefix="duckdb",

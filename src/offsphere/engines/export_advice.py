@@ -6,7 +6,7 @@ import numpy as np
 
 from offsphere.engines.collection import Collection
 from offsphere.engines.corpus import Corpus
-from offsphere.engines.strategy import Asked, Strategy
+from offsphere.engines.strategy import ExportWishes, Strategy
 from offsphere.engines.verification import Verification
 from offsphere.scoring.scorer import Scorer
 
@@ -31,7 +31,7 @@ def lengths_note(scorer: Scorer, corpus: Corpus) -> list[str]:
 
 
 def advice_for(
-    strategy: Strategy, collection: Collection, seen: Verification, asked: Asked, *, raced: bool
+    strategy: Strategy, collection: Collection, seen: Verification, asked: ExportWishes, *, raced: bool
 ) -> list[str]:
     """Say what to change, the cheapest first; nothing where the goal was met."""
     advice = []

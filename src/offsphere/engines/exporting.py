@@ -25,13 +25,13 @@ from offsphere.engines.kept_strategy import KeptStrategy
 from offsphere.engines.racing import Raced, cheapest, race, whole_corpus
 from offsphere.engines.registry import engine_of
 from offsphere.engines.snippets import query_snippet
-from offsphere.engines.strategy import Asked, Strategy, plain_strategy, with_effort
+from offsphere.engines.strategy import ExportWishes, Strategy, plain_strategy, with_effort
 from offsphere.engines.target import Target
 from offsphere.engines.verification import Verification, make_trial
 from offsphere.scoring.cut import Cut
+from offsphere.scoring.given_scorer import fitted_scorer
 from offsphere.scoring.names import read_scorer
 from offsphere.scoring.scorer import Scorer
-from offsphere.vectors.moments import Moments
 
 GOAL = 0.95  # of the exact answer, on average
 SCORER, VERIFICATION, SNIPPET = "scorer", "verification.json", "query.py"
@@ -163,10 +163,11 @@ def export(
     engine, where = engine_of(target)
     _check(engine, k, goal)
     corpus = Corpus.of(vectors, ids, queries)
-    chosen = fitted_scorer(scorer, corpus)
+    known = scorer if isinstance(scorer, Scorer) else read_scorer(str(scorer))
+    chosen = fitted_scorer(known, corpus.vectors)
     chosen.lower()  # one that no engine can serve is refused before anything is written
     folder = Path(out) if out is not None else None
-    asked = Asked(k=k, goal=goal, index=index, effort=effort, stored=stored, seed=seed)
+    asked = ExportWishes(k=k, goal=goal, index=index, effort=effort, stored=stored, seed=seed)
     cut = None if isinstance(scorer, Scorer) else Cut.load(Path(scorer), chosen.key)
     if folder is None:
         return _with_cut(
@@ -197,20 +198,12 @@ def _with_cut(done: Export, cut: Cut | None) -> Export:
     return replace_fields(done, cut=cut, notes=[*done.notes, note])
 
 
-def fitted_scorer(scorer: Scorer | str | Path, corpus: Corpus) -> Scorer:
-    """The scorer that was given or named; transforms that were never fitted are fitted on the corpus."""
-    known = scorer if isinstance(scorer, Scorer) else read_scorer(str(scorer))
-    if not known.transforms or known.map is not None:
-        return known
-    return known.fit(Moments.of(corpus.vectors))
-
-
 def _deploy(
     engine: Engine,
     where: Target,
     scorer: Scorer,
     corpus: Corpus,
-    asked: Asked,
+    asked: ExportWishes,
     *,
     tune: bool,
     replace: bool,

@@ -22,7 +22,7 @@ from offsphere.engines.engine import Engine
 from offsphere.engines.faiss_files import KIND, flat_header, read_header
 from offsphere.engines.faiss_vectors import holds_vectors, read_rows
 from offsphere.engines.index_file import FileCollection, IndexStream, file_with_ids
-from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
 from offsphere.engines.python_text import python_text
 from offsphere.engines.target import Target
 
@@ -206,8 +206,8 @@ FAISS = Engine(
     name="FAISS",
     metrics=MappingProxyType(
         {
-            Metric.INNER_PRODUCT: MetricFacts("IndexFlatIP (METRIC_INNER_PRODUCT)", Returned()),
-            Metric.EUCLIDEAN: MetricFacts("IndexFlatL2 (METRIC_L2)", Returned(squared=True)),
+            Metric.INNER_PRODUCT: MetricFacts("IndexFlatIP (METRIC_INNER_PRODUCT)", ScoreFormula()),
+            Metric.EUCLIDEAN: MetricFacts("IndexFlatL2 (METRIC_L2)", ScoreFormula(squared=True)),
         }
     ),
     prefix="faiss",

@@ -23,7 +23,7 @@ from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows
 from offsphere.engines.engine import Engine
 from offsphere.engines.index_file import FileCollection, IndexStream
-from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
 from offsphere.engines.python_text import python_text
 
 KIND = "an hnswlib index"
@@ -155,10 +155,10 @@ HNSWLIB = Engine(
     metrics=MappingProxyType(
         {
             Metric.COSINE: MetricFacts(
-                'Index(space="cosine", dim=d): normalised copies', Returned(-1, 1.0), keeps_length=False
+                'Index(space="cosine", dim=d): normalised copies', ScoreFormula(-1, 1.0), keeps_length=False
             ),
-            Metric.INNER_PRODUCT: MetricFacts('Index(space="ip", dim=d)', Returned(-1, 1.0)),
-            Metric.EUCLIDEAN: MetricFacts('Index(space="l2", dim=d)', Returned(squared=True)),
+            Metric.INNER_PRODUCT: MetricFacts('Index(space="ip", dim=d)', ScoreFormula(-1, 1.0)),
+            Metric.EUCLIDEAN: MetricFacts('Index(space="l2", dim=d)', ScoreFormula(squared=True)),
         }
     ),
     prefix="hnswlib",

@@ -14,7 +14,7 @@ from offsphere.engines.collection import IndexKind, StoredForm
 from offsphere.engines.corpus import Corpus
 from offsphere.engines.metric import Metric
 from offsphere.engines.serving import Serving
-from offsphere.engines.strategy import Asked, Strategy
+from offsphere.engines.strategy import ExportWishes, Strategy
 from offsphere.scoring.scorer import Scorer
 
 STRATEGY = "strategy.json"
@@ -41,7 +41,7 @@ class KeptStrategy:
     question: str
 
     @classmethod
-    def of(cls, folder: Path | None, scorer: Scorer, corpus: Corpus, asked: Asked, target: str) -> KeptStrategy:
+    def of(cls, folder: Path | None, scorer: Scorer, corpus: Corpus, asked: ExportWishes, target: str) -> KeptStrategy:
         """The strategy of one export."""
         parts = [scorer.key, repr(asked), target, str(corpus.vectors.shape), digest_of_texts(corpus.ids)]
         return cls(folder / STRATEGY if folder is not None else None, digest_of_texts(parts))
@@ -68,13 +68,13 @@ class KeptStrategy:
             return
         serving = strategy.serving
         record = StrategyRecord(
-            self.question,
-            str(serving.metric),
-            serving.lowered,
-            serving.radius,
-            strategy.index,
-            strategy.effort,
-            strategy.stored,
-            list(strategy.edges),
+            question=self.question,
+            metric=str(serving.metric),
+            lowered=serving.lowered,
+            radius=serving.radius,
+            kind=strategy.index,
+            effort=strategy.effort,
+            stored=strategy.stored,
+            edges=list(strategy.edges),
         )
         write_sealed(self.path, record._asdict(), {})

@@ -22,7 +22,7 @@ from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layo
 from offsphere.engines.columns import id_column, vector_column
 from offsphere.engines.databases import database_folder, remove_unfinished, working_with
 from offsphere.engines.engine import Engine
-from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
 from offsphere.engines.python_text import python_text
 from offsphere.engines.table_note import TableNote
 from offsphere.engines.target import Target
@@ -273,9 +273,9 @@ LANCEDB = Engine(
     name="LanceDB",
     metrics=MappingProxyType(
         {
-            Metric.COSINE: MetricFacts('table.search(query).distance_type("cosine")', Returned(-1, 1.0)),
-            Metric.INNER_PRODUCT: MetricFacts('table.search(query).distance_type("dot")', Returned(-1, 1.0)),
-            Metric.EUCLIDEAN: MetricFacts('table.search(query).distance_type("l2")', Returned(squared=True)),
+            Metric.COSINE: MetricFacts('table.search(query).distance_type("cosine")', ScoreFormula(-1, 1.0)),
+            Metric.INNER_PRODUCT: MetricFacts('table.search(query).distance_type("dot")', ScoreFormula(-1, 1.0)),
+            Metric.EUCLIDEAN: MetricFacts('table.search(query).distance_type("l2")', ScoreFormula(squared=True)),
         }
     ),
     prefix="lancedb",

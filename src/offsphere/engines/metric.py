@@ -52,15 +52,15 @@ def _lengths(vectors: Array) -> Array:
     return np.asarray(np.linalg.norm(vectors, axis=-1), np.float64)
 
 
-class Returned(NamedTuple):
+class ScoreFormula(NamedTuple):
     """How an engine returns a metric: ``value = offset + sign * score``, of whose square root where it is squared.
 
     Example:
         >>> import numpy as np
-        >>> from offsphere.engines.metric import Returned
-        >>> Returned(-1, 1.0).value(np.array([0.25])).tolist(), Returned(-1, 1.0).formula("dot")
+        >>> from offsphere.engines.metric import ScoreFormula
+        >>> ScoreFormula(-1, 1.0).value(np.array([0.25])).tolist(), ScoreFormula(-1, 1.0).formula("dot")
         ([0.75], 'dot = 1 - score')
-        >>> Returned(squared=True).value(np.array([9.0])).tolist(), Returned(squared=True).formula("distance")
+        >>> ScoreFormula(squared=True).value(np.array([9.0])).tolist(), ScoreFormula(squared=True).formula("distance")
         ([3.0], 'distance = sqrt(score)')
     """
 
@@ -85,6 +85,6 @@ class MetricFacts(NamedTuple):
     """What an engine makes of a metric: what to set, in its own words; what comes back; whether lengths survive."""
 
     setting: str
-    returned: Returned = Returned()
+    returned: ScoreFormula = ScoreFormula()
     keeps_length: bool = True  # whether a vector is read back as it was stored
     score: str = ""  # what comes back, in a formula, where that is no straight line

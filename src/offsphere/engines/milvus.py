@@ -25,7 +25,7 @@ from offsphere.data.vector_files import id_texts
 from offsphere.engines.collection import Collection, CollectionFacts, Hits, IndexKind, Layout, NamedRows, StoredForm
 from offsphere.engines.databases import local_folder, working_with
 from offsphere.engines.engine import Engine
-from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
 from offsphere.engines.milvus_fields import ID, KEY_FIELD, VECTOR, MilvusFields
 from offsphere.engines.python_text import python_text
 from offsphere.engines.qdrant_parameters import point_id
@@ -315,7 +315,7 @@ MILVUS = Engine(
         {
             Metric.COSINE: MetricFacts('metric_type="COSINE"'),
             Metric.INNER_PRODUCT: MetricFacts('metric_type="IP"'),
-            Metric.EUCLIDEAN: MetricFacts('metric_type="L2"', Returned(squared=True)),
+            Metric.EUCLIDEAN: MetricFacts('metric_type="L2"', ScoreFormula(squared=True)),
         }
     ),
     prefix="milvus",

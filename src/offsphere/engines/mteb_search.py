@@ -16,9 +16,9 @@ from offsphere.base.errors import OffsphereError
 from offsphere.base.extras import load_extra
 from offsphere.encode.encoder import Encoder
 from offsphere.ranking.search import search
+from offsphere.scoring.given_scorer import fitted_scorer
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
-from offsphere.vectors.moments import Moments
 
 
 class ScorerIndex:
@@ -90,8 +90,7 @@ class ScorerIndex:
     def _ready(self) -> Scorer:
         """The scorer, fitted on the documents where it was not before."""
         if self._fitted is None:
-            fitted = self.scorer.map is not None or not self.scorer.transforms
-            self._fitted = self.scorer if fitted else self.scorer.fit(Moments.of(np.concatenate(self._rows)))
+            self._fitted = fitted_scorer(self.scorer, self._rows)
         return self._fitted
 
     def _rank_given(self, query: Rows, documents: Rows, given: Index, top_k: int) -> tuple[Array, Index]:

@@ -23,7 +23,7 @@ from offsphere.engines.columns import id_column, vector_column
 from offsphere.engines.databases import working_with
 from offsphere.engines.engine import BATCH, Engine
 from offsphere.engines.first_pass import candidates
-from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
 from offsphere.engines.postgres_format import NATIVE, copied_rows, received_rows
 from offsphere.engines.postgres_table import BITS, FAMILIES, PostgresTable, table_parts
 from offsphere.engines.python_text import python_text
@@ -323,11 +323,13 @@ POSTGRES = Engine(
     name="pgvector",
     metrics=MappingProxyType(
         {
-            Metric.COSINE: MetricFacts("ORDER BY embedding <=> query, index with vector_cosine_ops", Returned(-1, 1.0)),
-            Metric.INNER_PRODUCT: MetricFacts(
-                "ORDER BY embedding <#> query (the negative inner product), index with vector_ip_ops", Returned(-1)
+            Metric.COSINE: MetricFacts(
+                "ORDER BY embedding <=> query, index with vector_cosine_ops", ScoreFormula(-1, 1.0)
             ),
-            Metric.EUCLIDEAN: MetricFacts("ORDER BY embedding <-> query, index with vector_l2_ops", Returned()),
+            Metric.INNER_PRODUCT: MetricFacts(
+                "ORDER BY embedding <#> query (the negative inner product), index with vector_ip_ops", ScoreFormula(-1)
+            ),
+            Metric.EUCLIDEAN: MetricFacts("ORDER BY embedding <-> query, index with vector_l2_ops", ScoreFormula()),
         }
     ),
     prefix="postgres",

@@ -54,8 +54,8 @@ def received_rows(values: Sequence[bytes | None], names: Sequence[str], width: i
         if value is None:
             raise VectorError(f"the row {name!r} has no vector: give it one, or remove it")
         if len(value) != size:
-            found = (len(value) - 4) // WIRE[kind].itemsize
-            raise VectorError(f"the vector of the row {name!r} has {found} dimensions, the first has {width}")
+            own_width = (len(value) - 4) // WIRE[kind].itemsize
+            raise VectorError(f"the vector of the row {name!r} has {own_width} dimensions, the first has {width}")
     whole = np.frombuffer(b"".join(value for value in values if value is not None), np.uint8)
     numbers = np.ascontiguousarray(whole.reshape(len(values), size)[:, 4:]).view(WIRE[kind])
     return numbers.astype(NATIVE[kind])

@@ -57,14 +57,14 @@ class PostgresTable(NamedTuple):
         from psycopg import sql
 
         name = sql.Identifier(*parts).as_string(connection)
-        found = connection.execute(
+        entry = connection.execute(
             "SELECT oid, obj_description(oid, 'pg_class') FROM pg_class "
             "WHERE oid = to_regclass(%s) AND relkind IN ('r', 'p', 'v', 'm', 'f')",
             [name],
         ).fetchone()
-        if found is None:
+        if entry is None:
             return None
-        oid, comment = found
+        oid, comment = entry
         columns = {name: (kind, size) for name, kind, size in connection.execute(_COLUMNS, [oid])}
         keys = [name for (name,) in connection.execute(_KEYS, [oid])]
         indexes = [VectorIndex(*row) for row in connection.execute(_INDEXES, [oid])]

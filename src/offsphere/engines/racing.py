@@ -18,7 +18,7 @@ from offsphere.engines.engine import Engine
 from offsphere.engines.filling import Filling
 from offsphere.engines.metric import Metric
 from offsphere.engines.serving import Serving, as_distance, servings, stored_blocks
-from offsphere.engines.strategy import Asked, Strategy, plain_strategy
+from offsphere.engines.strategy import ExportWishes, Strategy, plain_strategy
 from offsphere.engines.target import Target
 from offsphere.engines.verification import Trial, Verification, make_trial, verify
 from offsphere.scoring.scorer import Scorer
@@ -36,7 +36,7 @@ def race(
     where: Target,
     scorer: Scorer,
     corpus: Corpus,
-    asked: Asked,
+    asked: ExportWishes,
     trial: Trial,
     progress: Progress | None = None,
 ) -> list[tuple[Strategy, Verification]]:
@@ -67,7 +67,9 @@ def race(
     return sorted(results, key=lambda result: result[1].milliseconds)
 
 
-def strategies(engine: Engine, where: Target, scorer: Scorer, corpus: Corpus, asked: Asked) -> Iterator[Strategy]:
+def strategies(
+    engine: Engine, where: Target, scorer: Scorer, corpus: Corpus, asked: ExportWishes
+) -> Iterator[Strategy]:
     """The strategies that an engine can be raced with, each to be built once."""
     plain = plain_strategy(engine, where, scorer, corpus, asked)
     with engine.at(where) as collection:

@@ -9,17 +9,19 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from offsphere.engines.engine import Engine
-from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
 
 REDIS = Engine(
     name="Redis",
     metrics=MappingProxyType(
         {
-            Metric.COSINE: MetricFacts("FT.CREATE ... VECTOR HNSW ... DISTANCE_METRIC COSINE", Returned(-1, 1.0)),
-            Metric.INNER_PRODUCT: MetricFacts("FT.CREATE ... VECTOR HNSW ... DISTANCE_METRIC IP", Returned(-1, 1.0)),
+            Metric.COSINE: MetricFacts("FT.CREATE ... VECTOR HNSW ... DISTANCE_METRIC COSINE", ScoreFormula(-1, 1.0)),
+            Metric.INNER_PRODUCT: MetricFacts(
+                "FT.CREATE ... VECTOR HNSW ... DISTANCE_METRIC IP", ScoreFormula(-1, 1.0)
+            ),
             Metric.EUCLIDEAN: MetricFacts(
                 "FT.CREATE ... VECTOR HNSW ... DISTANCE_METRIC L2",
-                Returned(squared=True),
+                ScoreFormula(squared=True),
             ),
         }
     ),

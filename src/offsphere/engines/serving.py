@@ -94,7 +94,7 @@ class Serving:
 
         Args:
             vectors: Query vectors as the model gave them.
-            metric_values: (queries, documents): cosine, inner product or distance, as ``Returned.value`` gives them.
+            metric_values: (queries, documents): cosine, inner product or distance, as ``ScoreFormula.value`` has them.
         """
         if self.metric is Metric.EUCLIDEAN and self.radius is None:
             return -metric_values

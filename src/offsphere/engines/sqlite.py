@@ -24,7 +24,7 @@ from offsphere.engines.columns import id_column, vector_column
 from offsphere.engines.database_file import DatabaseFileCollection, quoted
 from offsphere.engines.engine import BATCH, Engine
 from offsphere.engines.first_pass import candidates
-from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
 from offsphere.engines.python_text import python_text
 
 ID, VECTOR = "id", "vector"
@@ -281,8 +281,8 @@ SQLITE = Engine(
     name="sqlite-vec",
     metrics=MappingProxyType(
         {
-            Metric.COSINE: MetricFacts("vec0(vector float[n] distance_metric=cosine)", Returned(-1, 1.0)),
-            Metric.EUCLIDEAN: MetricFacts("vec0(vector float[n] distance_metric=l2)", Returned()),
+            Metric.COSINE: MetricFacts("vec0(vector float[n] distance_metric=cosine)", ScoreFormula(-1, 1.0)),
+            Metric.EUCLIDEAN: MetricFacts("vec0(vector float[n] distance_metric=l2)", ScoreFormula()),
         }
     ),
     prefix="sqlite",

@@ -10,7 +10,7 @@ from offsphere.engines.bands import BandedCollection
 from offsphere.engines.collection import Collection, IndexKind, Layout, StoredForm
 from offsphere.engines.corpus import Corpus
 from offsphere.engines.engine import Engine
-from offsphere.engines.metric import Metric, Returned
+from offsphere.engines.metric import Metric, ScoreFormula
 from offsphere.engines.serving import Serving, as_distance, placed_rows, servings
 from offsphere.engines.target import Target
 from offsphere.engines.verification import Trial, Verification, verify
@@ -21,7 +21,7 @@ FIRST_EFFORT = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ExportWishes:
     """What a user wants of an export; what is none is chosen."""
 
     k: int
@@ -106,7 +106,7 @@ def checked_index(engine: Engine, collection: Collection, asked: IndexKind | Non
     return asked or kinds[0]
 
 
-def plain_strategy(engine: Engine, where: Target, scorer: Scorer, corpus: Corpus, asked: Asked) -> Strategy:
+def plain_strategy(engine: Engine, where: Target, scorer: Scorer, corpus: Corpus, asked: ExportWishes) -> Strategy:
     """The strategy that needs the least explanation: the engine's own metric, else inner product, else distance.
 
     Raises:
@@ -126,10 +126,10 @@ def plain_strategy(engine: Engine, where: Target, scorer: Scorer, corpus: Corpus
 def with_effort(
     strategy: Strategy,
     collection: Collection,
-    returned: Returned,
+    returned: ScoreFormula,
     corpus: Corpus,
     trial: Trial,
-    asked: Asked,
+    asked: ExportWishes,
 ) -> tuple[Strategy, Verification]:
     """Try a filled collection; where an approximate index returns too little, let it look at more candidates.
 

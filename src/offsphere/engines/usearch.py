@@ -17,7 +17,7 @@ from offsphere.base.reading.file_access import reading
 from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows, StoredForm
 from offsphere.engines.engine import Engine
 from offsphere.engines.index_file import FileCollection, IndexStream
-from offsphere.engines.metric import Metric, MetricFacts, Returned
+from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
 from offsphere.engines.python_text import python_text
 
 KIND = "a usearch index"
@@ -76,11 +76,11 @@ class UsearchCollection(FileCollection):
         if effort is not None:
             index.expansion_search = effort
         names = self.names(len(index))
-        found = index.search(np.ascontiguousarray(queries), min(k, len(index)), exact=self._exact)
+        matches = index.search(np.ascontiguousarray(queries), min(k, len(index)), exact=self._exact)
         if len(queries) == 1:
-            keys, distances, counts = found.keys[None], found.distances[None], [len(found.keys)]
+            keys, distances, counts = matches.keys[None], matches.distances[None], [len(matches.keys)]
         else:
-            keys, distances, counts = found.keys, found.distances, found.counts
+            keys, distances, counts = matches.keys, matches.distances, matches.counts
         return Hits(
             [[names[key] for key in row[:count].tolist()] for row, count in zip(keys, counts, strict=True)],
             [row[:count].astype(np.float64) for row, count in zip(distances, counts, strict=True)],
@@ -131,9 +131,9 @@ USEARCH = Engine(
     name="usearch",
     metrics=MappingProxyType(
         {
-            Metric.COSINE: MetricFacts('Index(ndim=d, metric="cos")', Returned(-1, 1.0)),
-            Metric.INNER_PRODUCT: MetricFacts('Index(ndim=d, metric="ip")', Returned(-1, 1.0)),
-            Metric.EUCLIDEAN: MetricFacts('Index(ndim=d, metric="l2sq")', Returned(squared=True)),
+            Metric.COSINE: MetricFacts('Index(ndim=d, metric="cos")', ScoreFormula(-1, 1.0)),
+            Metric.INNER_PRODUCT: MetricFacts('Index(ndim=d, metric="ip")', ScoreFormula(-1, 1.0)),
+            Metric.EUCLIDEAN: MetricFacts('Index(ndim=d, metric="l2sq")', ScoreFormula(squared=True)),
         }
     ),
     prefix="usearch",

@@ -13,7 +13,7 @@ from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.engines.collection import Collection, Hits
 from offsphere.engines.corpus import Corpus
-from offsphere.engines.metric import Returned
+from offsphere.engines.metric import ScoreFormula
 from offsphere.engines.serving import Serving
 from offsphere.ranking.search import TopK, search
 from offsphere.scoring.scorer import Scorer
@@ -46,11 +46,6 @@ class Verification(NamedTuple):
     short: int  # queries that got fewer than k
     score_error: float | None
     milliseconds: float  # a query, one at a time or as the engine takes them
-
-    @property
-    def complete(self) -> bool:
-        """Whether every query got all of the exact answer."""
-        return self.worst == 1.0
 
     def to_json(self) -> dict[str, Any]:
         """Give it as plain values, for a file."""
@@ -90,7 +85,7 @@ def _check_documents_ask(scorer: Scorer, corpus: Corpus) -> None:
 def verify(
     collection: Collection,
     serving: Serving,
-    returned: Returned,
+    returned: ScoreFormula,
     corpus: Corpus,
     trial: Trial,
     *,

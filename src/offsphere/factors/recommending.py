@@ -15,7 +15,6 @@ from offsphere.base.plain import plain
 from offsphere.base.short_repr import short_repr
 from offsphere.comparison.breakdown import judge_groups
 from offsphere.comparison.compare_scorers import compare
-from offsphere.comparison.row import ALPHA
 from offsphere.comparison.table import Comparison
 from offsphere.data.family import RECOMMENDATION
 from offsphere.data.holding_out import SHARE, take_share
@@ -26,6 +25,8 @@ from offsphere.factors.closed_form import Factors
 from offsphere.factors.interactions import interaction_matrix
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.scorer import Scorer
+from offsphere.statistics.significance import ALPHA
+from offsphere.wording.written_numbers import chance
 
 SCORERS = ("dot", "half")
 THIRDS = ("few", "some", "many")
@@ -89,7 +90,7 @@ class Recommendations:
         for group in self.groups:
             effect = "helps" if group.difference > 0 else "hurts"
             verb = effect if group.p < ALPHA else "makes no certain difference for"
-            around = f"{group.difference:+.4f} [{group.low:+.4f}, {group.high:+.4f}], p = {group.p:.2g}"
+            around = f"{group.difference:+.4f} [{group.low:+.4f}, {group.high:+.4f}], {chance(group.p)}"
             sentences.append(f"Length {verb} {group.name} ({group.users:,} users): dot less cosine {around}.")
         return sentences
 

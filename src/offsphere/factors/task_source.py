@@ -72,7 +72,16 @@ def task_source(
         'factorize(64)'
     """
     kind = LinkSource if model is not None and is_link_model(model) else EmbeddedSource
-    return kind(data, model, vectors, ignore_missing, verify, query_model, ignore_broken, reverse)
+    return kind(
+        data,
+        model,
+        vectors,
+        ignore_missing=ignore_missing,
+        verify=verify,
+        query_model=query_model,
+        ignore_broken=ignore_broken,
+        reverse=reverse,
+    )
 
 
 def load_embedded(

@@ -27,7 +27,7 @@ from offsphere.statistics.equivalence import most_to_gain
 from offsphere.statistics.estimate import Estimate
 from offsphere.statistics.evaluation import MeanOverQueries
 from offsphere.statistics.metrics import Metric, parse_metric
-from offsphere.statistics.significance import bootstrap_means
+from offsphere.statistics.significance import ALPHA, bootstrap_means
 from offsphere.statistics.tuned_signs import max_t_with_intervals
 from offsphere.vectors.widths import refuse_two_widths
 from offsphere.wording.ceiling_words import KINDS
@@ -37,7 +37,6 @@ FOLDS = 5
 MOST_QUERIES = 1_000  # that are learned from and judged by
 FEWEST_QUERIES = 10
 PERMUTATIONS = 2_000
-ALPHA = 0.05
 
 
 class CeilingRow(NamedTuple):

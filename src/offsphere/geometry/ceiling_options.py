@@ -160,13 +160,13 @@ def _measured(learner: Learner, metric: Metric, held: Index, terms: Sequence[Doc
         for number in plain
     ]
     evaluator = task.evaluator(task.vectors(queries, documents), metric, everyone)
-    found = dict(zip(plain, evaluator.values(scorers), strict=True))
+    values = dict(zip(plain, evaluator.values(scorers), strict=True))
     for number, each in enumerate(terms):
         if each.factors is not None:
             scaled = task.vectors(unit_rows(queries), unit_rows(documents, each.factors))
             biases = np.where(learner.lengths > 0, each.biases, last)
-            found[number] = task.evaluator(scaled, metric, everyone).values([_biased(DOT, biases)])[0]
-    return [found[number] for number in range(len(terms))]
+            values[number] = task.evaluator(scaled, metric, everyone).values([_biased(DOT, biases)])[0]
+    return [values[number] for number in range(len(terms))]
 
 
 def _biased(similarity: Polar, biases: Array) -> Scorer:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from offsphere.comparison.row import ALPHA
 from offsphere.comparison.table import Comparison
 from offsphere.geometry.evidence import Evidence
 from offsphere.statistics.estimate import Estimate
+from offsphere.statistics.significance import ALPHA
+from offsphere.wording.written_numbers import chance
 
 COLLAPSED = 0.5  # of the larger value: below that share of it the smaller has collapsed
 
@@ -30,7 +31,7 @@ class Dual:
             return f"cosine and dot product cannot differ here: both reach {self.metric} {self.cosine.value:.4f}"
         verb = "gains" if self.difference.value > 0 else "loses"
         size = abs(self.difference.value)
-        outcome = f"the dot product {verb} {size:.4f} {self.metric} against cosine (p = {self.p:.2g})"
+        outcome = f"the dot product {verb} {size:.4f} {self.metric} against cosine ({chance(self.p)})"
         return f"{outcome}: {self.warning}" if self.warning is not None else outcome
 
 

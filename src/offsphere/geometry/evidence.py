@@ -99,8 +99,8 @@ class Evidence:
         if not are_equal(self.scans[-1].lengths):  # else all of them rank alike
             scorers["dot"] = Scorer(DOT)
         if self.scorer is not None:
-            fitted = self.scorer.map is not None or not self.scorer.transforms
-            scorers[self.scorer.name] = self.scorer if fitted else self.scorer.fit(self.scans[-1].moments)
+            moments = self.scans[-1].moments
+            scorers[self.scorer.name] = self.scorer.fit(moments) if self.scorer.needs_fit else self.scorer
         return scorers
 
     @cached_property

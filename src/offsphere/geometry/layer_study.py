@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from offsphere.base.errors import OffsphereError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
-from offsphere.data.items import ItemSide
+from offsphere.data.items import ItemSide, SideTexts
 from offsphere.data.task import Task
 from offsphere.encode.embedding import side_items
 from offsphere.encode.sources import load_encoder
@@ -23,13 +23,6 @@ from offsphere.geometry.sample import random_keys, smallest
 from offsphere.statistics.correlation import Correlation
 
 AT_MOST = 2_000  # texts, beyond which they are drawn at random
-
-
-class SideTexts(NamedTuple):
-    """Texts of one side of a task."""
-
-    side: ItemSide
-    texts: list[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from offsphere.vectors.dot_kernels import exact_dot
+from offsphere.vectors.dot_kernels import exact_dot  # source 856c3db53220
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})

@@ -97,12 +97,13 @@ def load_text_parts(
     return TextParts(test, None) if train is None else TextParts(train, test)
 
 
-def load_named_task(text: str, *, ignore_missing: bool = False) -> Task:
+def load_named_task(
+    text: str, *, ignore_missing: bool = False, ignore_broken: bool = False, reverse: bool = False
+) -> Task:
     """Load data by its name, with a split after a colon where there is one: ``DATA`` or ``DATA:SPLIT``."""
     data, colon, split = text.rpartition(":")
-    if colon and not Path(text).exists():
-        return load_task(data, split, ignore_missing=ignore_missing)
-    return load_task(text, ignore_missing=ignore_missing)
+    named, part = (data, split) if colon and not Path(text).exists() else (text, None)
+    return load_task(named, part, ignore_missing=ignore_missing, ignore_broken=ignore_broken, reverse=reverse)
 
 
 def _check_apart(data: str, split: str | None, train_split: str | None) -> None:

@@ -11,7 +11,7 @@ wasted. Exact products are shared by the scorers of a query. And a list is prune
 by half.
 
 All of it stands in one file, though it is long: numba keeps what it compiled for as long as this file does not change,
-and does not ask whether a function that was imported has.
+and does not ask whether a function that was imported has. So the line that imports one names the source it came from.
 
 No index in here comes from a file: positions count the documents of a block, lists have room for k of them, and
 ``search`` makes all arrays for the shapes at hand. What does come from files is checked there first: that queries and
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from offsphere.vectors.dot_kernels import exact_dot
+from offsphere.vectors.dot_kernels import exact_dot  # source 856c3db53220
 
 CHUNK = 64  # documents per vectorised test; LLVM unrolls shorter ones and then does not vectorise them
 ROUNDING = 2.0**-23  # twice the unit round-off of float32

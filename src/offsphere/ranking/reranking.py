@@ -112,8 +112,10 @@ def listed_terms(queries: Vectors, documents: Vectors, listed: Index, scorer: Sc
     for start in range(0, len(listed), tile):
         own = listed[start : start + tile]
         asked = np.ascontiguousarray(scorer.transform(queries[start : start + tile], "query"))
-        found = np.ascontiguousarray(scorer.transform(documents[own.ravel()]))
-        parts.append(ListedTerms(products_of_own(asked, found), lengths(asked), lengths(found).reshape(own.shape)))
+        own_rows = np.ascontiguousarray(scorer.transform(documents[own.ravel()]))
+        parts.append(
+            ListedTerms(products_of_own(asked, own_rows), lengths(asked), lengths(own_rows).reshape(own.shape))
+        )
     return ListedTerms(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 

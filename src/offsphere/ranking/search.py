@@ -127,7 +127,7 @@ def search(
         threads=threads,
         progress=progress,
     )
-    return [TopK(found.documents, found.scores) for found in lists]
+    return [TopK(top.documents, top.scores) for top in lists]
 
 
 def keyed_search(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from offsphere.auditing.run import Audit
-from offsphere.geometry.ceiling import ALPHA
 from offsphere.geometry.ceiling_options import LENGTH
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, interval_marks, spec_of
+from offsphere.statistics.significance import ALPHA
 from offsphere.wording.ceiling_words import KINDS
-from offsphere.wording.written_numbers import signed, with_interval
+from offsphere.wording.written_numbers import chance_alone, signed, with_interval
 
 
 def ceiling_forest(audit: Audit) -> Figure | None:
@@ -36,5 +36,5 @@ def ceiling_forest(audit: Audit) -> Figure | None:
     )
     chart = interval_marks(data, "what", f"{ceiling.metric} over cosine", 0.0, colours)
     heads = ["what a document is given", "gain over cosine", "p, corrected", "folds that use it"]
-    rows = [[KINDS[row.kind], with_interval(*row.gain), f"{row.p:.2g}", f"{row.used:.0%}"] for row in ceiling.rows]
+    rows = [[KINDS[row.kind], with_interval(*row.gain), chance_alone(row.p), f"{row.used:.0%}"] for row in ceiling.rows]
     return Figure("ceiling", "What documents alone can tell", caption, spec_of(chart, 26 * len(data) + 20), heads, rows)

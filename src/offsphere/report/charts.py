@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import singledispatch
 from types import MappingProxyType
 from typing import Any
 
@@ -55,16 +56,26 @@ def chart_of_result(result: Any, name: str | None = None) -> Any:
     return alt.Chart.from_dict(json.loads(text)).properties(title=figure.title)
 
 
-def figures_of_result(result: Any) -> list[Figure]:
-    """All figures that can be drawn of a result, the most telling first."""
-    if isinstance(result, Audit):
-        return figures_of(result)
-    if isinstance(result, Comparison):
-        return [scorer_figures.forest_of_table(result, result.chosen)]
-    if isinstance(result, Learned):
-        return [learn_figures.learned_forest(result), *learn_figures.learned_tracks(result)]
-    if isinstance(result, Ablation):
-        return [learn_figures.grid_forest(result), *learn_figures.grid_tracks(result)]
-    if isinstance(result, Geometry):
-        return shape_figures.figures_of_shape(result)
+@singledispatch
+def figures_of_result(result: object) -> list[Figure]:  # noqa: ARG001  # of what has no line below
+    """All figures that can be drawn of a result, the most telling first; none of what is not known here."""
     return []
+
+
+figures_of_result.register(Audit, figures_of)
+figures_of_result.register(Geometry, shape_figures.figures_of_shape)
+
+
+@figures_of_result.register
+def _(result: Comparison) -> list[Figure]:
+    return [scorer_figures.forest_of_table(result, result.chosen)]
+
+
+@figures_of_result.register
+def _(result: Learned) -> list[Figure]:
+    return [learn_figures.learned_forest(result), *learn_figures.learned_tracks(result)]
+
+
+@figures_of_result.register
+def _(result: Ablation) -> list[Figure]:
+    return [learn_figures.grid_forest(result), *learn_figures.grid_tracks(result)]

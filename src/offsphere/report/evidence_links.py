@@ -10,7 +10,7 @@ from offsphere.report.figure import Figure
 from offsphere.wording.finding import Finding
 
 
-class Behind(NamedTuple):
+class FindingGuide(NamedTuple):
     """Where to look, and where to read on.
 
     Attributes:
@@ -30,29 +30,29 @@ class EvidenceLink(NamedTuple):
     guide: str
 
 
-_BY_TOPIC: Mapping[str, Behind] = MappingProxyType(
+_BY_TOPIC: Mapping[str, FindingGuide] = MappingProxyType(
     {
-        "scorer": Behind(("forest",), "comparing"),
-        "storing": Behind(("forest",), "comparing"),
-        "lists": Behind(("forest",), "rows"),
-        "length": Behind(("lengths",), "measuring"),
-        "expectation": Behind(("sweep",), "comparing"),
-        "ceiling": Behind(("ceiling",), "measuring"),
-        "deployed": Behind(("forest",), "deployed"),
-        "training": Behind(("sweep",), "learning"),
-        "wrong": Behind(("forest",), "reading-the-report"),
+        "scorer": FindingGuide(("forest",), "comparing"),
+        "storing": FindingGuide(("forest",), "comparing"),
+        "lists": FindingGuide(("forest",), "rows"),
+        "length": FindingGuide(("lengths",), "measuring"),
+        "expectation": FindingGuide(("sweep",), "comparing"),
+        "ceiling": FindingGuide(("ceiling",), "measuring"),
+        "deployed": FindingGuide(("forest",), "deployed"),
+        "training": FindingGuide(("sweep",), "learning"),
+        "wrong": FindingGuide(("forest",), "reading-the-report"),
     }
 )
-_BY_CLAIM: Mapping[str, Behind] = MappingProxyType(
+_BY_CLAIM: Mapping[str, FindingGuide] = MappingProxyType(
     {
-        "hubs": Behind(("hubs",), "measuring"),
-        "rogue dimension": Behind(("dimensions",), "measuring"),
-        "every length the same": Behind(("lengths",), "measuring"),
-        "length discarded": Behind(("lengths",), "measuring"),
-        "dot against cosine": Behind(("sweep", "forest"), "comparing"),
-        "too few units": Behind(("differences", "forest"), "comparing"),
-        "more units": Behind(("differences", "forest"), "comparing"),
-        "bias costs": Behind(("forest",), "engines"),
+        "hubs": FindingGuide(("hubs",), "measuring"),
+        "rogue dimension": FindingGuide(("dimensions",), "measuring"),
+        "every length the same": FindingGuide(("lengths",), "measuring"),
+        "length discarded": FindingGuide(("lengths",), "measuring"),
+        "dot against cosine": FindingGuide(("sweep", "forest"), "comparing"),
+        "too few units": FindingGuide(("differences", "forest"), "comparing"),
+        "more units": FindingGuide(("differences", "forest"), "comparing"),
+        "bias costs": FindingGuide(("forest",), "engines"),
     }
 )
 

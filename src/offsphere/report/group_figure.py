@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from offsphere.auditing.run import Audit
 from offsphere.comparison.breakdown import Breakdown
-from offsphere.comparison.row import ALPHA
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.units import unit_of
 from offsphere.report.figure import ACCENT, MUTED, Figure, interval_marks, spec_of
-from offsphere.wording.written_numbers import CHANCE, with_interval
+from offsphere.statistics.significance import ALPHA
+from offsphere.wording.written_numbers import CHANCE, chance_alone, with_interval
 
 
 def gains_by_group(audit: Audit) -> Figure | None:
@@ -59,7 +59,7 @@ def group_cells(table: Comparison, breakdown: Breakdown) -> tuple[list[str], lis
             cell.scorer,
             f"{cell.value:.4f}",
             with_interval(*cell.gain[:3]) if cell.gain is not None else "",
-            f"{cell.gain.p:.2g}" if cell.gain is not None else "",
+            chance_alone(cell.gain.p) if cell.gain is not None else "",
         ]
         for cell in breakdown.cells
     ]

@@ -14,6 +14,7 @@ from offsphere.learning.adapters.learn import Learned
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, far_note, interval_marks, spec_of
 from offsphere.report.scorer_figures import comparison_cells, interval_chart, interval_data
 from offsphere.scoring.training_record import Training
+from offsphere.wording.written_numbers import chance_alone
 
 TRACKED = 6  # variants of an ablation that are drawn
 
@@ -174,7 +175,7 @@ def _grid_row(row: VariantRow) -> list[str]:
     cells = [row.name, f"{row.temperature:g}", f"{row.rate:g}", f"{row.held_out:.4f}"]
     for result in row.results:
         cells += [f"{result.value:.4f}", f"{result.low:.4f} to {result.high:.4f}", f"{result.spread:.4f}"]
-        cells += [f"{result.difference:+.4f}", f"{result.p:.2g}"] if result.p is not None else ["", ""]
+        cells += [f"{result.difference:+.4f}", chance_alone(result.p)] if result.p is not None else ["", ""]
     return cells
 
 

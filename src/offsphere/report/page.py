@@ -1,4 +1,4 @@
-"""The page: template, figures and the Vega bundle in one file that needs nothing else."""
+"""The page of an ``Audit``: template, figures and the Vega bundle in one file that needs nothing else."""
 
 from __future__ import annotations
 

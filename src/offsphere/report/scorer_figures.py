@@ -16,7 +16,7 @@ from offsphere.comparison.table import Comparison
 from offsphere.comparison.units import unit_of
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, far_note, interval_marks, spec_of
 from offsphere.statistics.significance import win_tie_loss
-from offsphere.wording.written_numbers import share
+from offsphere.wording.written_numbers import chance_alone, share
 
 SHOWN = 10  # rows of the forest besides cosine, dot and the recommended one
 CHOICES = 6  # scorers of the choices that are named
@@ -89,7 +89,7 @@ def comparison_cells(table: Comparison, rows: Sequence[Row | ListRow]) -> tuple[
             f"{row.low:.4f} to {row.high:.4f}",
             f"{row.difference:+.4f}" if row.p is not None else "",
             f"{row.difference_low:+.4f} to {row.difference_high:+.4f}" if row.p is not None else "",
-            f"{row.p:.2g}" if row.p is not None else "",
+            chance_alone(row.p) if row.p is not None else "",
             _what_p_is(row),
         ]
         for row in rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from offsphere.auditing.run import Audit
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, interval_marks, spec_of
-from offsphere.wording.written_numbers import with_interval
+from offsphere.wording.written_numbers import chance_alone, with_interval
 
 
 def token_length_forest(audit: Audit) -> Figure | None:
@@ -27,7 +27,7 @@ def token_length_forest(audit: Audit) -> Figure | None:
     chart = interval_marks(data, "what", f"{metric}, with token lengths less without", 0.0, colours)
     heads = ["row", "without lengths", "what length adds", "p, corrected", "so"]
     rows = [
-        [one.name, one.without, with_interval(one.gain, one.low, one.high), f"{one.p:.2g}", one.verdict]
+        [one.name, one.without, with_interval(one.gain, one.low, one.high), chance_alone(one.p), one.verdict]
         for one in contrasts
     ]
     return Figure("token-length", "The length of tokens", caption, spec_of(chart, 26 * len(data) + 20), heads, rows)

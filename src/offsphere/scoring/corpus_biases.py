@@ -14,7 +14,7 @@ from offsphere.scoring.query_bank import TransformFunction
 from offsphere.scoring.similarity import Similarity
 
 
-class Biased(Protocol):
+class BiasedScorer(Protocol):
     """A scorer, or what it is lowered to: what a document's bias depends on."""
 
     @property
@@ -38,10 +38,10 @@ class CorpusBiases:
     """A bias for each row of a corpus; one that is not known yet is filled in when its vector comes."""
 
     values: Array  # (documents,), not-a-number where nobody knows
-    scorer: Biased
+    scorer: BiasedScorer
 
     @classmethod
-    def of(cls, scorer: Biased, ids: Sequence[str] | None, count: int) -> CorpusBiases | None:
+    def of(cls, scorer: BiasedScorer, ids: Sequence[str] | None, count: int) -> CorpusBiases | None:
         """Look up what is known of a corpus; nothing for a scorer without a bias.
 
         Args:

@@ -1,4 +1,4 @@
-"""A scorer as people give it: the scorer itself, or its name."""
+"""A scorer as people give it: the scorer itself, or its name; fitted, or still to be fitted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.vectors.blocks import Blocks, Documents
-from offsphere.vectors.moments import Moments
 
 
 def given_scorer(scorer: Scorer | str, documents: Documents | Blocks) -> Scorer:
@@ -32,8 +31,28 @@ def given_scorer(scorer: Scorer | str, documents: Documents | Blocks) -> Scorer:
     """
     if isinstance(scorer, Scorer):
         return scorer
-    named = parse_scorer(scorer)
-    return named.fit(Moments.over(Blocks.of(documents))) if named.transforms else named
+    return fitted_scorer(parse_scorer(scorer), documents)
+
+
+def fitted_scorer(scorer: Scorer, documents: Documents | Blocks) -> Scorer:
+    """Fit a scorer on the documents where it has transforms that were not fitted yet.
+
+    Args:
+        scorer: A scorer, which stays as it is where nothing of it is to be fitted.
+        documents: What the transforms are fitted on.
+
+    Returns:
+        The scorer, ready to score.
+
+    Example:
+        >>> import numpy as np
+        >>> import offsphere as osp
+        >>> from offsphere.scoring.given_scorer import fitted_scorer
+        >>> scorer = fitted_scorer(osp.parse_scorer("center + dot"), np.eye(2, dtype=np.float32))
+        >>> scorer.needs_fit, fitted_scorer(scorer, np.ones((2, 2), np.float32)) is scorer
+        (False, True)
+    """
+    return scorer.fit(documents) if scorer.needs_fit else scorer
 
 
 def given_scorers(scorers: Scorer | str | Sequence[Scorer | str], documents: Documents | Blocks) -> list[Scorer]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows, Vectors
+from offsphere.base.cores import one_blas_thread
 from offsphere.base.errors import DataError, OffsphereError, VectorError
 from offsphere.scoring.bias_files import bias_arrays, bias_config, bias_of
 from offsphere.scoring.document_bias import DocumentBias
@@ -36,6 +37,8 @@ from offsphere.scoring.transforms import (
 )
 from offsphere.scoring.value_key import Arrays, value_key
 from offsphere.vectors.as_vectors import as_vectors
+from offsphere.vectors.block_fits import corpus_moments
+from offsphere.vectors.blocks import Blocks, Documents
 from offsphere.vectors.lengths import lengths
 from offsphere.vectors.moments import Moments
 
@@ -167,11 +170,17 @@ class Scorer:
         """Whether it is transforms and a similarity alone, without what is made from queries or corpus."""
         return self.bias is None and self.standardization is None
 
-    def fit(self, documents: Moments | Vectors) -> Scorer:
-        """Fit the transforms on documents.
+    @property
+    def needs_fit(self) -> bool:
+        """Whether it has transforms that were not fitted yet."""
+        return bool(self.transforms) and self.map is None
+
+    def fit(self, documents: Moments | Documents | Blocks) -> Scorer:
+        """Fit the transforms on documents, to the same bits that ``compare`` measures.
 
         Args:
-            documents: their vectors, a row each, or what is left of more than fit into memory: their ``Moments``.
+            documents: their vectors, a row each, read a block at a time; or their ``Moments``, where they were summed
+                elsewhere.
 
         Returns:
             The same scorer, ready to score.
@@ -184,8 +193,9 @@ class Scorer:
             >>> scorer.transform(documents).tolist()
             [[-1.0, -2.0], [1.0, 2.0]]
         """
-        moments = documents if isinstance(documents, Moments) else Moments.of(documents)
-        return replace(self, map=fit_chain(self.transforms, moments))
+        moments = documents if isinstance(documents, Moments) else corpus_moments(documents)
+        with one_blas_thread():  # with several, an eigenvector may round another way
+            return replace(self, map=fit_chain(self.transforms, moments))
 
     def transform(self, vectors: Vectors, side: Side = "document") -> Rows:
         """Apply the fitted transforms to the vectors of a side.

@@ -197,7 +197,7 @@ def check_divisible(task: Task, metric: Metric) -> RankingTask:
     """
     if not isinstance(task, RankingTask):
         raise ParameterError(f"{task.name} has no documents to divide: compare it in one run, without --shard")
-    if type(task.judgments) is not Judgments or task.queries_from_documents is not None:
+    if not task.judgments.by_document or task.queries_from_documents is not None:
         raise ParameterError(
             f"{task.name} judges whole lists, or makes its queries' vectors of its documents': compare it in one run, "
             "without --shard"

@@ -153,7 +153,7 @@ def _shard_lists(
     excluded = evaluator.excluded.pairs if evaluator.excluded is not None else None
     for group in lists_by_map(scorers):
         for rows in turns_of(question, len(group)):
-            found = keyed_search(
+            tops = keyed_search(
                 vectors.queries[rows],
                 vectors.documents,
                 [scorers[number] for number in group],
@@ -162,7 +162,7 @@ def _shard_lists(
                 excluded=pairs_of(excluded, rows),
                 progress=evaluator.progress,
             )
-            for number, lists in zip(group, found, strict=True):
+            for number, lists in zip(group, tops, strict=True):
                 documents[number, rows] = lists.documents
                 keys[number, rows] = lists.keys
     return np.where(documents >= 0, documents + first, -1), keys

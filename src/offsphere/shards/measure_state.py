@@ -34,7 +34,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scanned:
+class ScanSummary:
     """What is kept of the vectors of some shards."""
 
     moments: Moments
@@ -43,13 +43,13 @@ class Scanned:
     sample: Sample
 
     @classmethod
-    def of(cls, state: Scan) -> Scanned:
+    def of(cls, state: Scan) -> ScanSummary:
         """Keep of a pass what does not grow with the number of vectors."""
         return cls(state.moments, state.directions, LengthDistribution.of(state.lengths), state.sample)
 
-    def merge(self, other: Scanned) -> Scanned:
+    def merge(self, other: ScanSummary) -> ScanSummary:
         """What is kept of both, whichever comes first."""
-        return Scanned(
+        return ScanSummary(
             self.moments.merge(other.moments),
             self.directions.merge(other.directions),
             self.lengths.merge(other.lengths),
@@ -62,7 +62,7 @@ class MeasureState:
     """What was measured of some shards, and which shards these are; nothing is scanned where they have no rows."""
 
     origin: Origin
-    scanned: Scanned | None
+    scanned: ScanSummary | None
 
     def merge(self, other: MeasureState, what: str = "a state") -> MeasureState:
         """The state of both, whichever comes first.
@@ -110,7 +110,7 @@ class MeasureState:
         sampled = (arrays[f"sample.{name}"] for name in ("keys", "rows", "vectors"))
         return cls(
             origin,
-            Scanned(
+            ScanSummary(
                 Moments(rows, arrays["moments.mean"], arrays["moments.scatter"]),
                 Directions(directed, arrays["directions.total"], arrays["directions.squares"]),
                 LengthDistribution(empty, with_length, *arrays["lengths.spread"].tolist(), *kept),
@@ -151,7 +151,7 @@ def measure_shard(file: VectorFile, shard: Shard, seed: int = 0, progress: Progr
     if not len(rows):
         return MeasureState(origin, None)
     scanned = scan(mine, seed=seed, progress=progress, first=rows.start, total=count)
-    return MeasureState(origin, Scanned.of(scanned))
+    return MeasureState(origin, ScanSummary.of(scanned))
 
 
 def measured(state: MeasureState, sections: Sequence[str] | None = None) -> Geometry:

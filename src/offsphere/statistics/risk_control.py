@@ -86,13 +86,13 @@ def lowest_with_precision(grid: Array, shown: Index, right: Index, alpha: float,
     p = mean_above_p(wrong, answered, alpha)
     falling = np.argsort(-grid, kind="stable")
     order = falling[answered[falling] >= least_for_tests(alpha, error)]
-    found = None
+    lowest = None
     for start in np.unique(np.linspace(0, len(order), STARTS, endpoint=False).astype(int)).tolist():
         for number in order[start:].tolist():
             if p[number] > error / STARTS:
                 break
-            found = float(grid[number]) if found is None else min(found, float(grid[number]))
-    return found
+            lowest = float(grid[number]) if lowest is None else min(lowest, float(grid[number]))
+    return lowest
 
 
 def mean_above_p(means: Array, counts: Index, alpha: float) -> Array:

@@ -97,7 +97,7 @@ def max_t_with_intervals(
     return tests, Interval(np.maximum(means - gains, least), np.minimum(means + losses, most))
 
 
-class _Drawn(NamedTuple):
+class _SignedStatistics(NamedTuple):
     """The statistic of each row, as it was observed and under each sign pattern, and how its tails are made even."""
 
     statistics: Array  # (rows, 1 + patterns); no number for a row that has none
@@ -108,7 +108,7 @@ class _Drawn(NamedTuple):
         return np.asarray(self.statistics * np.where(self.statistics > 0, self.scales[:, :1], self.scales[:, 1:]))
 
 
-def _draw(differences: Array, rows: Sequence[Index], folds: Index, permutations: int, seed: int) -> _Drawn:
+def _draw(differences: Array, rows: Sequence[Index], folds: Index, permutations: int, seed: int) -> _SignedStatistics:
     """Tune every row again under every sign pattern."""
     from offsphere.statistics.choice_kernels import tune_rows  # compiled when it is first needed
 
@@ -117,7 +117,7 @@ def _draw(differences: Array, rows: Sequence[Index], folds: Index, permutations:
     used = np.array([options.shape[1] > 0 for options in kept], bool)
     scales = np.ones((len(rows), 2))
     if not used.any():
-        return _Drawn(np.full((len(rows), 1 + permutations), np.nan), scales)
+        return _SignedStatistics(np.full((len(rows), 1 + permutations), np.nan), scales)
     counts = np.array([options.shape[1] for options in kept])[used]
     numbers = np.stack([np.resize(options.T, (counts.max(), len(options))).T for options in kept if options.shape[1]])
     order = np.argsort(folds, kind="stable")
@@ -137,7 +137,7 @@ def _draw(differences: Array, rows: Sequence[Index], folds: Index, permutations:
     both = np.concatenate([statistics(np.ones((1, len(folds)))), *permuted], axis=1)
     for row in np.flatnonzero(used)[counts > 1]:
         scales[row] = _even_tails(both[row])
-    return _Drawn(both, scales)
+    return _SignedStatistics(both, scales)
 
 
 def _even_tails(statistics: Array) -> tuple[float, float]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index
 from offsphere.base.progress import Progress
-from offsphere.data.items import ItemSide
+from offsphere.data.items import SideTexts
 from offsphere.tokens.token_bags import TokenBags
 from offsphere.tokens.token_measure import TextPairs, TokenMeasure
 from offsphere.tokens.token_model import BagBatch, TokenModel
@@ -22,13 +22,6 @@ from offsphere.tokens.vocabulary import Vocabulary
 LEFT_AT_ONCE = 1_024  # texts whose tokens are kept, at most
 KEPT = 256 * 2**20  # bytes that their vectors may take, about
 CHARACTERS_A_TOKEN = 4
-
-
-class SideTexts(NamedTuple):
-    """The texts of one side, and whose side it is."""
-
-    side: ItemSide
-    texts: Sequence[str]
 
 
 class ListedScores(NamedTuple):
@@ -64,11 +57,12 @@ def score_listed(
         >>> import numpy as np
         >>> from offsphere import load_encoder
         >>> from offsphere.tokens.transport import Transport
+        >>> from offsphere.data.items import SideTexts
         >>> texts = SideTexts("left", ["a red bus", "birds sing"]), SideTexts("right", ["a blue bus", "a red bus"])
         >>> from offsphere.tokens.token_model import token_model
         >>> model, pairs = token_model(load_encoder("wordllama")), TextPairs(np.array([0, 1]), np.array([1, 1]))
-        >>> found = score_listed(model, [Transport()], texts, pairs)
-        >>> np.round(found.by_layer[0][0], 2).tolist()
+        >>> scores = score_listed(model, [Transport()], texts, pairs)
+        >>> np.round(scores.by_layer[0][0], 2).tolist()
         [-0.0, -0.99]
     """
     (left, left_texts), (right, right_texts) = sides
@@ -84,20 +78,23 @@ def score_listed(
     for start, chosen in zip(starts, _chunks(lefts, order, starts), strict=True):
         if not len(chosen):
             continue
-        kept, place = _collect(model.batches(left_texts[start : start + at_once], left, layers, words))
+        kept, positions = _collect(model.batches(left_texts[start : start + at_once], left, layers, words))
         needed = np.unique(rights[chosen])
         for batch in model.batches([right_texts[row] for row in needed.tolist()], right, layers, words):
             numbers = needed[batch.numbers]
             here, position = _pairs_with(rights[chosen], numbers)
-            own = TextPairs(place[lefts[chosen[here]] - start], position)
+            own = TextPairs(positions[lefts[chosen[here]] - start], position)
             for number, (kept_bags, bags) in enumerate(zip(kept, batch.layers, strict=True)):
                 for measure, result in zip(wanted[number], results[number], strict=True):
                     result[chosen[here]] = measure.scores(kept_bags, bags, own)
             done += len(numbers)
             if progress is not None:
                 progress(done, total)
-    named = [dict(zip([m.name for m in some], found, strict=True)) for some, found in zip(wanted, results, strict=True)]
-    return ListedScores([[found.get(measure.name) for measure in measures] for found in named])
+    named = [
+        {measure.name: scores for measure, scores in zip(some, result, strict=True)}
+        for some, result in zip(wanted, results, strict=True)
+    ]
+    return ListedScores([[by_name.get(measure.name) for measure in measures] for by_name in named])
 
 
 def texts_at_once(texts: Sequence[str], bytes_a_token: int) -> int:
@@ -123,8 +120,8 @@ def _chunks(lefts: Index, order: Index, starts: range) -> Iterator[Index]:
 def _pairs_with(rights: Index, numbers: Index) -> tuple[Index, Index]:
     """Which pairs have their right text among some, and which of these it is."""
     sorted_numbers = np.argsort(numbers, kind="stable")
-    place = np.minimum(np.searchsorted(numbers[sorted_numbers], rights), len(numbers) - 1)
-    position = sorted_numbers[place]
+    nearest = np.minimum(np.searchsorted(numbers[sorted_numbers], rights), len(numbers) - 1)
+    position = sorted_numbers[nearest]
     here = np.flatnonzero(numbers[position] == rights)
     return here, position[here]
 
@@ -133,9 +130,9 @@ def _collect(batches: Iterator[BagBatch]) -> tuple[list[TokenBags], Index]:
     """All batches as one set of bags for each layer, and where in it each text stands."""
     parts = list(batches)
     numbers = np.concatenate([part.numbers for part in parts])
-    place = np.empty(len(numbers), np.int64)
-    place[numbers] = np.arange(len(numbers))
-    return [_join([part.layers[layer] for part in parts]) for layer in range(len(parts[0].layers))], place
+    positions = np.empty(len(numbers), np.int64)
+    positions[numbers] = np.arange(len(numbers))
+    return [_join([part.layers[layer] for part in parts]) for layer in range(len(parts[0].layers))], positions
 
 
 def _join(parts: Sequence[TokenBags]) -> TokenBags:

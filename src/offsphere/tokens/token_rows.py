@@ -13,9 +13,9 @@ from offsphere.base.digests import digest_of
 from offsphere.base.errors import ParameterError
 from offsphere.comparison.dense_lists import dense_lists, depth_for, first_pairs, ranked_again, texts_of
 from offsphere.comparison.length_contrast import LengthContrast
-from offsphere.comparison.list_source import Asked, ListCandidate, NotListedError
+from offsphere.comparison.list_source import ListCandidate, ListRequest, NotListedError
 from offsphere.data.evaluator import lists_measured
-from offsphere.data.pair_task import PairTask
+from offsphere.data.items import SideTexts
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.scored_lists import ScoredLists
 from offsphere.encode.encoder import Encoder
@@ -26,7 +26,7 @@ from offsphere.scoring.similarity import COSINE
 from offsphere.statistics.cross_validation import assign_folds
 from offsphere.tokens.late_interaction import MaxSim
 from offsphere.tokens.length_worth import Variant, length_contrasts
-from offsphere.tokens.listed_pairs import SideTexts, score_listed
+from offsphere.tokens.listed_pairs import score_listed
 from offsphere.tokens.measure_names import parse_measures
 from offsphere.tokens.token_counts import TokenCounts, count_tokens
 from offsphere.tokens.token_measure import TextPairs, TokenMeasure
@@ -87,15 +87,13 @@ class TokenRows:
         if self.top < 2:  # noqa: PLR2004
             raise ParameterError(f"top = {self.top}: ranking again takes at least two documents")
 
-    def candidates(self, asked: Asked) -> Sequence[ListCandidate]:
+    def candidates(self, asked: ListRequest) -> Sequence[ListCandidate]:
         """Score the pairs, or the first documents of each query, by their tokens.
 
         Raises:
-            NotListedError: where the task has no texts, or is of another kind.
+            NotListedError: where the task has no texts.
             OffsphereError: where the model has no tokens, or no such layer.
         """
-        if not isinstance(asked.task, RankingTask | PairTask):
-            raise NotListedError(f"what compares tokens is left out: {asked.task.name} has neither pairs nor rankings")
         sides = zip(asked.task.sides, texts_of(asked, "what compares tokens"), strict=True)
         first, second = (SideTexts(side.name, some) for side, some in sides)
         texts = (first, second)
@@ -122,11 +120,11 @@ class TokenRows:
             TokenRow(
                 measure,
                 None if model.layers is None or measure.by_word else layer,
-                ranked_again(lists, self.top, found) if lists is not None else ScoredLists(found),
+                ranked_again(lists, self.top, values) if lists is not None else ScoredLists(values),
             )
             for layer, by_measure in zip(layers, scores, strict=True)
-            for measure, found in zip(measures, by_measure, strict=True)
-            if found is not None
+            for measure, values in zip(measures, by_measure, strict=True)
+            if values is not None
         ]
         worth = contrasts(asked, rows)
         again = f"take the {self.top} nearest by cosine and " if ranks else ""
@@ -148,7 +146,7 @@ class TokenRows:
 
     def _scores(
         self,
-        asked: Asked,
+        asked: ListRequest,
         model: TokenModel,
         measures: Sequence[TokenMeasure],
         texts: tuple[SideTexts, SideTexts],
@@ -161,8 +159,8 @@ class TokenRows:
 
         def make() -> dict[str, Array]:
             fitted = [measure.fit(words) for measure in measures]
-            found = score_listed(model, fitted, texts, pairs, layers, words, asked.progress)
-            return {"scores": np.stack([some for row in found.by_layer for some in row if some is not None])}
+            scores = score_listed(model, fitted, texts, pairs, layers, words, asked.progress)
+            return {"scores": np.stack([some for row in scores.by_layer for some in row if some is not None])}
 
         description = model.encoder.description
         parts = [description.model, description.revision, repr(layers), repr([repr(one) for one in measures])]
@@ -171,7 +169,7 @@ class TokenRows:
         return [[next(kept) if one else None for one in row] for row in wanted]
 
 
-def contrasts(asked: Asked, rows: Sequence[TokenRow]) -> dict[str, LengthContrast]:
+def contrasts(asked: ListRequest, rows: Sequence[TokenRow]) -> dict[str, LengthContrast]:
     """What token length is worth in every row that uses it, where the row without it is there too.
 
     Args:

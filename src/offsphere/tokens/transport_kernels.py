@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from offsphere.tokens.transport_simplex import least_cost
-from offsphere.vectors.dot_kernels import exact_dot
+from offsphere.tokens.transport_simplex import least_cost  # source 79809d743326
+from offsphere.vectors.dot_kernels import exact_dot  # source 856c3db53220
 
 
 @njit(cache=True, nogil=True)

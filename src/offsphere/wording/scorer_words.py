@@ -7,10 +7,10 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
+from offsphere.statistics.significance import ALPHA
 from offsphere.wording.index_words import index_words
 from offsphere.wording.metric_phrases import named_metric
 from offsphere.wording.written_numbers import (
-    ALPHA,
     better_range,
     certainty,
     chance,

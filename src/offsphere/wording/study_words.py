@@ -67,8 +67,8 @@ def _predicted(n: Numbers) -> list[str]:
     known = [each for each in n["predictors"] if each["correlation"]["value"] is not None]
     sentences = []
     for each in known:
-        found = each["correlation"]
-        sure = found["low"] is not None and (found["low"] > 0 or found["high"] < 0)
+        correlation = each["correlation"]
+        sure = correlation["low"] is not None and (correlation["low"] > 0 or correlation["high"] < 0)
         steady = each["without_one"][0] * each["without_one"][1] > 0
         helps = each["explained"] > 0
         verdict = (
@@ -81,7 +81,7 @@ def _predicted(n: Numbers) -> list[str]:
         low, high = each["without_one"]
         sentences.append(
             f"{PREDICTORS[each['name']][0].upper()}{PREDICTORS[each['name']][1:]} {verdict}: Spearman "
-            f"{found['value']:+.2f}{_ends(found)} over {each['rows']} rows of {each['tasks']} tasks, "
+            f"{correlation['value']:+.2f}{_ends(correlation)} over {each['rows']} rows of {each['tasks']} tasks, "
             f"{low:+.2f} to {high:+.2f} when one task is left out; of a task left out it explains "
             f"{share(max(each['explained'], 0.0))}."
         )

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-ALPHA = 0.05  # below it, chance alone would hardly give such a difference
+from offsphere.statistics.significance import ALPHA
+
 FIRM = 0.005  # below it, nobody need ask again
 VERY, FAIRLY, CHANCE = "very sure", "fairly sure", "may be chance"  # the one scale of certainty
 
@@ -36,8 +37,13 @@ def chance(p: float) -> str:
     """Write a p to two digits, or to as many as show on which side of 0.05 it is."""
     if p < 0.000095:  # noqa: PLR2004
         return "p < 0.0001"
+    return f"p = {chance_alone(p)}"
+
+
+def chance_alone(p: float) -> str:
+    """Write a p as a cell of a table: to two digits, or to as many as show on which side of 0.05 it is."""
     digits = next(d for d in (2, 3, 4, 17) if (float(f"{p:.{d}g}") < ALPHA) == (p < ALPHA))
-    return f"p = {p:.{digits}g}"
+    return f"{p:.{digits}g}"
 
 
 def certainty(p: float) -> str:

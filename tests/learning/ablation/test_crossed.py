@@ -10,7 +10,7 @@ import pytest
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
 from offsphere.learning.ablation.crossed import read_cross
-from offsphere.learning.ablation.variant_choice import Asked, choose_adapters, choose_encoders
+from offsphere.learning.ablation.variant_choice import VariantRequest, choose_adapters, choose_encoders
 from tests.learning.conftest import hidden
 
 ASKED = {"vrns": [0.0, 30.0], "batch": [16, 64, 256]}
@@ -74,11 +74,11 @@ def test_values_that_make_no_table_are_refused(fields, reason):
 
 def test_a_cross_may_be_cut_by_names_for_both_kinds():
     wanted = ["vrns 30 + batch 64", "vrns 0 + batch 64"]
-    adapters = choose_adapters(osp.Recipe(), Asked(crossed=ASKED, names=wanted)).variants
-    encoders = choose_encoders(osp.EncoderRecipe(), Asked(crossed=ASKED, names=wanted))
+    adapters = choose_adapters(osp.Recipe(), VariantRequest(crossed=ASKED, names=wanted)).variants
+    encoders = choose_encoders(osp.EncoderRecipe(), VariantRequest(crossed=ASKED, names=wanted))
     assert [variant.name for variant in adapters] == [variant.name for variant in encoders] == wanted[::-1]
     with pytest.raises(OffsphereError, match="give one of them"):
-        choose_adapters(osp.Recipe(), Asked(crossed=ASKED, sweep="batch"))
+        choose_adapters(osp.Recipe(), VariantRequest(crossed=ASKED, sweep="batch"))
 
 
 def test_vrns_lowers_the_variance_of_negatives_batch_by_batch():

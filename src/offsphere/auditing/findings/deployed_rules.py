@@ -11,8 +11,8 @@ from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.verdict import has_enough, is_unreadable, recommend, row_named, scorer_findings
 from offsphere.engines.deployment import Deployment
+from offsphere.statistics.significance import ALPHA
 from offsphere.wording.finding import Certainty, Direction, Finding
-from offsphere.wording.written_numbers import ALPHA
 
 LENGTHS = {
     "kept": "index keeps lengths",

@@ -18,10 +18,10 @@ from offsphere.base.plain import plain
 from offsphere.statistics.correlation import correlation
 from offsphere.statistics.estimate import UNDEFINED, Estimate, quantile_95
 from offsphere.statistics.random_effects import RandomEffects, random_effects
+from offsphere.statistics.significance import ALPHA
 from offsphere.wording.study_words import PREDICTORS, study_sentences
 
 FEWEST_TASKS = 5  # below, no interval over tasks has a meaning
-ALPHA = 0.05
 
 
 class Predictor(NamedTuple):
@@ -147,8 +147,8 @@ def _predictor(name: str, rows: Sequence[StudyRow]) -> Predictor:
     if tasks < FEWEST_TASKS or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Predictor(name, len(known), tasks, UNDEFINED, None, None)
     left_out = [_spearman(x[groups != task], y[groups != task]) for task in range(tasks)]
-    found = correlation(x, y, groups).spearman
-    return Predictor(name, len(known), tasks, found, (min(left_out), max(left_out)), _explained(x, y, groups))
+    spearman = correlation(x, y, groups).spearman
+    return Predictor(name, len(known), tasks, spearman, (min(left_out), max(left_out)), _explained(x, y, groups))
 
 
 def _spearman(x: Array, y: Array) -> float:
@@ -188,12 +188,12 @@ def _scorers(rows: Sequence[StudyRow]) -> list[SafeScorer]:
     if not names:
         return []
     means = _task_means(rows, gains).mean(axis=0)
-    found = []
+    scorers = []
     for number, name in enumerate(names):
         column = gains[:, number]
         sure = [row.scorers[name]["p"] is not None and row.scorers[name]["p"] < ALPHA for row in rows]
         worst = int(np.argmin(column))
-        found.append(
+        scorers.append(
             SafeScorer(
                 name=name,
                 rows=len(rows),
@@ -204,7 +204,7 @@ def _scorers(rows: Sequence[StudyRow]) -> list[SafeScorer]:
                 surely_better=int((column[sure] > 0).sum()),
             )
         )
-    return sorted(found, key=lambda each: -each.mean)
+    return sorted(scorers, key=lambda each: -each.mean)
 
 
 def _carried_over(rows: Sequence[StudyRow]) -> Estimate | None:

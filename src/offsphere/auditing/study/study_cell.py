@@ -14,6 +14,7 @@ from offsphere.base.reading.file_access import read_bounded
 from offsphere.base.reading.toml_files import read_settings
 from offsphere.base.version import code_version
 from offsphere.data.formats.mteb_tasks import SUITE, suite_tasks
+from offsphere.data.named_data import data_and_folder
 from offsphere.data.store import is_store
 from offsphere.data.task import Task, TaskVectors
 from offsphere.encode.embedded_task import EmbeddedSource
@@ -99,8 +100,8 @@ def cells_of(
     """
     cells = []
     for typed in [name for task in tasks for name in (suite_tasks(task) if task.startswith(SUITE) else [task])]:
-        data, _, folder = typed.partition("=")
-        if folder:
+        data, folder = data_and_folder(typed)
+        if folder is not None:
             cells.append(StudyCell(data, None, folder, adapt=adapt, ignore_missing=ignore_missing))
         elif not models:
             raise ParameterError(f"{typed}: name a model with --model, or its vectors as {typed}=DIR")

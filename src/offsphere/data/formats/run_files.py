@@ -37,15 +37,15 @@ def read_run(path: Path) -> list[FoundDocument]:
         DataError: The file is neither, is empty, has a score that is no finite number, or names a document twice for
             one query.
     """
-    found = list(_of_json(path) if path.suffix.lower() == ".json" else _of_trec(path))
-    if not found:
+    entries = list(_of_json(path) if path.suffix.lower() == ".json" else _of_trec(path))
+    if not entries:
         raise DataError(f"{path} is empty: expected a run, a line for each document that was found")
     seen: set[tuple[str, str]] = set()
-    for entry in found:
+    for entry in entries:
         if (entry.query, entry.document) in seen:
             raise DataError(f"{entry.where}: query {entry.query!r} finds document {entry.document!r} twice: keep one")
         seen.add((entry.query, entry.document))
-    return found
+    return entries
 
 
 def _of_trec(path: Path) -> Iterator[FoundDocument]:
@@ -62,10 +62,10 @@ def _of_trec(path: Path) -> Iterator[FoundDocument]:
 
 
 def _of_json(path: Path) -> Iterator[FoundDocument]:
-    for query, found in read_json_object(path).items():
-        if not isinstance(found, Mapping):
+    for query, scores in read_json_object(path).items():
+        if not isinstance(scores, Mapping):
             raise DataError(f"{path}: query {query!r}: expected documents with their scores, as ranx saves a run")
-        for document, score in found.items():
+        for document, score in scores.items():
             where = f"{path}: query {query!r}, document {document!r}"
             yield FoundDocument(query, document, _plain_score(score, where), None, where)
 

@@ -16,9 +16,9 @@ from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.base.short_repr import short_repr
 from offsphere.base.written_tables import csv_of, latex_of
-from offsphere.comparison.row import ALPHA
 from offsphere.scoring.training_record import DYNAMICS, parquet_of
-from offsphere.wording.written_numbers import CHANCE
+from offsphere.statistics.significance import ALPHA
+from offsphere.wording.written_numbers import CHANCE, chance, chance_alone
 
 RESULT = "ablation.json"
 LATEX = ("variant", "task", "value", "low", "high", "spread", "difference", "p", "temperature", "rate")
@@ -137,7 +137,7 @@ class Ablation(InNotebook):
                 name,
                 f"{result.value:.4f}",
                 f"{result.difference:+.4f}" if result.p is not None else "",
-                f"{result.p:.2g}" if result.p is not None else "",
+                chance_alone(result.p) if result.p is not None else "",
             ]
             for name, result in first
         ]
@@ -155,10 +155,11 @@ class Ablation(InNotebook):
         if first is base:
             return f"Nothing is above {base.name} ({self.metric} {base.results[0].value:.4f})."
         result = first.results[0]
+        assert result.p is not None  # the first row alone, with which all are compared, has none
         gain = f"{result.difference:+.4f} [{result.difference_low:+.4f}, {result.difference_high:+.4f}]"
         lead = f"{first.name} comes first with {self.metric} {result.value:.4f}, {gain} against {base.name}"
         sure = "" if result.verdict == "better" else f", which {CHANCE}"
-        return f"{lead} (p = {result.p:.2g}, corrected for {len(self.rows) - 1} variants{sure})."
+        return f"{lead} ({chance(result.p)}, corrected for {len(self.rows) - 1} variants{sure})."
 
     @property
     def footnotes(self) -> list[str]:

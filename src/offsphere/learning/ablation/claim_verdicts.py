@@ -12,7 +12,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from offsphere.comparison.row import ALPHA
 from offsphere.geometry.negatives import minibatch_bounds
 from offsphere.learning.ablation.ablation import PaperFinding
 from offsphere.learning.ablation.claims import (
@@ -31,7 +30,8 @@ from offsphere.learning.ablation.claims import (
 )
 from offsphere.learning.ablation.foretold import Foretold, by_ratio, by_variation
 from offsphere.statistics.difference import Difference
-from offsphere.statistics.significance import holm
+from offsphere.statistics.significance import ALPHA, holm
+from offsphere.wording.written_numbers import chance
 
 NOT_JUDGED = "not judged"  # by runs that are too short, or of another kind
 OF_ITSELF = (BEFORE, ITSELF)  # baselines that are no other variant
@@ -130,7 +130,7 @@ def verdict(kind: ClaimKind, difference: float, p: float) -> str:
 def _finding(tested: _Tested, p: float) -> PaperFinding:
     """What was tested, in words."""
     claim, result = tested.claim, tested.result
-    around = "" if isnan(result.low) else f" [{result.low:+.4f}, {result.high:+.4f}], p = {p:.2g}"
+    around = "" if isnan(result.low) else f" [{result.low:+.4f}, {result.high:+.4f}], {chance(p)}"
     told = f"{tested.variant} less {tested.baseline} {tested.where}: {result.difference:+.4f}{around}"
     answer = NOT_JUDGED if tested.reason else verdict(claim.kind, result.difference, p)
     reason = f" ({tested.reason})" if tested.reason else ""

@@ -12,7 +12,6 @@ from offsphere.learning.objective.contrastive_options import ContrastiveOptions,
 
 # fields that say what a variant is in the claims of papers; the others are the setting in which it is judged
 OF_ROLE = ("normalize", "normalize_input", "vrns", "magnitude")
-OF_TRIAL = ("temperature", "rate")
 MOST = 500  # variants that anybody waits for
 
 

@@ -15,7 +15,7 @@ from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
 
 
-class Asked(NamedTuple):
+class VariantRequest(NamedTuple):
     """What somebody asked for, of adapters and of encoders alike."""
 
     temperatures: Sequence[float] | None = None
@@ -56,7 +56,7 @@ class AdapterChoice(NamedTuple):
     names: Sequence[str] | None = None  # of the variants, those alone
 
 
-def choose_adapters(recipe: Recipe, asked: Asked = Asked()) -> AdapterChoice:  # noqa: B008  # it is frozen
+def choose_adapters(recipe: Recipe, asked: VariantRequest = VariantRequest()) -> AdapterChoice:  # noqa: B008  # it is frozen
     """The variants of an adapter: the grid, a sweep over one parameter, or a cross of several.
 
     Raises:
@@ -76,7 +76,7 @@ def choose_adapters(recipe: Recipe, asked: Asked = Asked()) -> AdapterChoice:  #
 
 def choose_encoders(
     recipe: EncoderRecipe,
-    asked: Asked = Asked(),  # noqa: B008  # it is frozen
+    asked: VariantRequest = VariantRequest(),  # noqa: B008  # it is frozen
     usual: Sequence[float | None] = (None,),
 ) -> list[Variant]:
     """The variants of an encoder's training: the grid, a sweep over one parameter, or a cross of several.

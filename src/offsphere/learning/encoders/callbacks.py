@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 from transformers import TrainerCallback
 
-from offsphere.base.errors import OffsphereError
+from offsphere.base.errors import OffsphereError, first_line
 from offsphere.base.files import write_whole
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
@@ -190,7 +190,7 @@ def not_written(error: Exception, folder: Path) -> OffsphereError:
     """The error for a checkpoint that could not be written: what is left, and what to do."""
     kept = last_checkpoint(folder)
     left = f"{kept.name} is whole" if kept is not None else "there is no checkpoint before it"
-    reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+    reason = getattr(error, "strerror", None) or first_line(error)
     return OffsphereError(
         f"cannot write into {folder.parent}: {reason}; {left}: make room and run the same command again, and it "
         "goes on from there"

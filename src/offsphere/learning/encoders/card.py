@@ -15,6 +15,7 @@ from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.named_recipes import RECIPES, name_of
 from offsphere.learning.encoders.outcome import Outcome
 from offsphere.learning.objective.exponents import Exponents, write_normalize
+from offsphere.wording.written_numbers import chance_alone
 
 HEAD = "## Length, and how to score"
 FENG = "Feng & Watanabe 2026, arXiv:2602.09229"  # each side's normalisation as a switch
@@ -53,7 +54,7 @@ def length_report(
         for row in outcome.rows:
             gain = row.gain
             difference = f"{gain.difference:+.4f} [{gain.low:+.4f}, {gain.high:+.4f}]" if gain is not None else ""
-            p = f"{gain.p:.2g}" if gain is not None else ""
+            p = chance_alone(gain.p) if gain is not None else ""
             lines.append(f"| {row.name} | {row.value:.4f} | {row.low:.4f} to {row.high:.4f} | {difference} | {p} |")
         lines += ["", outcome.conclusion, ""]
     return "\n".join(lines)

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Array
-from offsphere.comparison.row import ALPHA
 from offsphere.comparison.row_tests import RESAMPLES
 from offsphere.learning.encoders.judging import Judge
 from offsphere.statistics.difference import Difference
 from offsphere.statistics.evaluation import Evaluation
-from offsphere.statistics.significance import bootstrap, holm, interval, randomization_test
+from offsphere.statistics.significance import ALPHA, bootstrap, holm, interval, randomization_test
 from offsphere.wording.written_numbers import CHANCE
 
 NAMES = ("before, by cosine", "trained, as trained", "trained, by cosine")

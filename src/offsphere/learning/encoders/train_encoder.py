@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from offsphere.base.errors import OffsphereError
+from offsphere.base.errors import OffsphereError, first_line
 from offsphere.base.files import level_modes, write_whole
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
@@ -204,8 +204,9 @@ def push(model: Any, name: str, folder: Path | None = None) -> None:
     try:
         model.push_to_hub(name, private=True, exist_ok=True, local_model_path=str(folder) if folder else None)
     except Exception as error:  # the hub raises many kinds
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise OffsphereError(f"the model could not be pushed to {name}: {reason}; what was saved is whole") from error
+        raise OffsphereError(
+            f"the model could not be pushed to {name}: {first_line(error)}; what was saved is whole"
+        ) from error
 
 
 def _save_instead_of(

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from offsphere.base.errors import OffsphereError, ParameterError
+from offsphere.base.errors import OffsphereError, ParameterError, first_line
 from offsphere.encode.model_files import digest_of_model
 from offsphere.encode.sentence import load_sentence_transformer
 from offsphere.encode.sources import model_source
@@ -46,8 +46,7 @@ def load_model(name: str) -> Any:
     except OffsphereError:
         raise
     except Exception as error:  # the loaders raise many kinds
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise OffsphereError(f"model {name!r} cannot be loaded: {reason}") from error
+        raise OffsphereError(f"model {name!r} cannot be loaded: {first_line(error)}") from error
 
 
 def model_digest(name: str) -> bytes:

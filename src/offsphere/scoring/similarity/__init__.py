@@ -1,5 +1,7 @@
 """Similarities: formulas in an inner product and the two lengths, one a file. Bigger is better.
 
+Cosine and the dot product have no file of their own: they are points of ``polar``, ``Polar(1, 1)`` and ``Polar(0, 0)``.
+
 The imports between the two marks are the registry: to add a similarity, write its file and import it there.
 """
 
