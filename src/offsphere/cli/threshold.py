@@ -18,6 +18,9 @@ def threshold_command(
     data: options.Data,
     vectors: options.Vectors = None,
     model: options.Model = None,
+    backend: options.Backend = "torch",
+    model_dtype: options.ModelDtype = None,
+    processes: options.Processes = 1,
     scorer: Annotated[
         list[str] | None,
         typer.Option(
@@ -43,18 +46,22 @@ def threshold_command(
     from offsphere.comparison.goal import Goal
     from offsphere.comparison.thresholds import named_scorer, threshold
     from offsphere.encode.embedded_task import EmbeddedSource
+    from offsphere.encode.runtime import Runtime
 
     # what can be wrong in the command itself is said before any file is read
     Goal.of(precision, recall, false_alarms)
     scorers = [named_scorer(name) for name in scorer] if scorer else None
     if save is not None:
         check_writable(save / "scorer.json")
-    source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify)
+    runtime = Runtime(backend, model_dtype, processes)
+    source = EmbeddedSource(data, model, vectors, ignore_missing, not no_verify, runtime=runtime)
     other = None
     with progress_bar("embedding") as progress:
         task, embedded = source.load(split, progress)
         if also is not None:
-            there = EmbeddedSource.read(also, model, ignore_missing=ignore_missing, verify=not no_verify)
+            there = EmbeddedSource.read(
+                also, model, ignore_missing=ignore_missing, verify=not no_verify, runtime=runtime
+            )
             other = there.load(None, progress)
     warn_left_out((task, embedded), *([other] if other is not None else []))
     with progress_bar("thresholds") as progress:
