@@ -1,7 +1,7 @@
 """The JavaScript that draws charts in a page: Vega, Vega-Lite and Vega-Embed, less than a megabyte.
 
 It is made by vl-convert, which also has fonts and a JavaScript engine, 84 MB in all. So it is put beside this file when
-the package is built (``scripts/build_bundle.py``, which knows this file by its path), and whoever only wants pages needs
+the package is built (``scripts/build_bundle.py``, which knows this file by its path), and who only wants pages needs
 nothing of the rest.
 """
 
