@@ -114,7 +114,7 @@ def test_a_backends_own_file_is_part_of_what_the_model_is_known_by(tmp_path):
     assert [old == new for old, new in zip(before, after, strict=True)] == [True, False, True]
 
 
-@pytest.mark.parametrize("command", ["embed", "audit", "compare", "measure", "threshold", "study", "adapt", "ablate"])
+@pytest.mark.parametrize("command", ["embed", "audit", "compare", "measure", "study", "adapt", "ablate"])
 def test_every_command_that_loads_a_model_knows_how_it_is_run(command, tmp_path):
     with pytest.raises(UnknownNameError, match="unknown backend 'tensorrt': known: torch, onnx, openvino"):
         run_here(command, str(tmp_path), "--model", "wordllama", "--backend", "tensorrt")
