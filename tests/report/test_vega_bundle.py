@@ -1,4 +1,4 @@
-"""The JavaScript of charts: in the package when it was built, else from vl-convert, else one line says how to get it."""
+"""The JavaScript of charts: in the package when it was built, else from vl-convert, else a line says how to get it."""
 
 from __future__ import annotations
 

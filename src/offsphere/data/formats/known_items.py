@@ -74,7 +74,10 @@ def known_items(name: str, items: Sequence[KnownItem], made: str, *, source: str
     times = Counter(item.query for item in asked)
     asked = [item for item in asked if times[item.query] == 1]
     if not asked:
-        raise DataError(f"{source}: no document has a title or a first sentence, and enough text besides")
+        raise DataError(
+            f"{source}: no document has a title or a first sentence of {SHORTEST_QUERY} words or more, "
+            f"and {SHORTEST_REST} words besides"
+        )
     return RankingTask.build(
         name,
         ItemList([item.id for item in asked], [item.query for item in asked], source),
