@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,10 +89,9 @@ def embed(
         ...     vectors.right.tolist()
         [[7.0, 3.0], [6.0, 0.0], [5.0, 1.0]]
     """
-    encoder, asking = (
-        load_encoder(one, keep_normalize=keep_normalize, runtime=runtime) if isinstance(one, str) else one
-        for one in (model, query_model)
-    )
+    run: dict[str, Any] = {"keep_normalize": keep_normalize, "runtime": runtime}
+    encoder = load_encoder(model, **run) if isinstance(model, str) else model
+    asking = load_encoder(query_model, **run) if isinstance(query_model, str) else query_model
     names = [each.description.model for each in (asking, encoder) if each is not None]
     folder = Path(out) if out is not None else default_folder(task.name, *names)
     stores = items_by_store(task)
