@@ -27,6 +27,7 @@ _HOME = {
     "data.store": "Store open_store",
     "encode": "embed load_encoder",
     "encode.embedded_task": "EmbeddedSource",
+    "encode.runtime": "Runtime",
     "comparison.compare_scorers": "compare",
     "comparison.bm25": "Bm25",
     "comparison.fusion": "Fusion",
@@ -54,6 +55,7 @@ _HOME = {
     "learning.encoders.train_encoder": "train",
     "learning.encoders.two_towers": "two_towers",
     "learning.loading": "load_parts",
+    "learning.tracking": "Tracking",
     "scoring.training_record": "Training",
     "learning.ablation.ablation": "Ablation",
     "learning.ablation.crossed": "cross",
@@ -112,6 +114,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.encode import load_encoder as load_encoder
     from offsphere.encode.embedded_labels import embed_labels as embed_labels
     from offsphere.encode.embedded_task import EmbeddedSource as EmbeddedSource
+    from offsphere.encode.runtime import Runtime as Runtime
     from offsphere.engines.collection_source import CollectionSource as CollectionSource
     from offsphere.engines.exporting import Export as Export
     from offsphere.engines.exporting import export as export
@@ -156,6 +159,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.learning.encoders.train_encoder import train as train
     from offsphere.learning.encoders.two_towers import two_towers as two_towers
     from offsphere.learning.loading import load_parts as load_parts
+    from offsphere.learning.tracking import Tracking as Tracking
     from offsphere.ranking.hub_bias import csls as csls
     from offsphere.ranking.hub_bias import nnn as nnn
     from offsphere.ranking.search import TopK as TopK

@@ -15,13 +15,18 @@ from offsphere.base.cores import available_cores
 from offsphere.base.extras import PACKAGES
 from offsphere.base.version import __version__
 
-CORE = ("numpy", "scipy", "numba", "pyarrow", "safetensors", "typer", "rich", "jinja2", "altair", "vl-convert-python")
+CORE = ("numpy", "scipy", "numba", "pyarrow", "safetensors", "typer", "rich", "jinja2", "altair")
 GIVES: Mapping[str, str] = MappingProxyType(
     {
+        "figures": "charts as files for a paper: --figures svg, png, pdf",
         "static": "wordllama and model2vec models: texts to vectors without torch",
         "learn": "adapters: adapt, ablate, audit --adapt",
         "models": "sentence-transformers models, train, sweep",
         "lora": "the recipe pace, which trains a model by LoRA first",
+        "openvino": "models run by OpenVINO: --backend openvino",
+        "tensorboard": "trainings followed by TensorBoard: --report-to tensorboard",
+        "mlflow": "trainings followed by MLflow: --report-to mlflow",
+        "wandb": "trainings followed by Weights & Biases: --report-to wandb",
         "hub": "tasks of the Hugging Face hub",
         "images": "pictures as items, classify",
         "mteb": "tasks of MTEB, and our scorers in mteb.evaluate",

@@ -13,7 +13,7 @@ from offsphere.base.errors import ParameterError
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
-from offsphere.cli.learning_parts import draw, formats_of, load_with_warnings, vectors_option
+from offsphere.cli.learning_parts import draw, formats_of, load_with_warnings, tracking_of, vectors_option
 from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from offsphere.learning.ablation.variant_choice import AdapterChoice
     from offsphere.learning.ablation.variants import Variant
     from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
+    from offsphere.learning.tracking import Tracking
 
 
 def ablate_command(
@@ -34,6 +35,9 @@ def ablate_command(
     vectors: learning.Vectors = None,
     model: options.Model = None,
     query_model: options.QueryModel = None,
+    backend: options.Backend = "torch",
+    model_dtype: options.ModelDtype = None,
+    processes: options.Processes = 1,
     out: Annotated[Path, typer.Option(help="Folder for the table and the dynamics.")] = Path("ablation"),
     full: Annotated[
         bool,
@@ -97,9 +101,11 @@ def ablate_command(
     ignore_broken: options.IgnoreBroken = False,
     reverse: options.Reverse = False,
     figures: learning.Figures = None,
+    report_to: learning.ReportTo = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
+    from offsphere.encode.runtime import Runtime
     from offsphere.factors.task_source import task_source
 
     if seeds is not None and seeds < 1:
@@ -108,6 +114,7 @@ def ablate_command(
     if fields and not cross:
         raise ParameterError(f"{fields[0]!r} is no option: fields with values belong behind --cross")
     adapters_only = {"--vectors": vectors, "--known-items": known_items}
+    adapters_only |= {"--backend": backend != "torch", "--model-dtype": model_dtype, "--processes": processes > 1}
     encoders_only = {"--recipe": recipe, "--held-out": held_out, "--steps": steps}
     encoders_only |= {"--judge": judge, "--layers": layers, "--max-tokens": max_tokens, "--from-scratch": from_scratch}
     _refuse(adapters_only if encoder else encoders_only, encoder=encoder)
@@ -125,6 +132,7 @@ def ablate_command(
             query_model=query_model,
             ignore_broken=ignore_broken,
             reverse=reverse,
+            runtime=Runtime(backend, model_dtype, processes),
         ),
         out=out,
         split=split,
@@ -134,6 +142,7 @@ def ablate_command(
         seeds=seeds,
         seed=seed,
         new_documents=new_documents,
+        tracking=tracking_of(report_to, out),
     )
     typed = {"batch": batch, "epochs": epochs, "hard_negatives": hard_negatives}
     crossed = [*(cross or []), *(fields or [])]
@@ -171,6 +180,7 @@ class _Request(NamedTuple):
     seeds: int | None
     seed: int
     new_documents: bool
+    tracking: Tracking | None
 
     def what_is_kept(self) -> str:
         """Say where the variants are that were trained before an interruption."""
@@ -180,7 +190,8 @@ class _Request(NamedTuple):
     def shared(self) -> dict[str, Any]:
         """The arguments that ``ablate`` and ``ablate_encoder`` have in common."""
         kept = self.out / "parts"
-        return {"metric": self.metric, "seed": self.seed, "new_documents": self.new_documents, "keep": kept}
+        decides = {"metric": self.metric, "seed": self.seed, "new_documents": self.new_documents}
+        return decides | {"keep": kept, "tracking": self.tracking}
 
 
 def _refuse(options_of_other_kind: dict[str, Any], *, encoder: bool) -> None:

@@ -12,7 +12,7 @@ import typer
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
-from offsphere.cli.learning_parts import load_with_warnings, vectors_option
+from offsphere.cli.learning_parts import load_with_warnings, tracking_of, vectors_option
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 from offsphere.learning.objective.losses import LOSSES
@@ -28,6 +28,9 @@ def adapt_command(
     vectors: learning.Vectors = None,
     model: options.Model = None,
     query_model: options.QueryModel = None,
+    backend: options.Backend = "torch",
+    model_dtype: options.ModelDtype = None,
+    processes: options.Processes = 1,
     out: Annotated[Path, typer.Option(help="Folder for the adapter and the record of its training.")] = Path("adapter"),
     normalize: Annotated[str, typer.Option(help=f"The output, which is scored: {NORMALIZE}")] = "both",
     normalize_input: Annotated[str, typer.Option(help="The input of the adapter; the same values.")] = "none",
@@ -64,9 +67,11 @@ def adapt_command(
     ignore_broken: options.IgnoreBroken = False,
     reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
+    report_to: learning.ReportTo = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
+    from offsphere.encode.runtime import Runtime
     from offsphere.factors.task_source import task_source
     from offsphere.learning.adapters.adapter_recipe import Recipe
     from offsphere.learning.adapters.learn import learn
@@ -92,6 +97,7 @@ def adapt_command(
     )
     recipe = replace(recipe, **read_options(more, Recipe))
     check_writable(out / "scorer.json")
+    tracking = tracking_of(report_to, out)
     source = task_source(
         data,
         model,
@@ -101,9 +107,11 @@ def adapt_command(
         query_model=query_model,
         ignore_broken=ignore_broken,
         reverse=reverse,
+        runtime=Runtime(backend, model_dtype, processes),
     )
     (train, test), also = load_with_warnings(source, split, train_split, known_items=known_items)
     how: dict[str, Any] = {"new_documents": new_documents, "metric": metric, "seed": seed, "seeds": seeds}
+    how["tracking"] = tracking
     with told_when_interrupted(lambda: "nothing was written"), progress_bar("training") as progress:
         learned = learn(train, test, [recipe], also=also, progress=progress, **how)
     learned.adapters[0].save(out)

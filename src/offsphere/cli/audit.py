@@ -27,6 +27,9 @@ def audit_command(
     data: options.Data,
     model: options.Model = None,
     query_model: options.QueryModel = None,
+    backend: options.Backend = "torch",
+    model_dtype: options.ModelDtype = None,
+    processes: options.Processes = 1,
     vectors: options.Vectors = None,
     collection: options.Collection = None,
     id_field: options.IdField = None,
@@ -87,6 +90,8 @@ def audit_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else; write no report.")] = False,
 ) -> None:
     """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
+    from offsphere.encode.runtime import Runtime
+
     engine = _check_options(metric, stored, engine, export)
     judged = (judge, judge_top) if judge is not None else None
     lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
@@ -103,6 +108,7 @@ def audit_command(
         query_model=query_model,
         ignore_broken=ignore_broken,
         reverse=reverse,
+        runtime=Runtime(backend, model_dtype, processes),
     )
     audit = run_audit(
         source,

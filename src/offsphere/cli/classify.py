@@ -18,6 +18,9 @@ def classify_command(
         str, typer.Argument(help="Pictures in a folder for each class, arrays with labels (.npz, idx), or a hub name.")
     ],
     model: Annotated[str, typer.Option(help=f"A model that takes pictures. {options.MODEL_HELP}")],
+    backend: options.Backend = "torch",
+    model_dtype: options.ModelDtype = None,
+    processes: options.Processes = 1,
     out: Annotated[Path | None, typer.Option(help="Where to keep the vectors. Default: the user's cache.")] = None,
     split: Annotated[str | None, typer.Option(help="What is judged. [test]")] = None,
     train_split: Annotated[str, typer.Option(help="What is learned from.")] = "train",
@@ -36,6 +39,7 @@ def classify_command(
     """Tell classes by nearest neighbours, by a linear probe, and from their names alone."""
     from offsphere.comparison.classification import classify
     from offsphere.encode.embedded_labels import TEMPLATE, embed_labels
+    from offsphere.encode.runtime import Runtime
 
     with progress_bar("embedding") as progress:
         parts = embed_labels(
@@ -48,6 +52,7 @@ def classify_command(
             templates=template or [TEMPLATE],
             most=most,
             ignore_broken=ignore_broken,
+            runtime=Runtime(backend, model_dtype, processes),
             seed=seed,
             progress=progress,
         )

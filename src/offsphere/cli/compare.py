@@ -22,6 +22,9 @@ def compare_command(
     vectors: options.Vectors = None,
     model: options.Model = None,
     query_model: options.QueryModel = None,
+    backend: options.Backend = "torch",
+    model_dtype: options.ModelDtype = None,
+    processes: options.Processes = 1,
     collection: options.Collection = None,
     id_field: options.IdField = None,
     vector_column: options.VectorColumn = None,
@@ -76,6 +79,7 @@ def compare_command(
     """Compare every similarity, exactly and with held-out values, intervals and corrected tests."""
     from offsphere.comparison.choice import choose
     from offsphere.comparison.compare_scorers import compare
+    from offsphere.encode.runtime import Runtime
     from offsphere.scoring.names import read_scorer
     from offsphere.scoring.stored.stored_form import parse_stored
     from offsphere.statistics.metrics import parse_metric
@@ -118,6 +122,7 @@ def compare_command(
             query_model=query_model,
             ignore_broken=ignore_broken,
             reverse=reverse,
+            runtime=Runtime(backend, model_dtype, processes),
         )
         if divided is not None:
             from offsphere.shards.compare_question import CompareOptions

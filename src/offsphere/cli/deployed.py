@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from offsphere.data.task import Task, TaskVectors
     from offsphere.data.task_vectors import RankingVectors
     from offsphere.encode.embedded_task import EmbeddedSource
+    from offsphere.encode.runtime import Runtime
     from offsphere.engines.deployment import Deployment
 
 
@@ -33,6 +34,7 @@ def source_of(
     ignore_missing: bool,
     verify: bool,
     fields: CollectionFields,
+    runtime: Runtime,
     query_model: str | None = None,
     ignore_broken: bool = False,
     reverse: bool = False,
@@ -51,6 +53,7 @@ def source_of(
             query_model=query_model,
             ignore_broken=ignore_broken,
             reverse=reverse,
+            runtime=runtime,
         )
     from offsphere.engines.collection_source import CollectionSource
     from offsphere.engines.registry import engine_of
@@ -64,6 +67,7 @@ def source_of(
         vectors,
         ignore_missing,
         verify,
+        runtime=runtime,
         collection=fields.target,
         id_field=fields.id_field,
         vector_name=fields.vector_column,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,6 +25,9 @@ def embed_command(
     ],
     model: Annotated[str, typer.Option(help=options.MODEL_HELP)] = "wordllama",
     query_model: options.QueryModel = None,
+    backend: options.Backend = "torch",
+    model_dtype: options.ModelDtype = None,
+    processes: options.Processes = 1,
     out: Annotated[Path | None, typer.Option(help="Where to keep the vectors. Default: the user's cache.")] = None,
     split: Annotated[
         str | None, typer.Option(help="Embed this split alone: test, dev, train, ... [all that DATA has]")
@@ -49,17 +52,20 @@ def embed_command(
     from offsphere.data import load_task
     from offsphere.data.store import read_manifest
     from offsphere.encode.embedding import default_folder, embed, items_by_store
+    from offsphere.encode.runtime import Runtime
     from offsphere.encode.served_plan import served_plans
     from offsphere.encode.shard_embedding import embed_shard, items_of_shard
     from offsphere.encode.sources import load_encoder
     from offsphere.encode.split_embedding import embed_other_splits
     from offsphere.shards.shard import Shard
 
+    run: dict[str, Any] = {"keep_normalize": keep_normalize, "runtime": Runtime(backend, model_dtype, processes)}
     task = load_task(data, split, ignore_missing=ignore_missing, ignore_broken=ignore_broken, reverse=reverse)
     warn_of_tasks(task)
-    encoder = load_encoder(model, keep_normalize=keep_normalize)
-    asking = load_encoder(query_model, keep_normalize=keep_normalize) if query_model is not None else None
-    folder = out if out is not None else default_folder(task.name, *([query_model] if query_model else []), model)
+    encoder = load_encoder(model, **run)
+    asking = load_encoder(query_model, **run) if query_model is not None else None
+    names = [each.description.model for each in (asking, encoder) if each is not None]
+    folder = out if out is not None else default_folder(task.name, *names)
     part = Shard.read(shard) if shard is not None else None
     planned = items_of_shard(task, part.number, part.count) if part is not None else items_by_store(task)
     for side, plan in served_plans(task, encoder, asking, folder, planned).items():

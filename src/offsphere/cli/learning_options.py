@@ -32,6 +32,14 @@ Figures = Annotated[
     str | None, typer.Option(help="Draw one figure a quantity into OUT/figures: svg, png, pdf, joined by commas.")
 ]
 
+ReportTo = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--report-to",
+        help="A tracker that follows the training: tensorboard (into runs/), mlflow or wandb. Repeatable. [none]",
+    ),
+]
+
 # the recipe
 TrainedModel = Annotated[
     str,

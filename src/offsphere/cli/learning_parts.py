@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from offsphere.base.extras import load_extra
 from offsphere.base.known_names import known_name
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.progress_bar import progress_bar
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.learning.ablation.ablation import Ablation
     from offsphere.learning.loading import EmbeddedParts
+    from offsphere.learning.tracking import Tracking
 
 
 def load_with_warnings(
@@ -36,7 +38,10 @@ def formats_of(figures: str | None) -> list[str]:
     """The formats of figures that were asked for; an error where one is not known."""
     from offsphere.report.figure_files import FORMATS
 
-    asked = [name.strip() for name in figures.split(",")] if figures is not None else []
+    if figures is None:
+        return []
+    load_extra("vl_convert")  # what draws them
+    asked = [name.strip() for name in figures.split(",")]
     return [known_name("format of figures", name, FORMATS) for name in asked]
 
 
@@ -47,6 +52,15 @@ def draw(ablation: Ablation, out: Path, figures: str | None) -> None:
     from offsphere.report.figure_files import save_figures
 
     save_figures(ablation, out / "figures", formats_of(figures))
+
+
+def tracking_of(report_to: list[str] | None, out: Path) -> Tracking | None:
+    """Who follows a training whose results go to a folder; refused before anything is read where it is not there."""
+    if not report_to:
+        return None
+    from offsphere.learning.tracking import Tracking
+
+    return Tracking(tuple(report_to), out.resolve().name)
 
 
 def vectors_option(source: EmbeddedSource, task: Task) -> str:

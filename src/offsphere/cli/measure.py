@@ -39,6 +39,9 @@ def measure_command(
         str | None,
         typer.Option(help=f"Embed with this model, or count its tokens where --vectors is given. {options.MODEL_HELP}"),
     ] = None,
+    backend: options.Backend = "torch",
+    model_dtype: options.ModelDtype = None,
+    processes: options.Processes = 1,
     collection: options.Collection = None,
     id_field: options.IdField = None,
     vector_column: options.VectorColumn = None,
@@ -98,6 +101,8 @@ def measure_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Measure lengths, relevance, isotropy, dimensions, hubs and more; every layer of a transformer; or its tokens."""
+    from offsphere.encode.runtime import Runtime
+
     alone = [name for name, wanted in (("--layers", layers), ("--words", words)) if wanted]
     for_sections = scorer is not None or groups is not None or training_size is not None
     if at_least is not None and not layers:
@@ -114,6 +119,7 @@ def measure_command(
         query_model=query_model,
         ignore_broken=ignore_broken,
         reverse=reverse,
+        runtime=Runtime(backend, model_dtype, processes),
     )
     needing: dict[str, object] = {
         "--section": section,
@@ -235,6 +241,7 @@ def _measure_layers(
     from offsphere.geometry.layer_study import LayerStudy, layers_of_model, texts_to_read
 
     task = load_texts(source.data, split, ignore_missing=source.ignore_missing)
+    _check_usual(source, "--layers")
     if source.model is None:
         raise OffsphereError("--layers runs a transformer over the texts: say which with --model")
     read = texts_to_read(task, side, at_most, seed)
@@ -253,7 +260,14 @@ def _measure_words(source: EmbeddedSource, split: str | None, side: str | None, 
     from offsphere.geometry.words import measure_words
 
     task = load_texts(source.data, split, ignore_missing=source.ignore_missing)
+    _check_usual(source, "--words")
     if source.model is None:
         raise OffsphereError("--words measures the tokens of a model: say which with --model")
     read = texts_to_read(task, side, at_most, seed)
     return measure_words(load_encoder(source.model), read.texts, read.side, seed=seed)
+
+
+def _check_usual(source: EmbeddedSource, option: str) -> None:
+    """Refuse another way to run the model where its inside is looked at."""
+    if not source.runtime.is_usual:
+        raise OffsphereError(f"{option} looks into the model with torch: leave out how else it is to be run")

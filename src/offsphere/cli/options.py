@@ -50,6 +50,19 @@ QueryModel = Annotated[
     str | None,
     typer.Option(help="Embed queries with another model than the documents, of another width if need be."),
 ]
+Backend = Annotated[
+    str, typer.Option(help="Who runs a model of sentence-transformers: torch, onnx or openvino.", show_default="torch")
+]
+ModelDtype = Annotated[
+    str | None,
+    typer.Option(
+        "--model-dtype",
+        help="The numbers such a model computes in: float32, float16 or bfloat16. [as it was saved]",
+    ),
+]
+Processes = Annotated[
+    int, typer.Option("--processes", min=1, help="Processes that share such a model's work, each with the model.")
+]
 Split = Annotated[str | None, typer.Option(help="Which judgments: test, dev, train, ...")]
 IgnoreMissing = Annotated[
     bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")

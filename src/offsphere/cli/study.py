@@ -25,6 +25,9 @@ def study_command(
         ),
     ],
     model: Annotated[list[str] | None, typer.Option(help=f"Repeatable. {options.MODEL_HELP}")] = None,
+    backend: options.Backend = "torch",
+    model_dtype: options.ModelDtype = None,
+    processes: options.Processes = 1,
     out: Annotated[Path, typer.Option(help="Folder for the page, the table and the audits.")] = Path("study"),
     adapt: Annotated[
         bool, typer.Option("--adapt", help="Train adapters too, where there is a train split to learn from.")
@@ -37,17 +40,19 @@ def study_command(
     """Audit tasks x models, each once, and say what predicts that length helps. A killed study goes on."""
     from offsphere.auditing.study.run_study import study
     from offsphere.auditing.study.study_cell import cells_of, read_cells
+    from offsphere.encode.runtime import Runtime
     from offsphere.report import to_html
     from offsphere.report.study_page import study_to_html
 
+    runtime = Runtime(backend, model_dtype, processes)
     if len(tasks) == 1 and tasks[0].endswith(".toml"):
-        if model or adapt:
+        if model or adapt or not runtime.is_usual:
             raise ParameterError(
                 f"{tasks[0]} says itself which models there are and what to adapt: leave the options out"
             )
         cells = read_cells(Path(tasks[0]))
     else:
-        cells = cells_of(tasks, model or [], adapt=adapt, ignore_missing=ignore_missing)
+        cells = cells_of(tasks, model or [], adapt=adapt, ignore_missing=ignore_missing, runtime=runtime)
     check_writable(out / "study.json")
     kept = f"what was audited so far is in {out}: run the same command again, it goes on from there"
     with told_when_interrupted(lambda: kept), progress_bar("auditing") as progress:

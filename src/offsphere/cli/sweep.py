@@ -13,7 +13,7 @@ from offsphere.base.files import write_whole
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
-from offsphere.cli.learning_parts import draw, formats_of
+from offsphere.cli.learning_parts import draw, formats_of, tracking_of
 from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
@@ -45,6 +45,7 @@ def sweep_command(
     ignore_broken: options.IgnoreBroken = False,
     reverse: options.Reverse = False,
     figures: learning.Figures = None,
+    report_to: learning.ReportTo = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Train once for each value of a parameter, measure a probe while it learns, and draw what becomes of it."""
@@ -55,6 +56,7 @@ def sweep_command(
     from offsphere.report.sweep_page import sweep_to_html
 
     formats_of(figures)  # refused before anything is trained
+    tracking = tracking_of(report_to, out)
     typed = {"steps": steps, "rate": rate, "max_tokens": max_tokens, "from_scratch": from_scratch or None}
     base = recipe_from(recipe, config, typed, more, {"patience": None})  # each is measured after equally many steps
     if base.steps is None:
@@ -79,6 +81,7 @@ def sweep_command(
             seed=seed,
             keep=out / "parts",
             progress=progress,
+            tracking=tracking,
         )
     ablation.save(out)
     write_whole(out / "sweep.html", sweep_to_html(ablation, f"Sweep over {over}").encode())

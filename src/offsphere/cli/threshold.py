@@ -18,6 +18,9 @@ def threshold_command(
     data: options.Data,
     vectors: options.Vectors = None,
     model: options.Model = None,
+    backend: options.Backend = "torch",
+    model_dtype: options.ModelDtype = None,
+    processes: options.Processes = 1,
     scorer: Annotated[
         list[str] | None,
         typer.Option(
@@ -42,6 +45,7 @@ def threshold_command(
     """Find the score above which results are shown, so that one promise is kept: precision, recall or false alarms."""
     from offsphere.comparison.goal import Goal
     from offsphere.comparison.thresholds import named_scorer, threshold
+    from offsphere.encode.runtime import Runtime
     from offsphere.factors.task_source import task_source
 
     # what can be wrong in the command itself is said before any file is read
@@ -49,7 +53,14 @@ def threshold_command(
     scorers = [named_scorer(name) for name in scorer] if scorer else None
     if save is not None:
         check_writable(save / "scorer.json")
-    source = task_source(data, model, vectors, ignore_missing=ignore_missing, verify=not no_verify)
+    source = task_source(
+        data,
+        model,
+        vectors,
+        ignore_missing=ignore_missing,
+        verify=not no_verify,
+        runtime=Runtime(backend, model_dtype, processes),
+    )
     other = None
     with progress_bar("embedding") as progress:
         task, embedded = source.load(split, progress)

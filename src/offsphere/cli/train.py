@@ -11,6 +11,7 @@ import typer
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
+from offsphere.cli.learning_parts import tracking_of
 from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.live import live_table
 from offsphere.cli.progress_bar import progress_bar
@@ -63,6 +64,7 @@ def train_command(
     ignore_missing: options.IgnoreMissing = False,
     ignore_broken: options.IgnoreBroken = False,
     reverse: options.Reverse = False,
+    report_to: learning.ReportTo = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Fine-tune an encoder. Killed, the same command goes on where it stopped."""
@@ -91,6 +93,7 @@ def train_command(
     }
     if metric is not None:
         parse_metric(metric)
+    tracking = tracking_of(report_to, out)
     chosen = recipe_from(recipe, config, typed, more)
     reading: dict[str, bool] = {
         "ignore_missing": ignore_missing,
@@ -110,7 +113,7 @@ def train_command(
         return
     check_writable(out / "modules.json")
     _say_where_it_goes_on(out, restart=restart)
-    how: dict[str, Any] = {"layers": layers, "restart": restart, "push_to_hub": push_to_hub}
+    how: dict[str, Any] = {"layers": layers, "restart": restart, "push_to_hub": push_to_hub, "tracking": tracking}
     kept = f"the checkpoints so far are in {out}: run the same command again, it goes on from there"
     with told_when_interrupted(lambda: kept), progress_bar("training") as progress, live_table(quiet=as_json) as seen:
         trained = train(learned, model, out, test=judged, recipe=chosen, progress=progress, seen=seen, **shared, **how)

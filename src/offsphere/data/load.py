@@ -20,6 +20,7 @@ from offsphere.data.formats import (
     picture_tables,
     qrels_alone,
     sts,
+    text_files,
     text_pairs,
     trec,
 )
@@ -47,6 +48,7 @@ FORMATS: tuple[Format, ...] = (
     labelled_texts.FORMAT,
     qrels_alone.FORMAT,
     class_folders.FORMAT,
+    text_files.FORMAT,
 )
 
 

@@ -16,6 +16,7 @@ from offsphere.data.load import load_labelled, splits_of
 from offsphere.data.vector_files import of_split
 from offsphere.encode.embedding import SideItems, default_folder, embed_items
 from offsphere.encode.encoder import Encoder, check_kinds
+from offsphere.encode.runtime import USUAL, Runtime
 from offsphere.encode.sources import load_encoder
 
 KEPT = 0.3  # of each class, to judge by, where the data has no split for that
@@ -44,6 +45,7 @@ def embed_labels(
     templates: Sequence[str] = (TEMPLATE,),
     most: int = MOST_LEARNED,
     ignore_broken: bool = False,
+    runtime: Runtime = USUAL,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> EmbeddedLabels:
@@ -59,6 +61,7 @@ def embed_labels(
         templates: What the model is told of a class, with ``{}`` for its name.
         most: How many items are learned from at most.
         ignore_broken: Go on without pictures that cannot be read.
+        runtime: Who computes, in which numbers and in how many processes, where sentence-transformers runs the model.
         seed: Which items are drawn.
         progress: Called with how many items of a part are done, and how many there are.
 
@@ -88,7 +91,7 @@ def embed_labels(
     for template in templates:
         if "{}" not in template:
             raise ParameterError(f"the template {template!r} has no {{}} for the name of a class")
-    encoder = load_encoder(model) if isinstance(model, str) else model
+    encoder = load_encoder(model, runtime=runtime) if isinstance(model, str) else model
     train, test = _parts(data, split, train_split, ignore_broken=ignore_broken, seed=seed)
     train, test = _one_numbering(_at_most(train, most, seed), test)
     names = _named(test, classes)

@@ -18,6 +18,7 @@ from offsphere.data.task_vectors import load_vectors
 from offsphere.data.vector_parts import manifest_of
 from offsphere.encode.embedding import default_folder, embed
 from offsphere.encode.encoder import Encoder
+from offsphere.encode.runtime import USUAL, Runtime
 from offsphere.encode.sources import load_encoder
 
 KNOWN_ITEMS = "known-items"  # the folder, beside a task's vectors, with those of its titles and texts
@@ -38,6 +39,7 @@ class EmbeddedSource:
         query_model: Another model for the side that asks, where one makes the vectors.
         ignore_broken: Whether to go on without pictures that cannot be read.
         reverse: Whether what is searched asks: images for their captions.
+        runtime: Who computes, in which numbers and in how many processes, where sentence-transformers runs the model.
 
     Example:
         >>> import tempfile
@@ -57,9 +59,12 @@ class EmbeddedSource:
     query_model: str | None = None
     ignore_broken: bool = False
     reverse: bool = False
+    runtime: Runtime = USUAL
 
     def __post_init__(self) -> None:
-        """Refuse a model of queries without one of documents."""
+        """Refuse a model of queries without one of documents, and a way to run a model where there is none."""
+        if self.model is None and not self.runtime.is_usual:
+            raise ParameterError("a backend, a model dtype and processes say how a model is run: name it with --model")
         if self.query_model is not None and self.model is None:
             raise ParameterError(f"--query-model {self.query_model} encodes queries alone: name the documents' --model")
 
@@ -95,12 +100,12 @@ class EmbeddedSource:
     @cached_property
     def encoder(self) -> Encoder | None:
         """The model, loaded; nothing where the vectors are read from files."""
-        return load_encoder(self.model) if self.model is not None else None
+        return load_encoder(self.model, runtime=self.runtime) if self.model is not None else None
 
     @cached_property
     def query_encoder(self) -> Encoder | None:
         """The model of the side that asks, loaded; nothing where one model encodes both sides."""
-        return load_encoder(self.query_model) if self.query_model is not None else None
+        return load_encoder(self.query_model, runtime=self.runtime) if self.query_model is not None else None
 
     def load(self, split: str | None = None, progress: Progress | None = None) -> EmbeddedTask:
         """Read the task of a split, and read or make its vectors.
@@ -136,7 +141,7 @@ class EmbeddedSource:
     def folder_of(self, task: Task) -> Path:
         """The folder where the vectors of a task are, or will be."""
         if self.model is not None:
-            names = [name for name in (self.query_model, self.model) if name is not None]
+            names = [self.runtime.named(name) for name in (self.query_model, self.model) if name is not None]
             return Path(self.vectors or default_folder(task.name, *names))
         return self._read_from
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from offsphere.data.task_vectors import load_vectors
 from offsphere.data.vector_parts import is_parts
 from offsphere.encode.encoder import Encoder, check_kinds
 from offsphere.encode.function_digest import UNKNOWN
+from offsphere.encode.runtime import USUAL, Runtime
 from offsphere.encode.sources import DEFAULT_MODEL, load_encoder
 
 BLOCK = 1024  # items that are encoded and made safe together
@@ -44,6 +45,7 @@ def embed(
     *,
     query_model: str | Encoder | None = None,
     keep_normalize: bool = False,
+    runtime: Runtime = USUAL,
     dtype: str = "float32",
     block: int | None = None,
     verify: bool = True,
@@ -60,6 +62,7 @@ def embed(
         query_model: Another model for the side that asks. Its vectors may have another width: ``adapt`` learns the map
             that brings them together.
         keep_normalize: Leave the stages of the model in that throw lengths away.
+        runtime: Who computes, in which numbers and in how many processes, where sentence-transformers runs the model.
         dtype: ``"float32"`` or ``"float16"``: how vectors are stored.
         block: How many items are encoded and made safe together.
         verify: Whether to compare what is stored with its digests before it is used.
@@ -86,8 +89,9 @@ def embed(
         ...     vectors.right.tolist()
         [[7.0, 3.0], [6.0, 0.0], [5.0, 1.0]]
     """
-    encoder = load_encoder(model, keep_normalize=keep_normalize) if isinstance(model, str) else model
-    asking = load_encoder(query_model, keep_normalize=keep_normalize) if isinstance(query_model, str) else query_model
+    run: dict[str, Any] = {"keep_normalize": keep_normalize, "runtime": runtime}
+    encoder = load_encoder(model, **run) if isinstance(model, str) else model
+    asking = load_encoder(query_model, **run) if isinstance(query_model, str) else query_model
     names = [each.description.model for each in (asking, encoder) if each is not None]
     folder = Path(out) if out is not None else default_folder(task.name, *names)
     stores = items_by_store(task)

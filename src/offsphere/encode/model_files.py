@@ -6,6 +6,7 @@ counts but those that nobody reads to encode: what is missed here would be vecto
 
 from __future__ import annotations
 
+from collections.abc import Set
 from pathlib import Path
 
 from offsphere.base.digests import digest_of_named_files
@@ -17,11 +18,12 @@ UNREAD = WORDS | CODE | OTHER_RUNTIMES
 TRAINING = ("checkpoint", "__pycache__")  # how the names of folders begin that a training or Python leaves
 
 
-def digest_of_model(folder: Path) -> str:
+def digest_of_model(folder: Path, *, also: Set[str] = frozenset()) -> str:
     """Digest everything in a model's folder that can change the vectors it gives.
 
     Args:
         folder: The folder of the model.
+        also: How the names of files of other runtimes end that are read as well.
 
     Returns:
         A short digest of the contents and names of its files.
@@ -40,13 +42,13 @@ def digest_of_model(folder: Path) -> str:
         (True, False)
     """
     return digest_of_named_files(
-        folder, (path for path in folder.rglob("*") if path.is_file() and _counts(path, folder))
+        folder, (path for path in folder.rglob("*") if path.is_file() and _counts(path, folder, UNREAD - also))
     )
 
 
-def _counts(path: Path, folder: Path) -> bool:
+def _counts(path: Path, folder: Path, unread: Set[str]) -> bool:
     """Whether a file may be read by whoever encodes."""
     parts = path.relative_to(folder).parts
     hidden = any(part.startswith(".") for part in parts)
     left_over = any(part.startswith(TRAINING) for part in parts[:-1])
-    return not (hidden or left_over or path.suffix.lower() in UNREAD)
+    return not (hidden or left_over or path.suffix.lower() in unread)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from offsphere.encode.encoder import SAMPLES, Description, Tokens
 from offsphere.encode.function_digest import UNKNOWN
 from offsphere.encode.image_batches import by_kind, decoded_batches
 from offsphere.encode.model_files import digest_of_model
+from offsphere.encode.runtime import READ_BY, USUAL, Runtime
 from offsphere.encode.text_marks import keep_texts
 
 BATCH = 32
@@ -33,14 +35,25 @@ class SentenceEncoder:
         name: What the store and the tables call it.
         keep_normalize: Leave the stages in that take length away.
         model: A model that is in memory already, to be taken instead of loading one.
+        runtime: Who computes, in which numbers, in how many processes.
     """
 
     pads = True
 
-    def __init__(self, source: str, name: str, *, keep_normalize: bool = False, model: Any = None) -> None:
+    def __init__(
+        self,
+        source: str,
+        name: str,
+        *,
+        keep_normalize: bool = False,
+        model: Any = None,
+        runtime: Runtime = USUAL,
+    ) -> None:
         from offsphere.encode.stages import remove_output_stages
 
-        self.model: Any = keep_texts(model) if model is not None else load_sentence_transformer(source)
+        self.model: Any = keep_texts(model) if model is not None else load_sentence_transformer(source, runtime)
+        self.runtime = runtime
+        self._pool: Any = None
         self.name = name
         self.model.eval()
         self.kinds: Sequence[Kind] = [kind for kind in SAMPLES if self.model.supports(kind)]
@@ -48,8 +61,8 @@ class SentenceEncoder:
             raise OffsphereError(f"the model {name} takes {', '.join(self.model.modalities)}: neither texts nor images")
         removed = [] if keep_normalize else remove_output_stages(self.model)
         self.description = Description(
-            model=name,
-            revision=_revision(self.model, source),
+            model=runtime.named(name),
+            revision=_revision(self.model, source, runtime),
             dimension=self.encode([SAMPLES[self.kinds[0]]], "document").shape[1],
             similarity=self.model._similarity_fn_name,  # noqa: SLF001  # the public name turns "not said" into cosine
             removed=removed,
@@ -91,12 +104,27 @@ class SentenceEncoder:
         methods = {"query": self.model.encode_query, "document": self.model.encode_document}
         method = methods.get(side, self.model.encode)
         try:
-            rows = method(list(inputs), batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
+            rows = method(
+                list(inputs),
+                batch_size=BATCH,
+                show_progress_bar=False,
+                convert_to_numpy=True,
+                **self._shared_out(inputs),
+            )
         except Exception as error:  # a model of others, on whatever is in its files
             raise OffsphereError(
                 f"the model {self.name} fails on {len(inputs)} items ({type(error).__name__}): {first_line(error)}"
             ) from error
         return np.ascontiguousarray(rows, dtype=np.float32)
+
+    def _shared_out(self, inputs: Sequence[Any]) -> dict[str, Any]:
+        """The processes that share the work, started when there first is enough for them; they end with the encoder."""
+        if self.runtime.processes == 1 or len(inputs) <= BATCH:
+            return {}
+        if self._pool is None:
+            self._pool = self.model.start_multi_process_pool(self.runtime.devices())
+            finalize(self, type(self.model).stop_multi_process_pool, self._pool)
+        return {"pool": self._pool}
 
     def _image_rows(self, images: Sequence[Image], side: ItemSide) -> Rows:
         """Decode and encode images, a batch at a time: all pictures at once might not fit into the memory."""
@@ -114,7 +142,7 @@ class SentenceEncoder:
         return rows
 
 
-def load_sentence_transformer(source: str) -> Any:
+def load_sentence_transformer(source: str, runtime: Runtime = USUAL) -> Any:
     """Load a model by folder or hub name; no code but sentence-transformers' and ours runs, whatever it names."""
     try:
         from sentence_transformers import SentenceTransformer
@@ -123,9 +151,16 @@ def load_sentence_transformer(source: str) -> Any:
         raise MissingExtraError("sentence-transformers", "models") from error
     from offsphere.encode.stages import OUR_STAGES
 
+    runtime.check_installed()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]  # there is one bar, ours
     # the public way would import a stage of ours only where all remote code is trusted
-    model = SentenceTransformer._load_with_module_classes(source, OUR_STAGES, trust_remote_code=False)  # noqa: SLF001
+    model = SentenceTransformer._load_with_module_classes(  # noqa: SLF001
+        source,
+        OUR_STAGES,
+        trust_remote_code=False,
+        backend=runtime.backend,
+        model_kwargs={"dtype": runtime.dtype} if runtime.dtype is not None else None,
+    )
     if not has_stages(source):
         pool_class_token(model)
         pad_in_full(model)
@@ -160,10 +195,10 @@ def pool_class_token(model: Any) -> None:
         model[pools[0]] = Pooling(stages[pools[0]].embedding_dimension, pooling_mode="cls")
 
 
-def _revision(model: Any, source: str) -> str:
+def _revision(model: Any, source: str, runtime: Runtime) -> str:
     """A digest of the model's folder; of a model on the hub, the commit it was loaded from."""
     if Path(source).is_dir():
-        return digest_of_model(Path(source))
+        return digest_of_model(Path(source), also=READ_BY[runtime.backend])
     config = getattr(getattr(model[0], "auto_model", None), "config", None)
     return str(getattr(config, "_commit_hash", None) or _cached_commit(source))
 

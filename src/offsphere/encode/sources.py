@@ -10,6 +10,7 @@ from offsphere.base.errors import MissingExtraError, OffsphereError, first_line
 from offsphere.base.named_functions import import_function
 from offsphere.encode.encoder import Encoder
 from offsphere.encode.function import FunctionEncoder
+from offsphere.encode.runtime import USUAL, Runtime
 from offsphere.encode.sentence import SentenceEncoder
 from offsphere.encode.served import ServedEncoder
 from offsphere.encode.served_name import ServedName, is_served
@@ -23,7 +24,7 @@ ACCEPTED = (
 )
 
 
-def load_encoder(name: str, *, keep_normalize: bool = False) -> Encoder:
+def load_encoder(name: str, *, keep_normalize: bool = False, runtime: Runtime = USUAL) -> Encoder:
     """Load an encoder by name. Stages that throw lengths away are taken out of it; remote code is never run.
 
     Args:
@@ -31,12 +32,14 @@ def load_encoder(name: str, *, keep_normalize: bool = False) -> Encoder:
             inside an installed Python package), ``openai:MODEL`` or ``http://HOST/v1#MODEL`` (an embedding API), or
             ``callable:module:function`` (texts -> array).
         keep_normalize: Leave the stages in that throw lengths away.
+        runtime: Who computes, in which numbers and in how many processes, where sentence-transformers runs the model.
 
     Returns:
         The encoder, ready for ``embed``.
 
     Raises:
         OffsphereError: If there is no such model, or it cannot be used.
+        ParameterError: If a runtime is asked for that this kind of model does not have.
         MissingExtraError: If a package is missing that this kind of model needs.
 
     Example:
@@ -46,6 +49,8 @@ def load_encoder(name: str, *, keep_normalize: bool = False) -> Encoder:
         >>> encoder.count_tokens(["wing flutter in supersonic flow", ""]).tolist()
         [7, 0]
     """
+    if name == "wordllama" or name.startswith("callable:") or is_served(name):
+        runtime.check_fits(name)
     if name == "wordllama":
         return load_wordllama()
     if name.startswith("callable:"):
@@ -54,8 +59,8 @@ def load_encoder(name: str, *, keep_normalize: bool = False) -> Encoder:
         return ServedEncoder(ServedName.of(name))
     source = model_source(name)
     if Path(source).is_dir():
-        return _load_from_folder(Path(source), name, keep_normalize=keep_normalize)
-    return _load_from_hub(source, name, keep_normalize=keep_normalize)
+        return _load_from_folder(Path(source), name, keep_normalize=keep_normalize, runtime=runtime)
+    return _load_from_hub(source, name, keep_normalize=keep_normalize, runtime=runtime)
 
 
 def model_source(name: str) -> str:
@@ -67,20 +72,21 @@ def model_source(name: str) -> str:
     return name if "/" in name else f"sentence-transformers/{name}"
 
 
-def _load_from_folder(folder: Path, name: str, *, keep_normalize: bool) -> Encoder:
+def _load_from_folder(folder: Path, name: str, *, keep_normalize: bool, runtime: Runtime) -> Encoder:
     if is_model2vec(folder):
+        runtime.check_fits(name)
         return load_model2vec(folder, name, keep_normalize=keep_normalize)
     if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
         raise OffsphereError(f"{folder} holds no model: it has neither modules.json nor config.json")
     try:
-        return SentenceEncoder(str(folder), name, keep_normalize=keep_normalize)
+        return SentenceEncoder(str(folder), name, keep_normalize=keep_normalize, runtime=runtime)
     except OffsphereError:
         raise
     except Exception as error:  # the loaders raise many kinds
         raise OffsphereError(f"{folder} holds a model that cannot be used: {first_line(error)}") from error
 
 
-def _load_from_hub(full: str, name: str, *, keep_normalize: bool) -> Encoder:
+def _load_from_hub(full: str, name: str, *, keep_normalize: bool, runtime: Runtime) -> Encoder:
     """Load a model2vec model if its configuration says so, else a sentence-transformers model."""
     try:
         from huggingface_hub import snapshot_download
@@ -91,8 +97,9 @@ def _load_from_hub(full: str, name: str, *, keep_normalize: bool) -> Encoder:
             files = ["config.json", "tokenizer.json", "model.safetensors"]
             folder = Path(snapshot_download(full, allow_patterns=files))
             if is_model2vec(folder):
+                runtime.check_fits(name)
                 return load_model2vec(folder, name, keep_normalize=keep_normalize)
-        return SentenceEncoder(full, name, keep_normalize=keep_normalize)
+        return SentenceEncoder(full, name, keep_normalize=keep_normalize, runtime=runtime)
     except OffsphereError:
         raise
     except Exception as error:  # the hub and the loaders raise many kinds

@@ -10,6 +10,7 @@ from offsphere.base.progress import Progress
 from offsphere.data.named_data import named_data
 from offsphere.data.task import EmbeddedTask, Task, TaskVectors
 from offsphere.encode.embedded_task import EmbeddedSource
+from offsphere.encode.runtime import USUAL, Runtime
 from offsphere.factors.link_vectors import is_link_model, link_vectors
 from offsphere.factors.node_features import find_features
 
@@ -25,6 +26,10 @@ class LinkSource(EmbeddedSource):
     """
 
     encoder = None  # nothing is encoded
+
+    def __post_init__(self) -> None:
+        """Refuse a way to run a model: links are factorised here."""
+        self.runtime.check_fits(self.model or "")
 
     def vectors_of(self, task: Task, progress: Progress | None = None) -> TaskVectors:  # noqa: ARG002
         """Make the vectors of a task from its links, and from the features of its nodes where it has some."""
@@ -49,6 +54,7 @@ def task_source(
     query_model: str | None = None,
     ignore_broken: bool = False,
     reverse: bool = False,
+    runtime: Runtime = USUAL,
 ) -> EmbeddedSource:
     """Tell where a task and its vectors come from, by what the model is called.
 
@@ -62,6 +68,7 @@ def task_source(
         query_model: Another model for the side that asks.
         ignore_broken: Whether to go on without pictures that cannot be read.
         reverse: Whether what is searched asks.
+        runtime: Who computes, in which numbers and in how many processes, where sentence-transformers runs the model.
 
     Returns:
         The source; nothing is read yet.
@@ -81,6 +88,7 @@ def task_source(
         query_model=query_model,
         ignore_broken=ignore_broken,
         reverse=reverse,
+        runtime=runtime,
     )
 
 

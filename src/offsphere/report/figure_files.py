@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from offsphere.base.errors import ParameterError, UnknownNameError
+from offsphere.base.extras import load_extra
 from offsphere.base.files import write_whole
 from offsphere.learning.ablation.ablation import Ablation
 from offsphere.report import learn_figures
@@ -70,8 +71,7 @@ def save_figures(
 
 def drawn(figure: Figure, kind: str) -> bytes:
     """A figure as the bytes of a file: svg, png or pdf."""
-    import vl_convert
-
+    vl_convert = load_extra("vl_convert")
     text = json.dumps(dict(figure.spec) | {"width": WIDTH, "title": figure.title, "background": "white"})
     for name, colour in COLOURS.items():
         text = text.replace(f'"{name}"', f'"{colour}"')

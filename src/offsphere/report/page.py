@@ -23,6 +23,7 @@ from offsphere.report.scorer_figures import choice_cells
 from offsphere.report.terms import Terms
 from offsphere.report.thumbnails import thumbnail
 from offsphere.report.token_figure import token_length_forest
+from offsphere.report.vega_bundle import vega_bundle
 from offsphere.wording.glossary import Term
 from offsphere.wording.headline import split_headline
 
@@ -90,7 +91,7 @@ def render(name: str, figures: Sequence[Figure], **values: Any) -> str:
         specs={figure.name: _json_for_script(figure.spec) for figure in figures},
         style=_unescaped(_read("page.css")),
         script=_unescaped(_read("page.js") + _read("copy.js")),
-        bundle=_unescaped(_bundle()),
+        bundle=_unescaped(vega_bundle()),
         thumbnail=thumbnail,
         tracks=[track.name for track in learn_figures.TRACKS],
         **values,
@@ -130,17 +131,6 @@ def figures_of(audit: Audit) -> list[Figure]:
     if audit.training is not None:
         figures += learn_figures.training_tracks(audit.training)
     return [figure for figure in figures if figure is not None]
-
-
-def _bundle() -> str:
-    """Vega, Vega-Lite and Vega-Embed, as the installed vl-convert carries them."""
-    import altair as alt
-    import vl_convert
-
-    wanted = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    known = vl_convert.get_vegalite_versions()
-    bundle: str = vl_convert.javascript_bundle(vl_version=wanted if wanted in known else known[-1])  # type: ignore[call-arg]
-    return bundle
 
 
 def _unescaped(content: str) -> Any:

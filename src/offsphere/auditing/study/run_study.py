@@ -182,7 +182,7 @@ def row_of_cell(
         learned=learned,
         progress=progress,
     )
-    row = row_of(done, cell.name, cell.model)
+    row = row_of(done, cell.name, cell.model_name)
     files = {}
     if to_page is not None:
         row = replace(row, page=f"{CELLS}/{question}.html")

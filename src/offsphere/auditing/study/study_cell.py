@@ -18,6 +18,7 @@ from offsphere.data.named_data import data_and_folder
 from offsphere.data.store import is_store
 from offsphere.data.task import Task, TaskVectors
 from offsphere.encode.embedded_task import EmbeddedSource
+from offsphere.encode.runtime import USUAL, Runtime
 from offsphere.factors.task_source import task_source
 from offsphere.vectors.blocks import Blocks
 
@@ -38,6 +39,7 @@ class StudyCell:
         symmetric: Whether the two sides could be exchanged; what the task says unless said.
         adapt: Whether adapters are trained on the train split, too.
         ignore_missing: Whether to go on without judgments for unknown queries or documents.
+        runtime: How the model is run, where sentence-transformers does that.
     """
 
     data: str
@@ -49,16 +51,24 @@ class StudyCell:
     symmetric: bool | None = None
     adapt: bool = False
     ignore_missing: bool = False
+    runtime: Runtime = USUAL
 
     @property
     def source(self) -> EmbeddedSource:
         """Where the task and its vectors come from."""
-        return task_source(self.data, self.model, self.vectors, ignore_missing=self.ignore_missing)
+        return task_source(
+            self.data, self.model, self.vectors, ignore_missing=self.ignore_missing, runtime=self.runtime
+        )
+
+    @property
+    def model_name(self) -> str | None:
+        """What the model is called as it is run; nothing where the vectors are there."""
+        return self.runtime.named(self.model) if self.model is not None else None
 
     @property
     def label(self) -> str:
         """The cell in a few words, before anything is read."""
-        return f"{self.name or Path(self.data).name} x {self.model or self.vectors or 'its vectors'}"
+        return f"{self.name or Path(self.data).name} x {self.model_name or self.vectors or 'its vectors'}"
 
     def question(self, task: Task, seed: int, vectors: TaskVectors | None = None) -> str | None:
         """A digest of everything the answer depends on; nothing where the vectors must be known to tell.
@@ -73,12 +83,17 @@ class StudyCell:
             known = [digest_of(block.tobytes() for block in Blocks.of(side)).encode() for side in vectors.sides]
         else:
             return None
-        asked = {**asdict(self), "data": None, "vectors": None, "seed": seed}
+        asked = {**asdict(self), "data": None, "vectors": None, "runtime": None, "model": self.model_name, "seed": seed}
         return digest_of([code_version(), task.digest().encode(), *known, repr(sorted(asked.items())).encode()])
 
 
 def cells_of(
-    tasks: Sequence[str], models: Sequence[str], *, adapt: bool = False, ignore_missing: bool = False
+    tasks: Sequence[str],
+    models: Sequence[str],
+    *,
+    adapt: bool = False,
+    ignore_missing: bool = False,
+    runtime: Runtime = USUAL,
 ) -> list[StudyCell]:
     """Every task under every model; ``DATA=DIR`` is a task whose vectors are in a folder, whatever made them.
 
@@ -87,6 +102,7 @@ def cells_of(
         models: Names of models.
         adapt: Whether adapters are trained, too.
         ignore_missing: Whether to go on without judgments for unknown queries or documents.
+        runtime: How the models are run, where sentence-transformers does that.
 
     Returns:
         The cells, task by task.
@@ -106,7 +122,8 @@ def cells_of(
         elif not models:
             raise ParameterError(f"{typed}: name a model with --model, or its vectors as {typed}=DIR")
         else:
-            cells += [StudyCell(data, model, adapt=adapt, ignore_missing=ignore_missing) for model in models]
+            asked = {"adapt": adapt, "ignore_missing": ignore_missing, "runtime": runtime}
+            cells += [StudyCell(data, model, **asked) for model in models]
     return _some(cells)
 
 
@@ -137,7 +154,7 @@ def read_cells(path: Path) -> list[StudyCell]:
 
 
 def _cells_of_table(table: Any, models: Any, path: Path, where: str) -> list[StudyCell]:
-    names = [field.name for field in fields(StudyCell) if field.name != "model"]
+    names = [field.name for field in fields(StudyCell) if field.name not in ("model", "runtime")]
     if not isinstance(table, dict) or not isinstance(table.get("data"), str):
         raise ParameterError(f"{where}: it needs data = a folder, a file or a name")
     for name in table:

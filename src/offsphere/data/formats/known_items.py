@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from offsphere.base.errors import DataError
-from offsphere.data.formats.corpus_files import corpus_entries, corpus_paths, has_corpus, id_of, text_of
+from offsphere.data.formats.corpus_files import Entry, corpus_entries, corpus_paths, has_corpus, id_of, text_of
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.trec import has_topics
 from offsphere.data.items import ItemList
@@ -47,7 +47,11 @@ def load_known_items(source: Source) -> RankingTask:
 
 def known_item_task(folder: Path) -> RankingTask:
     """A task from a corpus alone; near-duplicates are removed, since they would be relevant too."""
-    entries = list(corpus_entries(folder))
+    return task_of_entries(folder.resolve().name, list(corpus_entries(folder)), str(corpus_paths(folder)[0]))
+
+
+def task_of_entries(called: str, entries: Sequence[Entry], source: str) -> RankingTask:
+    """A task from documents alone, each with where it stands."""
     # titles that most documents share with others cannot ask for one of them
     titled = len({str(entry["title"]) for _, entry in entries if entry.get("title")}) * 2 > len(entries)
     items = []
@@ -57,7 +61,7 @@ def known_item_task(folder: Path) -> RankingTask:
         title, text = str(entry.get("title") or ""), str(entry.get("text") or "")
         items.append(KnownItem(name, title, text) if titled else split_sentence(name, text))
     made = MADE_FROM_TITLES if titled else MADE_FROM_SENTENCES
-    return known_items(folder.resolve().name, items, made, source=str(corpus_paths(folder)[0]))
+    return known_items(called, items, made, source=source)
 
 
 def known_items(name: str, items: Sequence[KnownItem], made: str, *, source: str) -> RankingTask:
@@ -70,7 +74,10 @@ def known_items(name: str, items: Sequence[KnownItem], made: str, *, source: str
     times = Counter(item.query for item in asked)
     asked = [item for item in asked if times[item.query] == 1]
     if not asked:
-        raise DataError(f"{source}: no document has a title or a first sentence, and enough text besides")
+        raise DataError(
+            f"{source}: no document has a title or a first sentence of {SHORTEST_QUERY} words or more, "
+            f"and {SHORTEST_REST} words besides"
+        )
     return RankingTask.build(
         name,
         ItemList([item.id for item in asked], [item.query for item in asked], source),

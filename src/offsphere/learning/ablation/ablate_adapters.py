@@ -26,6 +26,7 @@ from offsphere.learning.adapters.adapter_setup import AdapterSetup
 from offsphere.learning.data.task_sources import VectorSource
 from offsphere.learning.data.training_data import divide
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
+from offsphere.learning.tracking import Tracking
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.similarity import COSINE
 from offsphere.statistics.metrics import parse_metric
@@ -53,6 +54,7 @@ def ablate(
     new_documents: bool = False,
     keep: Path | None = None,
     progress: Progress | None = None,
+    tracking: Tracking | None = None,
 ) -> Ablation:
     """Train every variant of an adapter, each with the temperature and rate that suit it best on held-out queries.
 
@@ -76,6 +78,7 @@ def ablate(
         new_documents: Whether queries to stop by share no relevant document with those that are learned from.
         keep: A folder for what is finished: a killed run goes on from there.
         progress: Called after every training with how far it is.
+        tracking: Who follows the trainings, a run each; nobody unless said.
 
     Returns:
         All variants in one table, and which claims of the papers hold here.
@@ -121,7 +124,7 @@ def ablate(
     shared = recipe or Recipe(patience=None)
     chosen = variants or grid(shared, budget or budget_of(), full=full, pairs=pairs, two_widths=two_widths)
     chosen = [variant.with_rate(Recipe().rate) for variant in only(chosen, names)]
-    fit = fit_adapters(setup, evaluators)
+    fit = fit_adapters(setup, evaluators, tracking)
     runs = all_runs(Memo(keep), setup.data.digest(), fit, chosen, range(seed, seed + seeds), progress)
     return assemble_ablation(
         chosen,
@@ -136,11 +139,12 @@ def ablate(
     )
 
 
-def fit_adapters(setup: AdapterSetup, evaluators: Sequence[Evaluator]) -> FitOne:
+def fit_adapters(setup: AdapterSetup, evaluators: Sequence[Evaluator], tracking: Tracking | None = None) -> FitOne:
     """What trains an adapter for a recipe and a seed; ``evaluators`` measure it on the tasks it is judged by."""
 
-    def fit(recipe: ContrastiveOptions, seed: int) -> VariantFit:
-        adapter = setup.adapt(cast("Recipe", recipe), [seed])
+    def fit(recipe: ContrastiveOptions, seed: int, name: str) -> VariantFit:
+        follows = tracking.named(name) if tracking is not None else None
+        adapter = setup.adapt(cast("Recipe", recipe), [seed], tracking=follows)
         record = adapter.record
         assert record is not None
         return VariantFit(

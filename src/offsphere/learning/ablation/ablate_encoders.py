@@ -34,6 +34,7 @@ from offsphere.learning.encoders.projection import drop_projection
 from offsphere.learning.encoders.trainable import SCRATCH, forget, load_model, model_digest
 from offsphere.learning.encoders.usual_rates import usual_rates
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
+from offsphere.learning.tracking import Tracking
 from offsphere.scoring.training_record import Run
 
 ENDS = "stages"  # how many stages the model ends in that take length away
@@ -58,6 +59,7 @@ def ablate_encoder(
     layers: bool = False,
     keep: Path | None = None,
     progress: Progress | None = None,
+    tracking: Tracking | None = None,
 ) -> Ablation:
     """Train every variant of an encoder, each with the temperature and rate that suit it best on held-out queries.
 
@@ -83,6 +85,7 @@ def ablate_encoder(
         layers: Whether every layer is measured while it learns.
         keep: A folder for what is finished: a killed run goes on from there.
         progress: Called after every training with how far it is.
+        tracking: Who follows the trainings, a run each; nobody unless said.
 
     Returns:
         All variants in one table, and which claims of the papers hold here.
@@ -116,7 +119,7 @@ def ablate_encoder(
     judges = [Judge(part, data.metric) for part in judged]
     digest = digest_of([model.encode(), model_digest(model), data.digest().encode()])
     evaluators, before, start = _measure_untouched(Memo(keep), digest, model, base, seed, judges)
-    fit_one = fit_encoders(model, data, judges, seed, layers=layers)
+    fit_one = fit_encoders(model, data, judges, seed, layers=layers, tracking=tracking)
     decides = digest_of([digest.encode(), str(layers).encode()])
     runs = all_runs(Memo(keep), decides, fit_one, chosen, range(seed, seed + seeds), progress)
     return assemble_ablation(
@@ -135,14 +138,29 @@ def ablate_encoder(
 
 
 def fit_encoders(
-    model: str, data: TrainingData[TextSource], judges: Sequence[Judge], probe_seed: int, *, layers: bool = False
+    model: str,
+    data: TrainingData[TextSource],
+    judges: Sequence[Judge],
+    probe_seed: int,
+    *,
+    layers: bool = False,
+    tracking: Tracking | None = None,
 ) -> FitOne:
     """What trains an encoder for a recipe and a seed; ``judges`` measure it on the tasks it is judged by."""
     probe = TextProbe.of_data(data, probe_seed)
 
-    def fit_one(recipe: ContrastiveOptions, seed: int) -> VariantFit:
+    def fit_one(recipe: ContrastiveOptions, seed: int, name: str) -> VariantFit:
         setup = EncoderSetup.of(model, data, cast("EncoderRecipe", recipe), seed).with_negatives()
-        trained = fit(setup.model, setup.recipe, setup.pairs, setup.judge, seed, probe=probe, layers=layers)
+        trained = fit(
+            setup.model,
+            setup.recipe,
+            setup.pairs,
+            setup.judge,
+            seed,
+            probe=probe,
+            layers=layers,
+            tracking=tracking.named(name) if tracking is not None else None,
+        )
         drop_projection(setup.model)
         exponents = trained.loss.objective.normalization.exponents
         return VariantFit(

@@ -50,7 +50,7 @@ class VariantFit(NamedTuple):
 
 
 COUNTED = ("step", "seed", "layer")  # whole numbers of the dynamics
-FitOne = Callable[[ContrastiveOptions, int], VariantFit]  # a recipe and a seed
+FitOne = Callable[[ContrastiveOptions, int, str], VariantFit]  # a recipe, a seed, and what its training is called
 
 
 def all_runs(
@@ -91,7 +91,8 @@ def train_variant(fit: FitOne, variant: Variant, seeds: Sequence[int], show: Cal
     notes: list[str] = []
     kept: list[VariantFit] = []
     for number, (temperature, rate) in enumerate(variant.budget):
-        trial = fit(replace(variant.recipe, temperature=temperature, rate=rate), seeds[0])
+        recipe = replace(variant.recipe, temperature=temperature, rate=rate)
+        trial = fit(recipe, seeds[0], _run_name(variant, temperature, rate, seeds[0]))
         trials.append([temperature, rate, trial.held_out])
         notes += trial.notes
         if best_trial(np.array(trials)) != best:
@@ -102,7 +103,8 @@ def train_variant(fit: FitOne, variant: Variant, seeds: Sequence[int], show: Cal
     exponents, held_out, dynamics = [kept[0].exponents], [kept[0].held_out], [kept[0].dynamics]
     by_cosine = [kept[0].by_cosine]
     for number, seed in enumerate(seeds[1:]):
-        again = fit(replace(variant.recipe, temperature=temperature, rate=rate), seed)
+        recipe = replace(variant.recipe, temperature=temperature, rate=rate)
+        again = fit(recipe, seed, _run_name(variant, temperature, rate, seed))
         measured.append(again.measured())
         exponents.append(again.exponents)
         held_out.append(again.held_out)
@@ -121,6 +123,11 @@ def train_variant(fit: FitOne, variant: Variant, seeds: Sequence[int], show: Cal
         ends=ProbeEnds.of(dynamics),
         notes=list(dict.fromkeys(notes)),
     )
+
+
+def _run_name(variant: Variant, temperature: float | None, rate: float | None, seed: int) -> str:
+    """What a tracker calls one of a variant's trainings."""
+    return f"{variant.name}, temperature {temperature}, rate {rate}, seed {seed}"
 
 
 def best_trial(trials: Array) -> int:

@@ -11,6 +11,7 @@ from offsphere.data.task import EmbeddedTask, Task, TaskVectors
 from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.adapters.adapter_setup import AdapterSetup
 from offsphere.learning.objective.exponents import Normalize
+from offsphere.learning.tracking import Tracking
 from offsphere.scoring.adapter import Adapter
 
 
@@ -28,6 +29,7 @@ def adapt(
     seeds: int = 1,
     repeat: int | None = None,
     progress: Progress | None = None,
+    tracking: Tracking | None = None,
     **options: Any,
 ) -> Adapter:
     """Train an adapter on a task's vectors as they are: whoever made them, nothing is encoded again.
@@ -46,6 +48,7 @@ def adapt(
         seeds: How many trainings there are, from that seed on; the one with the best held-out value is kept.
         repeat: How often the task's own pairs come for each pair of ``also``; about as many of both without.
         progress: Called now and then with how far it is.
+        tracking: Who follows the training; nobody unless said.
         options: Fields of a ``Recipe`` (sides, rank, magnitude, loss, temperature, ...), which override the recipe.
 
     Returns:
@@ -80,4 +83,4 @@ def adapt(
         seed=seed,
         repeat=repeat,
     )
-    return setup.adapt(chosen, range(seed, seed + seeds), progress)
+    return setup.adapt(chosen, range(seed, seed + seeds), progress, tracking)

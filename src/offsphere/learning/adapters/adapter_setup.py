@@ -20,6 +20,7 @@ from offsphere.learning.data.task_sources import VectorSource
 from offsphere.learning.data.training_data import TrainingData
 from offsphere.learning.data.training_pairs import VectorPairs
 from offsphere.learning.part_progress import part_progress
+from offsphere.learning.tracking import Tracking
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
@@ -95,7 +96,13 @@ class AdapterSetup:
         """The held-out value of an adapter."""
         return value_of(self.evaluator, self.evaluator.values([adapter.scorer])[0])
 
-    def adapt(self, recipe: Recipe, seeds: Sequence[int], progress: Progress | None = None) -> Adapter:
+    def adapt(
+        self,
+        recipe: Recipe,
+        seeds: Sequence[int],
+        progress: Progress | None = None,
+        tracking: Tracking | None = None,
+    ) -> Adapter:
         """Train with each seed, and keep the adapter with the best held-out value."""
         from offsphere.learning.adapters.adapter_trainer import AdapterTrainer
 
@@ -107,7 +114,9 @@ class AdapterSetup:
         for number, seed in enumerate(seeds):
             label = f"seed {number + 1} of {len(seeds)}, " if len(seeds) > 1 else ""
             show = part_progress(progress, number, len(seeds), label)
-            fits.append(AdapterTrainer(recipe, self.pairs, self.evaluate, self.probe, seed, show, start).run())
+            follows = tracking.named(f"seed {seed}") if tracking is not None and len(seeds) > 1 else tracking
+            trainer = AdapterTrainer(recipe, self.pairs, self.evaluate, self.probe, seed, show, start, follows)
+            fits.append(trainer.run())
         best = int(np.argmax(np.nan_to_num([fit.run.best for fit in fits], nan=-np.inf)))
         return replace(fits[best].adapter, record=self._record(recipe, fits, best))
 

@@ -22,6 +22,7 @@ from offsphere.learning.data.pair_vectors import gather, widths_of
 from offsphere.learning.data.training_pairs import VectorPairs
 from offsphere.learning.objective.batch import Batch, FalseNegatives
 from offsphere.learning.objective.objective import objective_of
+from offsphere.learning.tracking import TrackedTraining, Tracking
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.training_record import DynamicsRow, Run
 
@@ -54,6 +55,7 @@ class AdapterTrainer:
         seed: int,
         progress: Progress | None = None,
         start: StartMaps = IDENTITY,
+        tracking: Tracking | None = None,
     ) -> None:
         self.recipe, self.pairs, self.evaluate, self.probe = recipe, pairs, evaluate, probe
         self.seed, self.progress = seed, progress
@@ -68,6 +70,7 @@ class AdapterTrainer:
         self.dynamics: list[DynamicsRow] = []
         self.history: list[tuple[int, float, float]] = []
         self.best: tuple[float, int, Any] = (-inf, 0, None)
+        self.tracked = self._tracked(tracking) if tracking is not None else None
 
     def run(self) -> AdapterFit:
         """Train to the end, or until held-out values stop rising, or until the loss is no number."""
@@ -96,6 +99,8 @@ class AdapterTrainer:
                 break
         if self.progress is not None and done < total:
             self.progress(total, total, f"held-out {self.best[0]:.4f}")
+        if self.tracked is not None:
+            self.tracked.end()
         value, best_step, adapter = self.best
         seconds = round(time.monotonic() - started, 2)
         run = Run(
@@ -110,6 +115,17 @@ class AdapterTrainer:
             broke=broke,
         )
         return AdapterFit(adapter, run, self.dynamics, self.masked)
+
+    def _tracked(self, tracking: Tracking) -> TrackedTraining:
+        """The training as its trackers know it."""
+        return TrackedTraining(
+            tracking,
+            max_steps=self._steps(),
+            per_device_train_batch_size=self.size,
+            learning_rate=self.recipe.rate,
+            weight_decay=self.recipe.weight_decay,
+            seed=self.seed,
+        )
 
     def _batches(self) -> Iterator[Index]:
         """Batches of pairs without end, epoch after epoch."""
@@ -165,6 +181,9 @@ class AdapterTrainer:
         adapter = self.module.adapter(self.objective)
         value = self.evaluate(adapter)
         self.history.append((step, float(np.mean(losses)) if losses else float("nan"), value))
+        if self.tracked is not None:
+            told = {"loss": self.history[-1][1]} if losses else {}
+            self.tracked.log(step, {**told, "eval_held_out": value})
         if self.best[2] is None or isnan(self.best[0]) or value > self.best[0]:
             self.best = (value, step, adapter)
         if self.recipe.hard_negatives and self.objective.loss.across:  # else nobody would look at them
@@ -175,9 +194,10 @@ class AdapterTrainer:
         """Measure the probe every few steps, and ``always`` at both ends."""
         every = self.recipe.dynamics_every
         if every and len(self.probe.queries) > 1 and (always or step % every == 0):
-            self.dynamics.append(
-                {"seed": self.seed, "step": step, "loss": loss, **self.probe.measure(self.module, self.objective)}
-            )
+            measured = self.probe.measure(self.module, self.objective)
+            self.dynamics.append({"seed": self.seed, "step": step, "loss": loss, **measured})
+            if self.tracked is not None:
+                self.tracked.log(step, measured)
 
     def _all_finite(self) -> bool:
         """Whether the last step left finite weights: a loss can be finite and its gradient not."""

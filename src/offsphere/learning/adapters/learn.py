@@ -24,7 +24,9 @@ from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.adapters.adapter_setup import AdapterSetup
 from offsphere.learning.data.task_sources import VectorSource
 from offsphere.learning.data.training_data import divide
+from offsphere.learning.objective.exponents import write_normalize
 from offsphere.learning.part_progress import part_progress
+from offsphere.learning.tracking import Tracking
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import DOT
@@ -157,6 +159,7 @@ def learn(
     seed: int = 0,
     seeds: int = 1,
     progress: Progress | None = None,
+    tracking: Tracking | None = None,
 ) -> Learned:
     """Train an adapter for each recipe and compare them with cosine and dot product on the test queries.
 
@@ -172,6 +175,7 @@ def learn(
         seed: Of what is put aside, of the batches and of the tests.
         seeds: How many trainings each recipe has, from that seed on; the one with the best held-out value is kept.
         progress: Called now and then with how far it is.
+        tracking: Who follows the training; nobody unless said.
 
     Returns:
         The adapters, the table of the comparison, and what of the gain reaches new documents.
@@ -203,8 +207,8 @@ def learn(
         notes.append(division.note)
     setup = AdapterSetup.of(train, also=also, judged=[test], new_documents=new_documents, metric=metric, seed=seed)
     adapters = [
-        setup.adapt(recipe, range(seed, seed + seeds), part_progress(progress, number, len(recipes)))
-        for number, recipe in enumerate(recipes)
+        setup.adapt(recipe, range(seed, seed + seeds), part_progress(progress, number, len(recipes)), follows)
+        for number, (recipe, follows) in enumerate(zip(recipes, _tracked(tracking, recipes), strict=True))
     ]
     before = Scorer(DOT) if setup.baseline.map is None else setup.baseline  # two widths have no dot product
     table = compare(*test, [before, *(adapter.scorer for adapter in adapters)], metric=metric, seed=seed)
@@ -217,6 +221,15 @@ def learn(
     for adapter in adapters:
         notes += [note for note in (adapter.record.notes if adapter.record is not None else []) if note not in notes]
     return Learned(adapters, table, splits, train[0].summary(), notes)
+
+
+def _tracked(tracking: Tracking | None, recipes: Sequence[Recipe]) -> list[Tracking | None]:
+    """Who follows the training of each recipe; several have a number each."""
+    if tracking is None or len(recipes) == 1:
+        return [tracking] * len(recipes)
+    return [
+        tracking.named(f"{number + 1}, {write_normalize(recipe.normalize)}") for number, recipe in enumerate(recipes)
+    ]
 
 
 def _novelty_gain(row: Row, baseline: Row, seen: Flags) -> NoveltyGain | None:

@@ -45,6 +45,7 @@ from offsphere.learning.encoders.picture_views import PictureViews
 from offsphere.learning.encoders.training_dataset import training_dataset
 from offsphere.learning.encoders.usual_rates import usual_rates
 from offsphere.learning.objective.objective import objective_of
+from offsphere.learning.tracking import FollowedTrainer, Tracking
 from offsphere.scoring.training_record import DYNAMICS, DynamicsRow, Run
 
 if TYPE_CHECKING:
@@ -139,11 +140,12 @@ def fit(
     progress: Progress | None = None,
     seen: Callable[[DynamicsRow], None] | None = None,
     before_step: Callable[[int], None] | None = None,
+    tracking: Tracking | None = None,
 ) -> Fit:
     """Train a prepared model and leave it in the state that had the best held-out value.
 
     With a ``folder`` there are checkpoints in it, and a training that was killed goes on from the last whole one, with
-    the same data in the same order. ``before_step`` is called before every step.
+    the same data in the same order. ``before_step`` is called before every step, and ``tracking`` follows all of it.
     """
     started = time.monotonic()
     loss = loss_for(model, recipe, pairs)
@@ -153,15 +155,16 @@ def fit(
     start = judge.values(model) if checkpoint is None else (0.0, 0.0)
     share = recipe.first_share if recipe.first is not None else 0.0
     watch = Watch(loss, judge.metric, start, recipe.patience, first_share=share, folder=folder, progress=progress)
+    followed = FollowedTrainer.of(tracking, seen)
     dynamics = None
     if probe is not None and recipe.dynamics_every:
-        dynamics = Dynamics(probe, loss, recipe.dynamics_every, layers=layers, folder=folder, seen=seen)
+        dynamics = Dynamics(probe, loss, recipe.dynamics_every, layers=layers, folder=folder, seen=followed.show)
     if checkpoint is not None:
         watch.resume(checkpoint)
         if dynamics is not None and folder is not None:
             dynamics.rows = _read_dynamics(folder)
     # dynamics first: what it measures is written when the watch marks a checkpoint as whole
-    callbacks: list[Any] = [*([dynamics] if dynamics is not None else []), watch]
+    callbacks: list[Any] = [*followed.callbacks, *([dynamics] if dynamics is not None else []), watch]
     if before_step is not None:
         callbacks.append(_BeforeStep(before_step))
     stopped, broke = "all steps done", False
@@ -169,7 +172,16 @@ def fit(
     with _trainer_folder(folder) as output, _quiet_logs():
         trainer = EncoderTrainer(
             model=model,
-            args=_arguments(recipe, output, total, every, seed, save=folder is not None, model=model),
+            args=_arguments(
+                recipe,
+                output,
+                total,
+                every,
+                seed,
+                save=folder is not None,
+                model=model,
+                run=followed.run,
+            ),
             train_dataset=training_dataset(pairs),
             loss=loss,
             data_collator=_collator(model, recipe, pairs, seed),
@@ -177,6 +189,7 @@ def fit(
             callbacks=callbacks,
         )
         trainer.own_rate = recipe.own_rate
+        followed.trainer = trainer
         trainer.remove_callback(PrinterCallback)
         try:
             if done < total and not watch.out_of_patience:  # or it was killed after its last step
@@ -210,7 +223,15 @@ def fit(
 
 
 def _arguments(
-    recipe: EncoderRecipe, output: Path, total: int, every: int, seed: int, *, save: bool, model: Any
+    recipe: EncoderRecipe,
+    output: Path,
+    total: int,
+    every: int,
+    seed: int,
+    *,
+    save: bool,
+    model: Any,
+    run: str | None,
 ) -> SentenceTransformerTrainingArguments:
     """What the trainer is told, in its own words."""
     sides = _sides_of_columns(recipe)
@@ -239,7 +260,8 @@ def _arguments(
         dataloader_drop_last=True,
         dataloader_pin_memory=False,
         router_mapping=sides,
-        report_to="none",
+        report_to="none",  # trackers are among the callbacks, so that they know where to write
+        run_name=run,
         disable_tqdm=True,
         seed=seed,
         data_seed=seed,

@@ -33,6 +33,7 @@ from offsphere.learning.encoders.training_folder import (
     this_process_writes,
 )
 from offsphere.learning.objective.exponents import Normalize, write_normalize
+from offsphere.learning.tracking import Tracking
 from offsphere.scoring.training_record import DynamicsRow, Training
 
 
@@ -81,6 +82,7 @@ def train(
     progress: Progress | None = None,
     seen: Callable[[DynamicsRow], None] | None = None,
     before_step: Callable[[int], None] | None = None,
+    tracking: Tracking | None = None,
     **options: Any,
 ) -> TrainedEncoder:
     """Train a model on the texts or images of a task.
@@ -108,6 +110,7 @@ def train(
         progress: Called now and then with how far it is.
         seen: Called with every measurement of the probe.
         before_step: Called before every step with its number.
+        tracking: Who follows the training; nobody unless said.
         options: Fields of an ``EncoderRecipe``, which override the recipe.
 
     Returns:
@@ -161,6 +164,7 @@ def train(
             progress=progress,
             seen=seen,
             before_step=before_step,
+            tracking=tracking,
         )
         settle(setup.model)
         headed = [] if not chosen.projection else _without_head(setup, judge)
