@@ -37,6 +37,7 @@ ROOMS = (
     "engines",
     "auditing",
     "shards",
+    "runners",
     "report",
     "cli",
 )

@@ -39,6 +39,7 @@ PACKAGES = {
     "bm25s": ("bm25s", "bm25"),
     "pandas": ("pandas", "pandas"),
     "polars": ("polars", "polars"),
+    "ray": ("ray[client]", "ray"),
 }
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from offsphere.base.errors import ParameterError
-from offsphere.cli import options
+from offsphere.cli import options, runner_steps
 from offsphere.cli.audit_steps import print_audit, run_audit, write_report
 from offsphere.cli.deployed import CollectionFields, source_of
 from offsphere.cli.export_steps import export_recommended
@@ -79,6 +79,13 @@ def audit_command(
     ignore_broken: options.IgnoreBroken = False,
     reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
+    on: runner_steps.On = None,
+    workers: runner_steps.Workers = None,
+    cpus: runner_steps.Cpus = None,
+    gpus: runner_steps.Gpus = None,
+    object_store: runner_steps.ObjectStore = None,
+    shards: runner_steps.Shards = None,
+    states: runner_steps.States = None,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
     verbose: Annotated[
@@ -93,6 +100,8 @@ def audit_command(
     lists += token_rows_of(tokens, token_model or model, layer, token_top)
     goal = _goal(precision, recall, false_alarms)
     report = _check_targets(out, form, save, as_json=as_json)
+    alone = {"--collection": collection, "--stored": stored, "--more": more, "--adapt": adapt, "other systems": lists}
+    gathered = runner_steps.RunnerRequest.of(on, workers, cpus, gpus, object_store, shards, states, alone)
     source = source_of(
         data,
         model,
@@ -119,6 +128,7 @@ def audit_command(
         goal=goal,
         folds=folds,
         seed=seed,
+        gathered=gathered,
     )
     if audit.deployment is not None and engine is None:
         engine = audit.deployment.engine.name

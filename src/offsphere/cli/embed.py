@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from offsphere.cli import options
+from offsphere.cli import options, runner_steps
 from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.progress_bar import progress_bar
 
@@ -44,10 +45,17 @@ def embed_command(
         str | None,
         typer.Option("--shard", help="Embed one of n shards of the documents, such as 2/7; 1/7 also has the queries."),
     ] = None,
+    on: runner_steps.On = None,
+    workers: runner_steps.Workers = None,
+    cpus: runner_steps.Cpus = None,
+    gpus: runner_steps.Gpus = None,
+    object_store: runner_steps.ObjectStore = None,
+    shards: runner_steps.Shards = None,
 ) -> None:
     """Encode a task's texts. A killed run goes on where it stopped; nothing is encoded twice."""
     from offsphere.data import load_task
     from offsphere.data.store import read_manifest
+    from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.encode.embedding import default_folder, embed, items_by_store
     from offsphere.encode.served_plan import served_plans
     from offsphere.encode.shard_embedding import embed_shard, items_of_shard
@@ -55,6 +63,20 @@ def embed_command(
     from offsphere.encode.split_embedding import embed_other_splits
     from offsphere.shards.shard import Shard
 
+    alone = {"--shard": shard, "--price": price}
+    gathered = runner_steps.RunnerRequest.of(on, workers, cpus, gpus, object_store, shards, None, alone)
+    if gathered is not None:
+        source = EmbeddedSource(
+            data,
+            model,
+            out,
+            ignore_missing=ignore_missing,
+            query_model=query_model,
+            ignore_broken=ignore_broken,
+            reverse=reverse,
+        )
+        _echo_stores(gathered.embed(source, out, split, dtype, keep_normalize=keep_normalize))
+        return
     task = load_task(data, split, ignore_missing=ignore_missing, ignore_broken=ignore_broken, reverse=reverse)
     warn_of_tasks(task)
     encoder = load_encoder(model, keep_normalize=keep_normalize)
@@ -69,8 +91,7 @@ def embed_command(
             stores = embed_shard(
                 task, encoder, folder, part.number, part.count, query_encoder=asking, dtype=dtype, progress=progress
             )
-        for store in stores:
-            _echo_manifest(store.folder, store.manifest)
+        _echo_stores(store.folder for store in stores)
         _echo_notes(encoder, asking)
         return
     with progress_bar("embedding") as progress:
@@ -101,6 +122,14 @@ def embed_command(
     if manifest.similarity is not None:
         typer.echo(f"the model declares: {manifest.similarity}")
     _echo_notes(encoder, asking)
+
+
+def _echo_stores(stores: Iterable[Path]) -> None:
+    """Say what is in each of several stores."""
+    from offsphere.data.store import read_manifest
+
+    for store in stores:
+        _echo_manifest(store, read_manifest(store))
 
 
 def _echo_manifest(store: Path, manifest: Manifest) -> None:
