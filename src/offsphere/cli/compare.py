@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from offsphere.cli import options, reader_steps, runner_steps
+from offsphere.cli import options, plan_steps, reader_steps, runner_steps
 from offsphere.cli.deployed import CollectionFields, deployed_values, deployment_of, echo_deployed, source_of
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.other_systems import sources_of, token_rows_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def compare_command(
-    data: options.Data,
+    data: options.MaybeData = None,
     vectors: options.Vectors = None,
     model: options.Model = None,
     query_model: options.QueryModel = None,
@@ -77,6 +77,10 @@ def compare_command(
     object_store: runner_steps.ObjectStore = None,
     shards: runner_steps.Shards = None,
     states: runner_steps.States = None,
+    plan: plan_steps.Wanted = False,
+    documents: plan_steps.Documents = None,
+    dimension: plan_steps.Dimension = None,
+    queries: plan_steps.Queries = None,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
     every_row: Annotated[bool, typer.Option("--all", help="Show every row, not only the first ones.")] = False,
@@ -87,6 +91,7 @@ def compare_command(
 ) -> None:
     """Compare every similarity, exactly and with held-out values, intervals and corrected tests."""
     from offsphere.comparison.compare_scorers import compare
+    from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.scoring.names import read_scorer
     from offsphere.scoring.stored.stored_form import parse_stored
     from offsphere.shards.compare_question import CompareOptions
@@ -115,13 +120,18 @@ def compare_command(
         "--tokens": tokens,
         "--more": more,
     }
+    named = CompareOptions(scorers=scorer, metric=metric, folds=folds, seed=seed, worth=worth, by=by)
+    planned = plan_steps.PlanRequest.of(plan, documents, dimension, queries, workers, cpus, shards, as_json=as_json)
+    if planned is not None:
+        source = EmbeddedSource(data, model, vectors) if data is not None else None
+        planned.compare(source, split, named)
+        return
     divided = ShardRequest.of(
         shard, fitted, state, {"--on": on, "--model": model, **alone, "--save": save, "--json": as_json}
     )
     gathered = runner_steps.RunnerRequest.of(on, workers, cpus, gpus, object_store, shards, states, alone)
-    named = CompareOptions(scorers=scorer, metric=metric, folds=folds, seed=seed, worth=worth, by=by)
     source = source_of(
-        data,
+        plan_steps.named(data),
         model,
         vectors,
         ignore_missing=ignore_missing,

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from offsphere.cli import options, runner_steps
+from offsphere.cli import options, plan_steps, runner_steps
 from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.data.store import Manifest
     from offsphere.encode.encoder import Encoder
+    from offsphere.encode.served_plan import ServedPlan
 
 
 def embed_command(
@@ -51,6 +52,8 @@ def embed_command(
     gpus: runner_steps.Gpus = None,
     object_store: runner_steps.ObjectStore = None,
     shards: runner_steps.Shards = None,
+    plan: plan_steps.Wanted = False,
+    documents: plan_steps.Documents = None,
 ) -> None:
     """Encode a task's texts. A killed run goes on where it stopped; nothing is encoded twice."""
     from offsphere.data import load_task
@@ -64,17 +67,21 @@ def embed_command(
     from offsphere.shards.shard import Shard
 
     alone = {"--shard": shard, "--price": price}
+    source = EmbeddedSource(
+        data,
+        model,
+        out,
+        ignore_missing=ignore_missing,
+        query_model=query_model,
+        ignore_broken=ignore_broken,
+        reverse=reverse,
+    )
+    planned = plan_steps.PlanRequest.of(plan, documents, None, None, workers, cpus, shards)
+    if planned is not None:
+        planned.embed(source, split, dtype)
+        return
     gathered = runner_steps.RunnerRequest.of(on, workers, cpus, gpus, object_store, shards, None, alone)
     if gathered is not None:
-        source = EmbeddedSource(
-            data,
-            model,
-            out,
-            ignore_missing=ignore_missing,
-            query_model=query_model,
-            ignore_broken=ignore_broken,
-            reverse=reverse,
-        )
         _echo_stores(gathered.embed(source, out, split, dtype, keep_normalize=keep_normalize))
         return
     task = load_task(data, split, ignore_missing=ignore_missing, ignore_broken=ignore_broken, reverse=reverse)
@@ -83,9 +90,8 @@ def embed_command(
     asking = load_encoder(query_model, keep_normalize=keep_normalize) if query_model is not None else None
     folder = out if out is not None else default_folder(task.name, *([query_model] if query_model else []), model)
     part = Shard.read(shard) if shard is not None else None
-    planned = items_of_shard(task, part.number, part.count) if part is not None else items_by_store(task)
-    for side, plan in served_plans(task, encoder, asking, folder, planned).items():
-        typer.echo(f"{side}: {plan.sentence(price)}", err=True)
+    parts = items_of_shard(task, part.number, part.count) if part is not None else items_by_store(task)
+    _echo_plans(served_plans(task, encoder, asking, folder, parts), price)
     if part is not None:
         with progress_bar("embedding") as progress:
             stores = embed_shard(
@@ -122,6 +128,12 @@ def embed_command(
     if manifest.similarity is not None:
         typer.echo(f"the model declares: {manifest.similarity}")
     _echo_notes(encoder, asking)
+
+
+def _echo_plans(plans: Mapping[str, ServedPlan], price: float | None) -> None:
+    """Say what an API will be asked, and what that costs."""
+    for side, plan in plans.items():
+        typer.echo(f"{side}: {plan.sentence(price)}", err=True)
 
 
 def _echo_stores(stores: Iterable[Path]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from offsphere.base.errors import OffsphereError
-from offsphere.cli import options, runner_steps
+from offsphere.cli import options, plan_steps, runner_steps
 from offsphere.cli.deployed import CollectionFields, deployed_values, echo_deployed, source_of
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.progress_bar import progress_bar
@@ -101,15 +101,20 @@ def measure_command(
     object_store: runner_steps.ObjectStore = None,
     shards: runner_steps.Shards = None,
     states: runner_steps.States = None,
+    plan: plan_steps.Wanted = False,
+    documents: plan_steps.Documents = None,
+    dimension: plan_steps.Dimension = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of samples and intervals.")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure lengths, relevance, isotropy, dimensions, hubs and more; every layer of a transformer; or its tokens."""
     alone = [name for name, wanted in (("--layers", layers), ("--words", words)) if wanted]
     for_sections = scorer is not None or groups is not None or training_size is not None
-    if at_least is not None and not layers:
-        raise OffsphereError("--at-least says which tokens --layers counts: add --layers")
-    _check_alone(alone, side, against, other, without_sections=not section and for_sections)
+    _check_alone(alone, at_least, side, against, other, without_sections=not section and for_sections)
+    planned = plan_steps.PlanRequest.of(plan, documents, dimension, None, workers, cpus, shards, as_json=as_json)
+    if planned is not None:
+        planned.measure(data)
+        return
     data, fields = _of_target(data, CollectionFields(collection, id_field, vector_column))
     source = source_of(
         data,
@@ -159,9 +164,17 @@ def measure_command(
 
 
 def _check_alone(
-    alone: list[str], side: str | None, against: str | None, other: tuple[str, str] | None, *, without_sections: bool
+    alone: list[str],
+    at_least: int | None,
+    side: str | None,
+    against: str | None,
+    other: tuple[str, str] | None,
+    *,
+    without_sections: bool,
 ) -> None:
     """Refuse options that say something of layers, words or sections where none of them is measured."""
+    if at_least is not None and "--layers" not in alone:
+        raise OffsphereError("--at-least says which tokens --layers counts: add --layers")
     if not alone and side is not None:
         raise OffsphereError("--side says whose texts --layers and --words read: add one of them")
     if alone and without_sections:

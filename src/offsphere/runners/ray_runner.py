@@ -19,6 +19,7 @@ from offsphere.runners.runner import Answer, Job, Piece
 
 ADDRESS = "RAY_ADDRESS"  # where Ray's own commands look for a cluster
 USAGE = "RAY_USAGE_STATS_ENABLED"  # whether a Ray that is started here tells its makers about it
+STARTS = 5  # how often a Ray is started here before it is given up
 RETRIES = 20  # how often the worker of one piece may die
 
 
@@ -123,15 +124,19 @@ class RayRunner:
             return ray
         address = self.address or os.environ.get(ADDRESS) or "local"
         local: dict[str, Any] = {"include_dashboard": False, "object_store_memory": self.object_store}
-        try:
-            ray.init(
-                address=address, log_to_driver=False, logging_level="ERROR", **(local if address == "local" else {})
-            )
-        except (ConnectionError, RuntimeError, ValueError, OSError, TimeoutError) as error:
-            raise OffsphereError(
-                f"cannot connect to Ray at {address}: {first_line(error)}: is it running, with this version of Ray "
-                f"({ray.__version__}) and of Python?"
-            ) from error
+        more = local if address == "local" else {}
+        for tried in range(STARTS):
+            try:
+                ray.init(address=address, log_to_driver=False, logging_level="ERROR", **more)
+                break
+            except Exception as error:  # Ray raises many kinds
+                ray.shutdown()
+                if address == "local" and "timed out" in str(error) and tried + 1 < STARTS:
+                    continue  # it gives itself half a minute, which a busy machine exceeds
+                raise OffsphereError(
+                    f"cannot connect to Ray at {address}: {first_line(error)}: is it running, with this version of Ray "
+                    f"({ray.__version__}) and of Python?"
+                ) from error
         return ray
 
     def _tell(self, ray: Any, error: Exception) -> NoReturn:
