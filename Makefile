@@ -46,7 +46,7 @@ kill: $(VENV)/.tested
 	OFFSPHERE_KILLS=$(KILLS) $(BIN)/python -m pytest tests/kills -m "slow or not slow" -n auto --dist worksteal -rP
 
 benchmarks: $(VENV)/.benchmarked
-	failed=0; for script in one_pass significance choosing metrics start_up encode geometry adapt train factorize memory export tokens images train_images study recommend page served; do \
+	failed=0; for script in one_pass significance choosing metrics start_up encode geometry adapt train factorize memory export tokens images train_images study recommend page served scale; do \
 		$(BIN)/python benchmarks/$$script.py || failed=1; done; exit $$failed
 
 $(VENV)/.made:

@@ -35,6 +35,7 @@ ROOMS = (
     "engines",
     "auditing",
     "shards",
+    "runners",
     "report",
     "cli",
 )

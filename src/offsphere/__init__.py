@@ -76,6 +76,12 @@ _HOME = {
     "auditing.advice": "Advice advise",
     "auditing.run": "Audit audit",
     "auditing.study.run_study": "Study study",
+    "runners.compare_shards": "compare_shards",
+    "runners.embed_shards": "embed_shards",
+    "runners.local_runner": "LocalRunner",
+    "runners.measure_shards": "measure_shards",
+    "runners.ray_runner": "RayRunner",
+    "shards.compare_question": "CompareOptions",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
@@ -165,6 +171,11 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.ranking.search import TopK as TopK
     from offsphere.ranking.search import search as search
     from offsphere.report.figure_files import save_figures as save_figures
+    from offsphere.runners.compare_shards import compare_shards as compare_shards
+    from offsphere.runners.embed_shards import embed_shards as embed_shards
+    from offsphere.runners.local_runner import LocalRunner as LocalRunner
+    from offsphere.runners.measure_shards import measure_shards as measure_shards
+    from offsphere.runners.ray_runner import RayRunner as RayRunner
     from offsphere.scoring.adapter import Adapter as Adapter
     from offsphere.scoring.names import parse_scorer as parse_scorer
     from offsphere.scoring.scorer import Scorer as Scorer
@@ -188,6 +199,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.scoring.transforms import Standardize as Standardize
     from offsphere.scoring.transforms import Temper as Temper
     from offsphere.scoring.transforms import Whiten as Whiten
+    from offsphere.shards.compare_question import CompareOptions as CompareOptions
     from offsphere.tokens.token_rows import TokenRows as TokenRows
     from offsphere.vectors.moments import Moments as Moments
 else:  # a type checker that saw this would believe in any name

@@ -70,7 +70,8 @@ def test_the_wrong_states_are_one_line_and_exit_code_2(generated, states):
     result = run("merge", states / "fit-1", states / "part-1")
     assert (result.returncode, result.stdout) == (2, "")
     assert (
-        result.stderr == f"offsphere: {states / 'part-1.json'} is a state of compare, {states / 'fit-1'} one of fit\n"
+        result.stderr
+        == f"offsphere: {states / 'part-1.json'} is a state of compare, {states / 'fit-1.json'} one of fit\n"
     )
 
 

@@ -169,6 +169,7 @@ def audit(
     ablation: Ablation | None = None,
     training: Training | None = None,
     deployment: Deployment | None = None,
+    table: Comparison | None = None,
 ) -> Audit:
     """Measure, compare and advise. What was searched is kept in the user's cache, so that a killed audit goes on.
 
@@ -196,6 +197,7 @@ def audit(
         training: How the model was trained: becomes part of the report.
         deployment: What is known of the index in use, as ``CollectionSource.deployment`` gives it: what its setting
             costs becomes part of the verdict.
+        table: The comparison of this task, where it was made already, by the same options: over shards, say.
 
     Returns:
         The evidence and the advice; ``offsphere.report.to_html`` makes a page of it.
@@ -225,7 +227,7 @@ def audit(
     question = digest_of(f"{name} {value}".encode() for name, value in (digests | asked).items())
     with question_memo(question) if cache else nullcontext(Memo()) as memo:
         with clock.step("compare"):
-            table = compare(
+            table = table or compare(
                 task,
                 vectors,
                 metric=metric,

@@ -11,12 +11,15 @@ from typing import Any, TypeVar
 
 Answer = TypeVar("Answer")
 
+CORES = "OFFSPHERE_CORES"  # the variable that says how many cores this process may use
 WAITING = 2  # pieces of work that wait for each thread: enough to keep it busy, few enough for little memory
 
 
 def available_cores() -> int:
-    """How many cores this process may run on, which can be fewer than the machine has."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """How many cores this process may run on: fewer than the machine has, where the system or a variable says so."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    text = os.environ.get(CORES, "")
+    return min(cores, max(int(text), 1)) if text.isdecimal() else cores
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:

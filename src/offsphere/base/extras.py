@@ -45,6 +45,7 @@ PACKAGES = {
     "vl_convert": ("vl-convert-python", "figures"),
     "pandas": ("pandas", "pandas"),
     "polars": ("polars", "polars"),
+    "ray": ("ray[client]", "ray"),
 }
 
 

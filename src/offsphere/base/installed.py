@@ -44,6 +44,7 @@ GIVES: Mapping[str, str] = MappingProxyType(
         "sqlite": "export to sqlite-vec",
         "chroma": "export to Chroma, and what is deployed there",
         "milvus": "export to Milvus",
+        "ray": "--on ray: the work of many shards on a Ray cluster",
     }
 )
 NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType({"learn": ("torch",)})  # shares its package with another extra

@@ -42,14 +42,31 @@ def question_memo(key: str) -> Iterator[Memo]:
     Raises:
         ParameterError: The size that the user wrote is none.
     """
+    with question_folder(key) as folder:
+        yield Memo(folder, allowed_size()) if folder is not None else Memo()
+
+
+@contextmanager
+def question_folder(key: str) -> Iterator[Path | None]:
+    """Give the folder of a question, as ``question_memo`` does; nothing where the user allows no size at all.
+
+    Args:
+        key: A digest of everything that the question is.
+
+    Yields:
+        The folder.
+
+    Raises:
+        ParameterError: The size that the user wrote is none.
+    """
     most = allowed_size()
     trim(most)
     if not most:
-        yield Memo()
+        yield None
         return
     folder = questions_home() / f"{_this_code()}-{key}"
     with in_use(folder):
-        yield Memo(folder, most)
+        yield folder
     trim(most)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from offsphere.base.errors import ParameterError
-from offsphere.cli import options
+from offsphere.cli import options, plan_steps, runner_steps
 from offsphere.cli.audit_steps import print_audit, run_audit, write_report
 from offsphere.cli.deployed import CollectionFields, source_of
 from offsphere.cli.export_steps import export_recommended
@@ -24,7 +24,7 @@ FORMATS = ("html", "md", "json")
 
 
 def audit_command(
-    data: options.Data,
+    data: options.MaybeData = None,
     model: options.Model = None,
     query_model: options.QueryModel = None,
     backend: options.Backend = "torch",
@@ -82,6 +82,17 @@ def audit_command(
     ignore_broken: options.IgnoreBroken = False,
     reverse: options.Reverse = False,
     no_verify: options.NoVerify = False,
+    on: runner_steps.On = None,
+    workers: runner_steps.Workers = None,
+    cpus: runner_steps.Cpus = None,
+    gpus: runner_steps.Gpus = None,
+    object_store: runner_steps.ObjectStore = None,
+    shards: runner_steps.Shards = None,
+    states: runner_steps.States = None,
+    plan: plan_steps.Wanted = False,
+    documents: plan_steps.Documents = None,
+    dimension: plan_steps.Dimension = None,
+    queries: plan_steps.Queries = None,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
     verbose: Annotated[
@@ -90,7 +101,9 @@ def audit_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else; write no report.")] = False,
 ) -> None:
     """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
+    from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.encode.runtime import Runtime
+    from offsphere.shards.compare_question import CompareOptions
 
     engine = _check_options(metric, stored, engine, export)
     judged = (judge, judge_top) if judge is not None else None
@@ -98,8 +111,15 @@ def audit_command(
     lists += token_rows_of(tokens, token_model or model, layer, token_top)
     goal = _goal(precision, recall, false_alarms)
     report = _check_targets(out, form, save, as_json=as_json)
+    alone = {"--collection": collection, "--stored": stored, "--more": more, "--adapt": adapt, "other systems": lists}
+    planned = plan_steps.PlanRequest.of(plan, documents, dimension, queries, workers, cpus, shards, as_json=as_json)
+    if planned is not None:
+        source = EmbeddedSource(data, model, vectors) if data is not None else None
+        planned.compare(source, split, CompareOptions(metric=metric, folds=folds, seed=seed, worth=worth))
+        return
+    gathered = runner_steps.RunnerRequest.of(on, workers, cpus, gpus, object_store, shards, states, alone)
     source = source_of(
-        data,
+        plan_steps.named(data),
         model,
         vectors,
         ignore_missing=ignore_missing,
@@ -125,6 +145,7 @@ def audit_command(
         goal=goal,
         folds=folds,
         seed=seed,
+        gathered=gathered,
     )
     if audit.deployment is not None and engine is None:
         engine = audit.deployment.engine.name

@@ -18,6 +18,7 @@ from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.auditing.run import Audit
+    from offsphere.cli.runner_steps import RunnerRequest
     from offsphere.comparison.goal import Goal
     from offsphere.comparison.list_source import ListSource
     from offsphere.encode.embedded_task import EmbeddedSource
@@ -41,14 +42,20 @@ def run_audit(
     goal: Goal | None = None,
     folds: int = 5,
     seed: int = 0,
+    gathered: RunnerRequest | None = None,
 ) -> Audit:
     """Load the data, say what was left out, train adapters where they are wanted, and audit."""
     from offsphere.auditing.earlier_results import read_ablation, read_training
     from offsphere.auditing.run import audit
     from offsphere.learning.adapters.learn import ADAPTERS, learn
     from offsphere.learning.loading import load_parts
+    from offsphere.shards.compare_question import CompareOptions
 
-    parts = learned = None
+    parts = learned = table = None
+    if gathered is not None:
+        source = gathered.embedded(source, split)
+        named = CompareOptions(metric=metric, folds=folds, seed=seed, worth=worth, by=by)
+        table = gathered.compare(source, split, named)
     with progress_bar("embedding") as progress:
         task, vectors = source.load(split, progress)
         if adapt:
@@ -82,6 +89,7 @@ def run_audit(
             ablation=grid,
             training=read_training(source.model),
             deployment=deployment,
+            table=table,
         )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from offsphere.cli import options, reader_steps
+from offsphere.cli import options, plan_steps, reader_steps, runner_steps
 from offsphere.cli.deployed import CollectionFields, deployed_values, deployment_of, echo_deployed, source_of
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.other_systems import sources_of, token_rows_of
@@ -16,9 +18,12 @@ from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.shard_steps import ShardRequest
 from offsphere.cli.writable import check_writable
 
+if TYPE_CHECKING:
+    from offsphere.comparison.table import Comparison
+
 
 def compare_command(
-    data: options.Data,
+    data: options.MaybeData = None,
     vectors: options.Vectors = None,
     model: options.Model = None,
     query_model: options.QueryModel = None,
@@ -68,6 +73,17 @@ def compare_command(
         typer.Option("--fitted", help="What all shards fitted, so that this one can be searched. Repeatable."),
     ] = None,
     state: options.StateFile = None,
+    on: runner_steps.On = None,
+    workers: runner_steps.Workers = None,
+    cpus: runner_steps.Cpus = None,
+    gpus: runner_steps.Gpus = None,
+    object_store: runner_steps.ObjectStore = None,
+    shards: runner_steps.Shards = None,
+    states: runner_steps.States = None,
+    plan: plan_steps.Wanted = False,
+    documents: plan_steps.Documents = None,
+    dimension: plan_steps.Dimension = None,
+    queries: plan_steps.Queries = None,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
     every_row: Annotated[bool, typer.Option("--all", help="Show every row, not only the first ones.")] = False,
@@ -77,11 +93,12 @@ def compare_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Compare every similarity, exactly and with held-out values, intervals and corrected tests."""
-    from offsphere.comparison.choice import choose
     from offsphere.comparison.compare_scorers import compare
+    from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.encode.runtime import Runtime
     from offsphere.scoring.names import read_scorer
     from offsphere.scoring.stored.stored_form import parse_stored
+    from offsphere.shards.compare_question import CompareOptions
     from offsphere.statistics.metrics import parse_metric
 
     # what can be wrong in the command itself is said before any file is read
@@ -97,9 +114,7 @@ def compare_command(
     if save is not None:
         check_writable(save / "scorer.json")
     alone = {
-        "--model": model,
         "--collection": collection,
-        "--save": save,
         "--reader": reader,
         "--stored": stored,
         "--run": run,
@@ -108,28 +123,37 @@ def compare_command(
         "--judge": judge,
         "--tokens": tokens,
         "--more": more,
-        "--json": as_json,
     }
-    divided = ShardRequest.of(shard, fitted, state, alone)
+    named = CompareOptions(scorers=scorer, metric=metric, folds=folds, seed=seed, worth=worth, by=by)
+    planned = plan_steps.PlanRequest.of(plan, documents, dimension, queries, workers, cpus, shards, as_json=as_json)
+    if planned is not None:
+        source = EmbeddedSource(data, model, vectors) if data is not None else None
+        planned.compare(source, split, named)
+        return
+    divided = ShardRequest.of(
+        shard, fitted, state, {"--on": on, "--model": model, **alone, "--save": save, "--json": as_json}
+    )
+    gathered = runner_steps.RunnerRequest.of(on, workers, cpus, gpus, object_store, shards, states, alone)
+    source = source_of(
+        plan_steps.named(data),
+        model,
+        vectors,
+        ignore_missing=ignore_missing,
+        verify=not no_verify,
+        fields=CollectionFields(collection, id_field, vector_column),
+        query_model=query_model,
+        ignore_broken=ignore_broken,
+        reverse=reverse,
+        runtime=Runtime(backend, model_dtype, processes),
+    )
+    if divided is not None:
+        divided.compare(source, split, named)
+        return
+    if gathered is not None:
+        table = gathered.compare(gathered.embedded(source, split), split, named)
+        _show(table, save, every_row, verbose, as_json=as_json)
+        return
     with progress_bar("embedding") as progress:
-        source = source_of(
-            data,
-            model,
-            vectors,
-            ignore_missing=ignore_missing,
-            verify=not no_verify,
-            fields=CollectionFields(collection, id_field, vector_column),
-            query_model=query_model,
-            ignore_broken=ignore_broken,
-            reverse=reverse,
-            runtime=Runtime(backend, model_dtype, processes),
-        )
-        if divided is not None:
-            from offsphere.shards.compare_question import CompareOptions
-
-            named = CompareOptions(scorers=scorer, metric=metric, folds=folds, seed=seed, worth=worth, by=by)
-            divided.compare(source, split, named)
-            return
         task, embedded = source.load(split, progress)
     warn_left_out((task, embedded))
     deployment = deployment_of(source, task, embedded)
@@ -151,19 +175,36 @@ def compare_command(
             progress=progress,
         )
     read = request.run(task, embedded, scorers, by, seed) if request is not None else None
-    if save is not None:
-        choose(table).scorer.save(save)
+    beside = {}
     if as_json:
         beside = deployed_values(deployment, table) | ({"reader": read.to_json()} if read is not None else {})
-        typer.echo(json.dumps(table.to_json() | beside, indent=2))
-    else:
-        from offsphere.cli.comparison_table import print_comparison
-        from offsphere.cli.stored_table import print_stored
-
-        print_comparison(table, every_row=every_row, verbose=verbose)
-        print_stored(table)
+    _show(table, save, every_row, verbose, as_json=as_json, beside=beside)
+    if not as_json:
         echo_deployed(deployment, table)
         if read is not None:
             reader_steps.print_reading(read)
-        if save is not None:
-            typer.echo(f"The scorer is in {save}.")
+
+
+def _show(
+    table: Comparison,
+    save: Path | None,
+    every_row: bool,
+    verbose: bool,
+    *,
+    as_json: bool,
+    beside: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Save the recommended scorer where it is wanted, and print the table, or it and what stands beside it as JSON."""
+    from offsphere.cli.comparison_table import print_comparison
+    from offsphere.cli.stored_table import print_stored
+    from offsphere.comparison.choice import choose
+
+    if save is not None:
+        choose(table).scorer.save(save)
+    if as_json:
+        typer.echo(json.dumps(table.to_json() | dict(beside), indent=2))
+        return
+    print_comparison(table, every_row=every_row, verbose=verbose)
+    print_stored(table)
+    if save is not None:
+        typer.echo(f"The scorer is in {save}.")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from offsphere.cli import options
+from offsphere.cli import options, plan_steps, runner_steps
 from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.data.store import Manifest
     from offsphere.encode.encoder import Encoder
+    from offsphere.encode.served_plan import ServedPlan
 
 
 def embed_command(
@@ -47,10 +49,19 @@ def embed_command(
         str | None,
         typer.Option("--shard", help="Embed one of n shards of the documents, such as 2/7; 1/7 also has the queries."),
     ] = None,
+    on: runner_steps.On = None,
+    workers: runner_steps.Workers = None,
+    cpus: runner_steps.Cpus = None,
+    gpus: runner_steps.Gpus = None,
+    object_store: runner_steps.ObjectStore = None,
+    shards: runner_steps.Shards = None,
+    plan: plan_steps.Wanted = False,
+    documents: plan_steps.Documents = None,
 ) -> None:
     """Encode a task's texts. A killed run goes on where it stopped; nothing is encoded twice."""
     from offsphere.data import load_task
     from offsphere.data.store import read_manifest
+    from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.encode.embedding import default_folder, embed, items_by_store
     from offsphere.encode.runtime import Runtime
     from offsphere.encode.served_plan import served_plans
@@ -60,6 +71,25 @@ def embed_command(
     from offsphere.shards.shard import Shard
 
     run: dict[str, Any] = {"keep_normalize": keep_normalize, "runtime": Runtime(backend, model_dtype, processes)}
+    alone = {"--shard": shard, "--price": price}
+    source = EmbeddedSource(
+        data,
+        model,
+        out,
+        ignore_missing=ignore_missing,
+        query_model=query_model,
+        ignore_broken=ignore_broken,
+        reverse=reverse,
+        runtime=run["runtime"],
+    )
+    planned = plan_steps.PlanRequest.of(plan, documents, None, None, workers, cpus, shards)
+    if planned is not None:
+        planned.embed(source, split, dtype)
+        return
+    gathered = runner_steps.RunnerRequest.of(on, workers, cpus, gpus, object_store, shards, None, alone)
+    if gathered is not None:
+        _echo_stores(gathered.embed(source, out, split, dtype, keep_normalize=keep_normalize))
+        return
     task = load_task(data, split, ignore_missing=ignore_missing, ignore_broken=ignore_broken, reverse=reverse)
     warn_of_tasks(task)
     encoder = load_encoder(model, **run)
@@ -67,16 +97,14 @@ def embed_command(
     names = [each.description.model for each in (asking, encoder) if each is not None]
     folder = out if out is not None else default_folder(task.name, *names)
     part = Shard.read(shard) if shard is not None else None
-    planned = items_of_shard(task, part.number, part.count) if part is not None else items_by_store(task)
-    for side, plan in served_plans(task, encoder, asking, folder, planned).items():
-        typer.echo(f"{side}: {plan.sentence(price)}", err=True)
+    parts = items_of_shard(task, part.number, part.count) if part is not None else items_by_store(task)
+    _echo_plans(served_plans(task, encoder, asking, folder, parts), price)
     if part is not None:
         with progress_bar("embedding") as progress:
             stores = embed_shard(
                 task, encoder, folder, part.number, part.count, query_encoder=asking, dtype=dtype, progress=progress
             )
-        for store in stores:
-            _echo_manifest(store.folder, store.manifest)
+        _echo_stores(store.folder for store in stores)
         _echo_notes(encoder, asking)
         return
     with progress_bar("embedding") as progress:
@@ -107,6 +135,20 @@ def embed_command(
     if manifest.similarity is not None:
         typer.echo(f"the model declares: {manifest.similarity}")
     _echo_notes(encoder, asking)
+
+
+def _echo_plans(plans: Mapping[str, ServedPlan], price: float | None) -> None:
+    """Say what an API will be asked, and what that costs."""
+    for side, plan in plans.items():
+        typer.echo(f"{side}: {plan.sentence(price)}", err=True)
+
+
+def _echo_stores(stores: Iterable[Path]) -> None:
+    """Say what is in each of several stores."""
+    from offsphere.data.store import read_manifest
+
+    for store in stores:
+        _echo_manifest(store, read_manifest(store))
 
 
 def _echo_manifest(store: Path, manifest: Manifest) -> None:

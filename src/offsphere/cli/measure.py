@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from offsphere.base.errors import OffsphereError
-from offsphere.cli import options
+from offsphere.cli import options, plan_steps, runner_steps
 from offsphere.cli.deployed import CollectionFields, deployed_values, echo_deployed, source_of
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.progress_bar import progress_bar
@@ -97,6 +97,16 @@ def measure_command(
     no_verify: options.NoVerify = False,
     shard: options.Shard = None,
     state: options.StateFile = None,
+    on: runner_steps.On = None,
+    workers: runner_steps.Workers = None,
+    cpus: runner_steps.Cpus = None,
+    gpus: runner_steps.Gpus = None,
+    object_store: runner_steps.ObjectStore = None,
+    shards: runner_steps.Shards = None,
+    states: runner_steps.States = None,
+    plan: plan_steps.Wanted = False,
+    documents: plan_steps.Documents = None,
+    dimension: plan_steps.Dimension = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of samples and intervals.")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
@@ -105,9 +115,11 @@ def measure_command(
 
     alone = [name for name, wanted in (("--layers", layers), ("--words", words)) if wanted]
     for_sections = scorer is not None or groups is not None or training_size is not None
-    if at_least is not None and not layers:
-        raise OffsphereError("--at-least says which tokens --layers counts: add --layers")
-    _check_alone(alone, side, against, other, without_sections=not section and for_sections)
+    _check_alone(alone, at_least, side, against, other, without_sections=not section and for_sections)
+    planned = plan_steps.PlanRequest.of(plan, documents, dimension, None, workers, cpus, shards, as_json=as_json)
+    if planned is not None:
+        planned.measure(data)
+        return
     data, fields = _of_target(data, CollectionFields(collection, id_field, vector_column))
     source = source_of(
         data,
@@ -121,20 +133,17 @@ def measure_command(
         reverse=reverse,
         runtime=Runtime(backend, model_dtype, processes),
     )
-    needing: dict[str, object] = {
-        "--section": section,
-        "--model": model,
-        "--json": as_json,
-        "--collection": fields.target,
-    }
+    needing: dict[str, object] = {"--model": model, "--collection": fields.target}
     needing |= {"--scorer": scorer, "--groups": groups, "--training-size": training_size, "--vectors": vectors}
-    divided = ShardRequest.of(shard, None, state, needing | dict.fromkeys(alone, True))
+    needing |= dict.fromkeys(alone, True)
+    divided = ShardRequest.of(shard, None, state, {"--on": on, **needing, "--section": section, "--json": as_json})
+    gathered = runner_steps.RunnerRequest.of(on, workers, cpus, gpus, object_store, shards, states, needing)
     if divided is not None:
         divided.measure(source, seed)
         return
     values: dict[str, Any] = {}
     if section or not alone:
-        shape, deployment = _measure_shape(source, split, section, scorer, groups, training_size, seed)
+        shape, deployment = _measure_shape(source, split, section, scorer, groups, training_size, seed, gathered)
         values |= shape.to_json() | deployed_values(deployment)
         if not as_json:
             from offsphere.cli.shape_tables import print_shape
@@ -161,9 +170,17 @@ def measure_command(
 
 
 def _check_alone(
-    alone: list[str], side: str | None, against: str | None, other: tuple[str, str] | None, *, without_sections: bool
+    alone: list[str],
+    at_least: int | None,
+    side: str | None,
+    against: str | None,
+    other: tuple[str, str] | None,
+    *,
+    without_sections: bool,
 ) -> None:
     """Refuse options that say something of layers, words or sections where none of them is measured."""
+    if at_least is not None and "--layers" not in alone:
+        raise OffsphereError("--at-least says which tokens --layers counts: add --layers")
     if not alone and side is not None:
         raise OffsphereError("--side says whose texts --layers and --words read: add one of them")
     if alone and without_sections:
@@ -184,6 +201,7 @@ def _measure_shape(
     groups: Path | None,
     training_size: int | None,
     seed: int,
+    gathered: runner_steps.RunnerRequest | None,
 ) -> tuple[Geometry, Deployment | None]:
     """Load what is to be measured, say what was left out, and measure it; and look at the collection, if it is one."""
     from offsphere.engines.collection_source import load_deployed
@@ -191,6 +209,8 @@ def _measure_shape(
     from offsphere.geometry.query_groups import read_groups
     from offsphere.scoring.names import parse_scorer
 
+    if gathered is not None:
+        return gathered.measure(Path(source.data), sections, seed, verify=source.verify), None
     # what can be wrong in the command itself is said before any data is read
     grouped = read_groups(groups) if groups is not None else None
     sections = check_sections(sections)

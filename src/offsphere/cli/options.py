@@ -34,13 +34,12 @@ VectorColumn = Annotated[
         help="What the vectors are called there. [the only ones, or what the engine calls them]",
     ),
 ]
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="A BEIR folder, a folder with corpus.jsonl alone, TREC files, an STS table, qrels, pictures with "
-        "captions or in a folder for each class, arrays of pictures, or a hub name."
-    ),
-]
+DATA_HELP = (
+    "A BEIR folder, a folder with corpus.jsonl alone, TREC files, an STS table, qrels, pictures with "
+    "captions or in a folder for each class, arrays of pictures, or a hub name."
+)
+Data = Annotated[str, typer.Argument(help=DATA_HELP)]
+MaybeData = Annotated[str | None, typer.Argument(help=DATA_HELP, show_default=False)]
 Vectors = Annotated[
     Path | None,
     typer.Option(help="Folder with queries.* and documents.* (pairs: left.*, right.*). Default: DATA itself."),

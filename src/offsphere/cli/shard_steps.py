@@ -61,19 +61,13 @@ class ShardRequest(NamedTuple):
         from dataclasses import replace
 
         from offsphere.comparison.compare_scorers import metric_for
-        from offsphere.scoring.names import parse_scorer
         from offsphere.shards.compare_question import check_divisible
         from offsphere.shards.compare_state import search_shard
         from offsphere.shards.fit_state import FitState
         from offsphere.shards.shard_vectors import fit_shard, load_rows
         from offsphere.shards.state_files import merge_files, write_state
 
-        for name in options.scorers or ():
-            if Path(name).is_dir():
-                raise OffsphereError(
-                    f"--scorer {name} is a saved scorer: over shards give names, such as 'center + dot'"
-                )
-            parse_scorer(name)
+        check_names(options)
         whole = source.task(split)
         task = check_divisible(whole, metric_for(whole, options.metric))
         count = len(task.document_ids)
@@ -110,3 +104,17 @@ class ShardRequest(NamedTuple):
         with progress_bar("measuring") as progress:
             path = write_state(self.state, measure_shard(file, self.shard, seed, progress))
         typer.echo(f"{path}: shard {self.shard} is measured, {len(rows):,} of {len(file.vectors):,} vectors")
+
+
+def check_names(options: CompareOptions) -> None:
+    """Refuse scorers that are no names, before anything is read.
+
+    Raises:
+        OffsphereError: One is a folder, or a name that stands for nothing.
+    """
+    from offsphere.scoring.names import parse_scorer
+
+    for name in options.scorers or ():
+        if Path(name).is_dir():
+            raise OffsphereError(f"--scorer {name} is a saved scorer: over shards give names, such as 'center + dot'")
+        parse_scorer(name)

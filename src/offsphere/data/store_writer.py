@@ -232,20 +232,24 @@ class StoreWriter:
 
 
 @contextmanager
-def locked(folder: Path, name: str = LOCK) -> Iterator[None]:
+def locked(folder: Path, name: str = LOCK, wait: float = 0.0, option: str = "--out") -> Iterator[None]:
     """Keep a second process from writing the same store; a killed process holds no lock.
 
     Args:
         folder: What is written to; it is made where it is not there.
         name: Of the lock in it, where a folder has several things that may be written beside each other.
+        wait: Seconds that another process is given to end.
+        option: By which the user chooses the folder.
     """
     from filelock import FileLock, Timeout  # only those who write need it, and it takes 25 ms
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        acquired = FileLock(folder / name, blocking=False).acquire()
+        acquired = FileLock(folder / name, timeout=wait).acquire()
     except Timeout as error:
-        raise OffsphereError(f"another process is writing to {folder}: wait for it, or choose another --out") from error
+        raise OffsphereError(
+            f"another process is writing to {folder}: wait for it, or choose another {option}"
+        ) from error
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise OffsphereError(f"cannot write to {folder}: {reason}") from error

@@ -115,6 +115,7 @@ def embed_items(
     *,
     dtype: str = "float32",
     block: int | None = None,
+    wait: float = 0.0,
     progress: Progress | None = None,
 ) -> Store:
     """Encode the items of one side into a store; nothing is encoded where it holds them already."""
@@ -127,7 +128,7 @@ def embed_items(
     _check_items(side)
     check_kinds(encoder, side.items)
     plan = _plan(side, encoder, dtype)
-    with locked(folder):
+    with locked(folder, wait=wait):
         if is_store(folder):
             stored = read_manifest(folder)
             if stored == plan:

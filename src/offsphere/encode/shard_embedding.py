@@ -22,6 +22,7 @@ def embed_shard(
     *,
     query_encoder: Encoder | None = None,
     dtype: str = "float32",
+    wait: float = 0.0,
     progress: Progress | None = None,
 ) -> list[Store]:
     """Encode one of so many shards of what is asked for; the first shard also has what asks.
@@ -34,6 +35,7 @@ def embed_shard(
         count: How many shards there are.
         query_encoder: Of the queries.
         dtype: ``"float32"`` or ``"float16"``.
+        wait: Seconds that another process which writes the same shard is given to end.
         progress: Is told how many items are done.
 
     Returns:
@@ -68,7 +70,8 @@ def embed_shard(
     for name, part in items_of_shard(task, number, count).items():
         asks = name == asking.stored_as
         encodes = query_encoder if asks and query_encoder is not None else encoder
-        made.append(embed_items(part, encodes, folder / name, dtype=dtype, progress=None if asks else progress))
+        told = None if asks else progress
+        made.append(embed_items(part, encodes, folder / name, dtype=dtype, wait=wait, progress=told))
     return made
 
 

@@ -52,17 +52,7 @@ class FitState:
             (1, first + number): fit_corpus(fitted[start : start + BLOCK])
             for number, start in enumerate(range(0, len(fitted), BLOCK))
         }
-        ids = digest_of_texts(task.document_ids)
-        described = {"task": task.name, "ids of documents": ids[:12], "dimensions": str(documents.shape[1])}
-        origin = Origin(
-            question=digest_of([b"fit", ids.encode(), str(documents.shape[1]).encode()]),
-            described=described,
-            version=__version__,
-            documents=count,
-            shards=shard.count,
-            parts={str(shard.number): digest_of_rows(documents)},
-        )
-        return cls(origin, _joined(nodes))
+        return cls(fit_origin(task, shard, documents), _joined(nodes))
 
     def merge(self, other: FitState, what: str = "a state") -> FitState:
         """The state of both, whichever comes first.
@@ -112,6 +102,25 @@ class FitState:
             for node, count, limits, mean, scatter in zip(*columns, strict=True)
         }
         return cls(origin, nodes)
+
+
+def fit_origin(task: RankingTask, shard: Shard, documents: Vectors) -> Origin:
+    """What the fit of a shard is made of.
+
+    Args:
+        task: The whole task.
+        shard: Which part of its documents it is.
+        documents: The vectors of the shard's own rows.
+    """
+    ids = digest_of_texts(task.document_ids)
+    return Origin(
+        question=digest_of([b"fit", ids.encode(), str(documents.shape[1]).encode()]),
+        described={"task": task.name, "ids of documents": ids[:12], "dimensions": str(documents.shape[1])},
+        version=__version__,
+        documents=len(task.document_ids),
+        shards=shard.count,
+        parts={str(shard.number): digest_of_rows(documents)},
+    )
 
 
 def fit_arrays(fit: CorpusFit) -> dict[str, NDArray[Any]]:

@@ -134,24 +134,51 @@ def measure_shard(file: VectorFile, shard: Shard, seed: int = 0, progress: Progr
     Raises:
         VectorError: A vector is not finite.
     """
-    count, width = file.vectors.shape
+    count = len(file.vectors)
     rows = shard.rows(count, SCAN_TILE)
     mine = cut_rows(file.vectors, 0, rows)
+    origin = measure_origin(file, shard, seed)
+    if not len(rows):
+        return MeasureState(origin, None)
+    scanned = scan(mine, seed=seed, progress=progress, first=rows.start, total=count)
+    return MeasureState(origin, ScanSummary.of(scanned))
+
+
+def measure_origin(file: VectorFile, shard: Shard, seed: int) -> Origin:
+    """What the measurements of a shard are made of.
+
+    Args:
+        file: All vectors, of which only the shard's are read.
+        shard: Which part of them.
+        seed: Of the sample.
+    """
+    count, width = file.vectors.shape
     described = {"file": file.path.name, "dimensions": str(width), "seed": str(seed)}
     if file.ids is not None:
         described["ids of vectors"] = digest_of_texts(file.ids)[:12]
-    origin = Origin(
+    return Origin(
         question=digest_of([b"measure", *(f"{name} {value}".encode() for name, value in described.items())]),
         described=described,
         version=__version__,
         documents=count,
         shards=shard.count,
-        parts={str(shard.number): digest_of_rows(mine)},
+        parts={str(shard.number): digest_of_rows(cut_rows(file.vectors, 0, shard.rows(count, SCAN_TILE)))},
     )
-    if not len(rows):
-        return MeasureState(origin, None)
-    scanned = scan(mine, seed=seed, progress=progress, first=rows.start, total=count)
-    return MeasureState(origin, ScanSummary.of(scanned))
+
+
+def check_shard_sections(sections: Sequence[str] | None) -> Sequence[str]:
+    """The sections that are told of shards; all of them where none is named.
+
+    Raises:
+        ParameterError: A section needs neighbours, texts or judgments.
+    """
+    wanted = check_sections(sections) or SECTIONS
+    needing = [name for name in wanted if name not in SECTIONS]
+    if needing:
+        raise ParameterError(
+            f"section {needing[0]} needs all vectors at once: over shards there are {', '.join(SECTIONS)}"
+        )
+    return wanted
 
 
 def measured(state: MeasureState, sections: Sequence[str] | None = None) -> Geometry:
@@ -168,12 +195,7 @@ def measured(state: MeasureState, sections: Sequence[str] | None = None) -> Geom
         DataError: A shard is missing.
         ParameterError: A section needs neighbours, texts or judgments.
     """
-    wanted = check_sections(sections) or SECTIONS
-    needing = [name for name in wanted if name not in SECTIONS]
-    if needing:
-        raise ParameterError(
-            f"section {needing[0]} needs all vectors at once: over shards there are {', '.join(SECTIONS)}"
-        )
+    wanted = check_shard_sections(sections)
     state.origin.check_whole()
     scanned = state.scanned
     if scanned is None or scanned.moments.count != state.origin.documents:

@@ -41,14 +41,7 @@ class Origin:
         Raises:
             DataError: They are of different questions, or have a shard in common.
         """
-        for name in ("version", "shards", "documents"):
-            mine, others = getattr(self, name), getattr(other, name)
-            if mine != others:
-                raise DataError(f"{what} is of another question: its {name} is {others}, that of the others {mine}")
-        for name in sorted({*self.described, *other.described}):
-            mine, others = self.described.get(name), other.described.get(name)
-            if mine != others:
-                raise DataError(f"{what} is of another question: its {name} is {others}, that of the others {mine}")
+        self._refuse_others(other, what, "the others")
         if self.question != other.question:
             raise DataError(
                 f"{what} is of another question: the same options, and other queries, judgments or fitted transforms: "
@@ -66,6 +59,37 @@ class Origin:
             shards=self.shards,
             parts=dict(parts),
         )
+
+    def check_kept(self, kept: Origin, what: str) -> None:
+        """Refuse a state that was kept by an earlier run, where this one would make another.
+
+        Args:
+            kept: The origin of the state that was kept.
+            what: What it is called.
+
+        Raises:
+            DataError: It is of another question, or of documents that were changed since.
+        """
+        self._refuse_others(kept, what, "this run")
+        if kept.parts != self.parts:
+            (number,) = self.parts
+            raise DataError(
+                f"the documents of shard {number}/{self.shards} were changed since {what} was made: remove its folder "
+                "and run again, or put them back"
+            )
+        if kept.question != self.question:
+            raise DataError(f"{what} is of another question, with the same options: remove it, and run again")
+
+    def _refuse_others(self, other: Origin, what: str, whose: str) -> None:
+        """Refuse an origin whose numbers or words differ; the first difference is told."""
+        for name in ("version", "shards", "documents"):
+            mine, others = getattr(self, name), getattr(other, name)
+            if mine != others:
+                raise DataError(f"{what} is of another question: its {name} is {others}, that of {whose} {mine}")
+        for name in sorted({*self.described, *other.described}):
+            mine, others = self.described.get(name), other.described.get(name)
+            if mine != others:
+                raise DataError(f"{what} is of another question: its {name} is {others}, that of {whose} {mine}")
 
     def check_whole(self) -> None:
         """Refuse a state from which shards are missing.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from offsphere.base.errors import ParameterError
 from offsphere.vectors.blocks import TILE
 
+MOST_SHARDS = 1_000  # that a corpus is cut into unless somebody says more
 BLOCK = 16 * TILE  # rows that are fitted together, in a shard as in the whole
 _WRITTEN = re.compile(r"(\d+)/(\d+)")
 
@@ -68,3 +69,18 @@ class Shard:
         """The row at which shard ``number`` ends."""
         tiles = -(-documents // tile)
         return min(number * tiles // self.count * tile, documents)
+
+
+def usual_shards(rows: int, least: int) -> int:
+    """Into how many shards so many rows are cut, where nobody says: by their number alone, whoever works on them.
+
+    Args:
+        rows: Of the corpus.
+        least: Rows of a shard that are worth a worker's while.
+
+    Example:
+        >>> from offsphere.shards.shard import usual_shards
+        >>> usual_shards(1_000_000, 65_536), usual_shards(10**9, 65_536)
+        (16, 1000)
+    """
+    return min(max(-(-rows // least), 1), MOST_SHARDS)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from offsphere.base.errors import DataError
+from offsphere.base.merging import Merging
 from offsphere.base.plain import plain
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.safetensors_files import read_tensors
@@ -83,7 +84,7 @@ def read_state(path: Path) -> State:
 
 
 def merge_files(paths: Sequence[Path]) -> State:
-    """Read states one after the other and merge them; no more than two are in memory.
+    """Read states one after the other and merge them in a tree: of n states the logarithm of n are in memory.
 
     Args:
         paths: Of the states, in any order.
@@ -92,13 +93,26 @@ def merge_files(paths: Sequence[Path]) -> State:
         The merged state.
 
     Raises:
-        DataError: One cannot be read, is of another question than the first, or has a shard that another has too.
+        DataError: One cannot be read, is of another question than the others, or has a shard that another has too.
     """
-    first, *others = paths
-    merged = read_state(first)
-    for path in others:
-        state, what = read_state(path), str(state_path(path))
-        if type(state) is not type(merged):
-            raise DataError(f"{what} is a state of {KINDS[type(state)]}, {first} one of {KINDS[type(merged)]}")
-        merged = merged.merge(cast("Any", state), what)
-    return merged
+    merging = Merging[_Named]()
+    for path in paths:
+        merging.add(_Named(read_state(path), str(state_path(path))))
+    merged = merging.result()
+    assert merged is not None  # whoever merges names at least one
+    return merged.state
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A state, and the first of the files that it was read from."""
+
+    state: State
+    name: str
+
+    def merge(self, other: _Named) -> _Named:
+        """Both; what does not belong together is told by the names of the files."""
+        if type(other.state) is not type(self.state):
+            mine, others = (KINDS[type(named.state)] for named in (self, other))
+            raise DataError(f"{other.name} is a state of {others}, {self.name} one of {mine}")
+        return _Named(self.state.merge(cast("Any", other.state), other.name), self.name)

@@ -1,0 +1,163 @@
+"""``--plan``: what a run over shards will take, told before anything runs; also for a corpus that is only described."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from offsphere.base.cores import available_cores
+from offsphere.base.errors import OffsphereError
+
+if TYPE_CHECKING:
+    from offsphere.encode.embedded_task import EmbeddedSource
+    from offsphere.runners.plan import Plan, Workload
+    from offsphere.shards.compare_question import CompareOptions
+
+Wanted = Annotated[
+    bool,
+    typer.Option(
+        "--plan",
+        help="Only tell what a run over shards takes: bytes, multiplications, memory, time. What --documents, "
+        "--dimension and --queries do not say is that of DATA.",
+    ),
+]
+Documents = Annotated[float | None, typer.Option(min=1, help="With --plan: of so many documents, such as 1e9.")]
+Dimension = Annotated[int | None, typer.Option(min=1, help="With --plan: of vectors with so many numbers.")]
+Queries = Annotated[float | None, typer.Option(min=1, help="With --plan: of so many queries.")]
+
+
+class PlanRequest(NamedTuple):
+    """What was typed of a plan."""
+
+    documents: int | None
+    dimension: int | None
+    queries: int | None
+    workers: int
+    cores: int  # of each worker
+    shards: int | None
+    as_json: bool
+
+    @classmethod
+    def of(
+        cls,
+        wanted: bool,
+        documents: float | None,
+        dimension: int | None,
+        queries: float | None,
+        workers: int | None,
+        cpus: int | None,
+        shards: int | None,
+        *,
+        as_json: bool = False,
+    ) -> PlanRequest | None:
+        """Read what was typed; nothing where no plan is wanted.
+
+        Raises:
+            OffsphereError: A corpus is described, and no plan wanted.
+        """
+        if not wanted:
+            described = {"--documents": documents, "--dimension": dimension, "--queries": queries}
+            typed = [name for name, value in described.items() if value is not None]
+            if typed:
+                raise OffsphereError(f"{typed[0]} describes a corpus that is not there: add --plan")
+            return None
+        many = [int(count) if count is not None else None for count in (documents, queries)]
+        cores = cpus or (1 if workers is not None else available_cores())
+        return cls(many[0], dimension, many[1], workers or 1, cores, shards, as_json)
+
+    def compare(self, source: EmbeddedSource | None, split: str | None, options: CompareOptions) -> None:
+        """Print the plan of a comparison."""
+        from offsphere.cli.shard_steps import check_names
+        from offsphere.runners.planning import plan_compare
+
+        check_names(options)
+        texts = 0
+        if source is not None:
+            items = source.task(split).sides[-1].items
+            texts = sum(len(str(item)) for item in items) if items is not None else 0
+        self._print(plan_compare(self._workload(source, split), options, self.workers, self.cores, self.shards, texts))
+
+    def measure(self, path: str | None) -> None:
+        """Print the plan of a measurement of vectors alone."""
+        from pathlib import Path
+
+        from offsphere.data.vector_files import read_vectors
+        from offsphere.runners.plan import Workload
+        from offsphere.runners.planning import plan_measure
+
+        shape, number = (None, None), 4
+        if path is not None:
+            rows = read_vectors(Path(path), verify=False).vectors
+            shape, number = rows.shape, rows.dtype.itemsize
+        load = Workload(
+            documents=_said(self.documents or shape[0], "--documents"),
+            dimension=_said(self.dimension or shape[1], "--dimension"),
+            number=number,
+        )
+        self._print(plan_measure(load, self.workers, self.cores, self.shards))
+
+    def embed(self, source: EmbeddedSource, split: str | None, dtype: str) -> None:
+        """Print the plan of an embedding; the model encodes for about two seconds."""
+        import numpy as np
+
+        from offsphere.encode.embedding import items_by_store
+        from offsphere.encode.served_name import is_served
+        from offsphere.encode.sources import load_encoder
+        from offsphere.runners.planning import plan_embed
+
+        assert source.model is not None
+        if is_served(source.model):
+            raise OffsphereError(f"{source.model} takes money or time of others: --price tells what it takes")
+        task = source.task(split)
+        items = items_by_store(task)[task.sides[-1].stored_as].items
+        encoder, number = load_encoder(source.model), np.dtype(dtype).itemsize
+        self._print(plan_embed(self.documents or len(items), encoder, items, number, self.workers, self.shards))
+
+    def _workload(self, source: EmbeddedSource | None, split: str | None) -> Workload:
+        """The corpus: what is there, but for what was described."""
+        from offsphere.data.task_vectors import read_side
+        from offsphere.runners.plan import Workload
+
+        documents, queries, dimension, number = self.documents, self.queries, self.dimension, 4
+        if source is not None:
+            task = source.task(split)
+            asking, asked = task.sides
+            documents, queries = documents or len(asked.ids or ()), queries or len(asking.ids or ())
+            if source.encoder is not None:
+                dimension = dimension or source.encoder.description.dimension
+            else:
+                cure = f"make them with offsphere embed {source.data}"
+                rows = read_side(source.folder_of(task), asked, cure, verify=False).vectors
+                dimension, number = dimension or int(rows.shape[1]), rows.dtype.itemsize
+        return Workload(
+            documents=_said(documents, "--documents"),
+            dimension=_said(dimension, "--dimension"),
+            queries=_said(queries, "--queries"),
+            number=number,
+        )
+
+    def _print(self, plan: Plan) -> None:
+        if self.as_json:
+            typer.echo(json.dumps(plan.to_json(), indent=2))
+            return
+        for sentence in plan.sentences:
+            typer.echo(sentence)
+
+
+def named(data: str | None) -> str:
+    """The data that was named.
+
+    Raises:
+        OffsphereError: None was.
+    """
+    if data is None:
+        raise OffsphereError("name the DATA: a task, as a folder, a file or a name on the hub; --plan alone needs none")
+    return data
+
+
+def _said(number: int | None, option: str) -> int:
+    if number is None:
+        raise OffsphereError(f"--plan of a corpus that is only described needs {option}: add it, or name the DATA")
+    return number

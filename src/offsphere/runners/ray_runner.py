@@ -1,0 +1,175 @@
+"""Work done by Ray: an actor a worker, which prepares once and then does one piece after the other.
+
+Ray starts an actor that died again, elsewhere if need be, and repeats what it was doing. Actors that have nothing left
+to do are let go, so that one which lost its node finds room.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from offsphere.base.cores import CORES
+from offsphere.base.errors import OffsphereError, ParameterError, first_line
+from offsphere.base.extras import load_extra
+from offsphere.runners.runner import Answer, Job, Piece
+
+ADDRESS = "RAY_ADDRESS"  # where Ray's own commands look for a cluster
+USAGE = "RAY_USAGE_STATS_ENABLED"  # whether a Ray that is started here tells its makers about it
+STARTS = 5  # how often a Ray is started here before it is given up
+RETRIES = 20  # how often the worker of one piece may die
+
+
+@dataclass(frozen=True, slots=True)
+class RayRunner:
+    """A runner on a Ray cluster, or on one that it starts on this machine.
+
+    Args:
+        address: Such as ``ray://HOST:10001``; without one, that of ``$RAY_ADDRESS``, or a Ray that is started here and
+            ends with this process.
+        workers: How many; as many as the cluster has room for, unless said.
+        cpus: Of each worker, which runs as many threads.
+        gpus: Of each worker.
+        object_store: Bytes of the object store of a Ray that is started here; Ray decides unless said.
+
+    Raises:
+        ParameterError: A number is too small.
+    """
+
+    address: str | None = None
+    workers: int | None = None
+    cpus: int = 1
+    gpus: float = 0.0
+    object_store: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse workers that cannot work."""
+        if self.workers is not None and self.workers < 1:
+            raise ParameterError(f"workers = {self.workers}: there must be at least one")
+        if self.cpus < 1 or self.gpus < 0:
+            raise ParameterError(f"cpus = {self.cpus}, gpus = {self.gpus}: a worker needs at least one CPU")
+
+    def run(self, job: Job[Piece, Answer], pieces: Sequence[Piece]) -> Iterator[tuple[int, Answer]]:
+        """Do every piece on the cluster, and give each answer when it is there.
+
+        Args:
+            job: The work; Ray pickles it, and its answers, on their way between its processes.
+            pieces: What it is done for.
+
+        Yields:
+            The number of a piece, and its answer; in the order in which they are finished.
+
+        Raises:
+            OffsphereError: A piece cannot be done, the cluster cannot be reached or has no room, or a worker died again
+                and again.
+            MissingExtraError: Ray is not installed.
+        """
+        if not pieces:
+            return
+        ray = self._connect()
+        try:
+            yield from self._run(ray, job, pieces)
+        except ray.exceptions.RayError as error:
+            self._tell(ray, error)
+
+    def _run(self, ray: Any, job: Job[Piece, Answer], pieces: Sequence[Piece]) -> Iterator[tuple[int, Answer]]:
+        """Give a piece to every worker that has none, until all are done."""
+        start = ray.remote(_Worker).options(
+            num_cpus=self.cpus,
+            num_gpus=self.gpus,
+            max_restarts=-1,
+            max_task_retries=RETRIES,
+            scheduling_strategy="SPREAD",
+        )
+        sent = ray.put(job)
+        idle = deque(start.remote(sent, self.cpus) for _ in range(min(self._room(ray), len(pieces))))
+        waiting = deque(enumerate(pieces))
+        running: dict[Any, tuple[int, Any]] = {}
+        while waiting or running:
+            while waiting and idle:
+                worker, (number, piece) = idle.popleft(), waiting.popleft()
+                running[worker.do.remote(piece)] = number, worker
+            idle.clear()  # nothing is left for these
+            finished = ray.wait(list(running), num_returns=1)[0][0]
+            number, worker = running.pop(finished)
+            answer, trouble = ray.get(finished)
+            if trouble is not None:
+                raise OffsphereError(trouble)
+            idle.append(worker)
+            del worker, finished  # or they would live as long as this loop
+            yield number, answer
+
+    def _room(self, ray: Any) -> int:
+        """How many workers there are; too few resources are told at once, since Ray would wait for them for ever."""
+        resources: Mapping[str, float] = ray.cluster_resources()
+        asked = {"CPU": float(self.cpus)} | ({"GPU": self.gpus} if self.gpus else {})
+        room = min(int(resources.get(name, 0) // need) for name, need in asked.items())
+        if room < (self.workers or 1):
+            has = " and ".join(f"{resources.get(name, 0):g} {name}s" for name in asked)
+            wanted = " and ".join(f"{need:g} {name}s" for name, need in asked.items())
+            raise ParameterError(
+                f"the Ray cluster has {has}, room for {room} workers of {wanted}: ask for fewer --workers, --cpus or "
+                "--gpus"
+            )
+        return self.workers or room
+
+    def _connect(self) -> Any:
+        """Ray, connected: to where this process is connected already, to the address, or to a new one."""
+        os.environ.setdefault(USAGE, "0")
+        ray = load_extra("ray")
+        if ray.is_initialized():
+            return ray
+        address = self.address or os.environ.get(ADDRESS) or "local"
+        local: dict[str, Any] = {"include_dashboard": False, "object_store_memory": self.object_store}
+        more = local if address == "local" else {}
+        for tried in range(STARTS):
+            try:
+                ray.init(address=address, log_to_driver=False, logging_level="ERROR", **more)
+                break
+            except Exception as error:  # Ray raises many kinds
+                ray.shutdown()
+                if address == "local" and "timed out" in str(error) and tried + 1 < STARTS:
+                    continue  # it gives itself half a minute, which a busy machine exceeds
+                raise OffsphereError(
+                    f"cannot connect to Ray at {address}: {first_line(error)}: is it running, with this version of Ray "
+                    f"({ray.__version__}) and of Python?"
+                ) from error
+        return ray
+
+    def _tell(self, ray: Any, error: Exception) -> NoReturn:
+        """Say in one line what Ray could not do, and which option helps."""
+        known = ray.exceptions
+        if isinstance(error, known.ObjectStoreFullError | known.OutOfDiskError):
+            raise OffsphereError(
+                "Ray's object store is full: raise --object-store (of a running cluster: ray start "
+                f"--object-store-memory), or --shards, so that states wait in smaller numbers ({first_line(error)})"
+            ) from error
+        if isinstance(error, known.RayActorError | known.WorkerCrashedError | known.OutOfMemoryError):
+            raise OffsphereError(
+                f"a worker died {RETRIES + 1} times at one shard, probably for want of memory: make smaller shards "
+                "with --shards, or ask for fewer --workers; what is finished is kept"
+            ) from error
+        raise OffsphereError(
+            f"Ray: {first_line(error)}; what is finished is kept, run the same command again"
+        ) from error
+
+
+class _Worker:
+    """What an actor is: it prepares when the first piece comes, and tells what a user can mend as a text."""
+
+    def __init__(self, job: Job[Any, Any], cores: int) -> None:
+        os.environ[CORES] = str(cores)
+        self._job = job
+        self._work: Callable[[Any], Any] | None = None
+
+    def do(self, piece: Any) -> tuple[Any, str | None]:
+        """One piece: its answer, or what is wrong with it."""
+        try:
+            if self._work is None:
+                self._work = self._job.prepare()
+            return self._work(piece), None
+        except OffsphereError as error:
+            return None, str(error)

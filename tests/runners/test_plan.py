@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from offsphere.base.errors import OffsphereError, ParameterError
+from offsphere.runners import plan as planned
+from offsphere.runners.plan import Plan, Workload
+from tests.cli.running import printed, run_here
+from tests.runners.corpora import write_corpus
+
+LOAD = Workload(documents=10**9, dimension=768, queries=10_000)
+
+
+def plan_of(memory=10**9, reading=5.0, computing=60.0):
+    return Plan(
+        work="compare",
+        workload=LOAD,
+        shards=1_000,
+        workers=4,
+        bytes_to_read=2 * LOAD.bytes,
+        multiplications=10**18,
+        memory=memory,
+        reading=reading,
+        computing=computing,
+    )
+
+
+def test_it_is_bound_by_what_takes_longest_or_does_not_fit(monkeypatch):
+    monkeypatch.setattr(planned, "physical_memory", lambda: 8 * 10**9)
+    assert (plan_of().bound, plan_of().seconds) == ("the processor", 60.0)
+    assert plan_of(reading=61.0).bound == "the disk"
+    assert (
+        plan_of(memory=9 * 10**9).sentences[-1] == "bound by memory: a worker needs more than the 8 GB of this machine"
+    )
+
+
+def test_bytes_are_those_of_the_numbers_of_all_documents():
+    assert LOAD.bytes == 10**9 * 768 * 4
+    assert "to read: 6.14 TB" in plan_of().sentences
+    with pytest.raises(ParameterError, match="nothing to plan"):
+        Workload(documents=0, dimension=1)
+
+
+def test_a_corpus_that_is_described_or_there_is_planned_and_nothing_runs(tmp_path):
+    source = write_corpus(tmp_path / "data")
+    told = printed(
+        "compare", source.data, "--vectors", source.vectors, "--plan", "--scorer", "dot", "--documents", "1e6"
+    )
+    assert told.startswith("compare: 1,000,000 documents x 6, 20 queries\nshards: 16, of 62,500 documents each\n")
+    assert "to read: 48 MB\nmultiplications: " in told
+    told = printed("measure", "--plan", "--documents", "2e5", "--dimension", "4", "--shards", "7")
+    assert told.startswith("measure: 200,000 documents x 4\nshards: 7, of 28,572 documents each\nto read: 3.2 MB\n")
+    with pytest.raises(OffsphereError, match="needs --queries: add it, or name the DATA"):
+        run_here("compare", "--plan", "--documents", "10", "--dimension", "4")
+    with pytest.raises(OffsphereError, match="--documents describes a corpus that is not there: add --plan"):
+        run_here("compare", source.data, "--documents", "10")
+    with pytest.raises(OffsphereError, match="name the DATA"):
+        run_here("compare")

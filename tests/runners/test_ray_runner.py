@@ -1,0 +1,205 @@
+"""Ray itself, on this machine: a cluster of three nodes whose nodes and workers are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from offsphere import CompareOptions, EmbeddedSource, RayRunner, compare, compare_shards, embed_shards, measure_shards
+from offsphere.base.errors import OffsphereError, ParameterError
+from offsphere.runners.runner import Runner
+from tests.processes import PATIENCE, ROOT, environment_with
+from tests.runners.corpora import SCORERS, write_corpus, write_texts
+from tests.runners.ray_faults import KillingNodes, KillingWorkers, Refusing
+from tests.runners.test_embed_shards import contents
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # Ray leaves sockets and processes to others
+]
+OPTIONS = CompareOptions(scorers=list(SCORERS))
+MEMORY = 100_000_000  # bytes of an object store
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quiet():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "src")]))  # for workers
+        yield
+
+
+class Nodes:
+    """Three raylets on this machine, of which one can be killed and replaced."""
+
+    def __init__(self):
+        from ray.cluster_utils import Cluster
+
+        head = {"num_cpus": 1, "object_store_memory": MEMORY, "include_dashboard": False}
+        self.cluster = Cluster(initialize_head=True, head_node_args=head)
+        self.others = [self._more() for _ in range(2)]
+
+    def _more(self):
+        return self.cluster.add_node(num_cpus=1, object_store_memory=MEMORY)
+
+    def kill_one(self):
+        self.cluster.remove_node(self.others.pop(), allow_graceful=False)
+
+    def mend(self):
+        while len(self.others) < 2:
+            self.others.append(self._more())
+        self.cluster.wait_for_nodes()
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    import ray
+
+    nodes = Nodes()
+    yield nodes
+    ray.shutdown()
+    nodes.cluster.shutdown()
+
+
+@pytest.fixture
+def nodes(cluster):
+    cluster.mend()
+    return cluster
+
+
+@pytest.fixture
+def runner(nodes) -> Runner:
+    return RayRunner(nodes.cluster.address, workers=3)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    return write_corpus(tmp_path_factory.mktemp("ray") / "data", documents=12_000, parts=3)
+
+
+@pytest.fixture(scope="module")
+def whole(source):
+    return compare(*source.load(), list(SCORERS)).to_json()
+
+
+@pytest.mark.parametrize(("workers", "shards"), [(1, 1), (1, 2), (3, 7)])
+def test_ray_compares_to_the_last_bit_as_one_run_does(nodes, source, whole, workers, shards):
+    runner = RayRunner(nodes.cluster.address, workers)
+    assert compare_shards(source, OPTIONS, shards=shards, runner=runner).to_json() == whole
+
+
+def test_a_node_that_dies_while_shards_are_compared_changes_nothing(nodes, runner, source, whole):
+    dying = KillingNodes(runner, lambda: nodes.others and nodes.kill_one())  # one in each pass
+    assert compare_shards(source, OPTIONS, shards=9, runner=dying).to_json() == whole
+    assert not nodes.others
+
+
+def test_a_node_that_dies_while_vectors_are_measured_changes_nothing(nodes, runner, source):
+    path = source.vectors / "documents"
+    told = measure_shards(path, shards=3, runner=KillingNodes(runner, nodes.kill_one)).to_json()
+    assert told == measure_shards(path, shards=3).to_json()
+
+
+def test_a_node_that_dies_while_texts_are_embedded_leaves_the_same_bytes(nodes, runner, tmp_path):
+    source = EmbeddedSource(str(write_texts(tmp_path / "data", 2_000)), "wordllama")
+    embed_shards(source, tmp_path / "ray", shards=6, runner=KillingNodes(runner, nodes.kill_one))
+    embed_shards(source, tmp_path / "here", shards=6)
+    assert contents(tmp_path / "ray") == contents(tmp_path / "here")
+
+
+def test_workers_killed_at_ten_random_moments_change_nothing(nodes, runner, source, whole, tmp_path):
+    (tmp_path / "workers").mkdir()
+    dying = KillingWorkers(runner, tmp_path / "workers", kills=10)
+    for _ in range(20):  # until all ten are done, however busy the machine is
+        assert compare_shards(source, OPTIONS, shards=9, runner=dying).to_json() == whole
+        if not dying.left:
+            return
+    pytest.fail("the workers were not killed")
+
+
+def test_workers_killed_while_they_embed_or_measure_leave_the_same(nodes, runner, source, tmp_path):
+    (tmp_path / "workers").mkdir()
+    texts = EmbeddedSource(str(write_texts(tmp_path / "data", 2_000)), "wordllama")
+    embed_shards(texts, tmp_path / "here", shards=9)
+    for kills in range(20):
+        dying = KillingWorkers(runner, tmp_path / "workers", kills=5, seed=kills)
+        embed_shards(texts, tmp_path / f"ray-{kills}", shards=9, runner=dying)
+        assert contents(tmp_path / f"ray-{kills}") == contents(tmp_path / "here")
+        if dying.left < 5:
+            break
+    dying = KillingWorkers(runner, tmp_path / "workers", kills=5)
+    path = source.vectors / "documents"
+    assert measure_shards(path, shards=3, runner=dying).to_json() == measure_shards(path, shards=3).to_json()
+
+
+def test_what_a_worker_refuses_is_told_as_it_is_here(runner):
+    with pytest.raises(OffsphereError, match=r"^piece 2 is wrong: mend it$"):
+        list(runner.run(Refusing(), [1, 2, 3]))
+    assert list(runner.run(Refusing(), [1])) == [(0, "1")]  # and a worker uses as many cores as it has CPUs
+    assert not list(runner.run(Refusing(), []))
+
+
+def test_more_workers_than_there_is_room_for_are_told_at_once(nodes):
+    with pytest.raises(ParameterError, match=r"has 3 CPUs, room for 3 workers of 1 CPUs: ask for fewer --workers"):
+        list(RayRunner(nodes.cluster.address, workers=4).run(Refusing(), [1]))
+    with pytest.raises(ParameterError, match="0 GPUs, room for 0 workers"):
+        list(RayRunner(nodes.cluster.address, gpus=1).run(Refusing(), [1]))
+    with pytest.raises(ParameterError, match="at least one"):
+        RayRunner(workers=0)
+
+
+def command(source, *more):
+    return [
+        *(sys.executable, "-c", "from offsphere.cli import main; main()", "compare", source.data, "--vectors"),
+        *(source.vectors, "--scorer", SCORERS[0], "--scorer", SCORERS[1], "--json", *more),
+    ]
+
+
+def test_a_driver_that_is_killed_goes_on(nodes, source, tmp_path):
+    states, environment = tmp_path / "states", environment_with(ROOT / "src")
+    environment["RAY_ADDRESS"] = nodes.cluster.address
+    asked = command(source, "--on", "ray", "--workers", "1", "--shards", "9", "--states", states)
+    with subprocess.Popen([*map(str, asked)], env=environment, stdout=subprocess.DEVNULL) as driver:
+        ended = time.monotonic() + PATIENCE
+        while len([*states.glob("*.json")]) < 3 and driver.poll() is None and time.monotonic() < ended:
+            time.sleep(0.01)
+        driver.send_signal(signal.SIGKILL)
+    kept = {path: path.stat().st_mtime_ns for path in states.glob("*.json")}
+    assert 3 <= len(kept) < 18
+    again = subprocess.run([*map(str, asked)], env=environment, capture_output=True, text=True, check=True)
+    one = subprocess.run([*map(str, command(source))], env=environment, capture_output=True, text=True, check=True)
+    assert again.stdout == one.stdout
+    assert kept == {path: path.stat().st_mtime_ns for path in kept}
+
+
+LARGE = """
+import sys
+from offsphere import RayRunner
+from offsphere.base.errors import OffsphereError
+from tests.runners.ray_faults import Large
+
+try:
+    list(RayRunner(workers=1, object_store=80_000_000).run(Large(300_000_000), [1, 2]))
+except OffsphereError as error:
+    print(error)
+"""
+
+
+def test_an_object_store_that_is_too_small_says_what_to_raise():
+    full = {"RAY_local_fs_capacity_threshold": "0.0001"}  # so that nothing can be moved to the disk
+    environment = environment_with(ROOT, ROOT / "src") | full
+    told = subprocess.run([sys.executable, "-c", LARGE], env=environment, capture_output=True, text=True, check=True)
+    assert "Ray's object store is full: raise --object-store" in told.stdout
+
+
+def test_a_ray_that_is_not_there_is_one_line():
+    code = "import sys; from offsphere.cli import main; main()"
+    asked = [sys.executable, "-c", code, "measure", "x.npy", "--on", "ray://127.0.0.1:9"]
+    told = subprocess.run(asked, env=environment_with(ROOT / "src"), capture_output=True, text=True, check=False)
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1
