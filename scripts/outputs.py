@@ -244,7 +244,9 @@ def printed_by(block: Block, folder: Path, data: Path, cache: Path) -> str:
             raise PageError(f"{block.place}: {command}\n{output}")
     runs = []
     for run in runs_of(block.text):
-        _, output = run_command(run.command, folder, cache)
+        code, output = run_command(run.command, folder, cache)
+        if code and not _trimmed(run.shown):
+            raise PageError(f"{block.place}: {run.command}\n{output}")
         try:
             runs.append(Run(run.command, tuple(as_shown(run.shown, output.splitlines()))))
         except PageError as error:

@@ -84,3 +84,9 @@ def test_only_offsphere_and_python_are_run(tmp_path):
     block = Block(ROOT / "README.md", 1, "quick", (), "", (), "$ rm -r work\n")
     with pytest.raises(PageError, match="neither offsphere nor python"):
         printed_by(block, tmp_path, DATA, tmp_path)
+
+
+def test_a_command_that_shows_nothing_must_not_fail(tmp_path):
+    block = Block(ROOT / "README.md", 1, "quick", (), "", (), "$ python -c 'raise SystemExit(3)'\n")
+    with pytest.raises(PageError, match="SystemExit"):
+        printed_by(block, tmp_path, DATA, tmp_path)
