@@ -2,6 +2,8 @@
 #   make demo    set up .venv, install, and run the main job on the docstrings of this machine
 #   make test    set up, install what the tests need, lint, check types, run all tests
 # More of what the tests do a little of: make test-slow, make fuzz, make kill, make benchmarks
+# The documentation: make docs builds it into site/, strictly; make outputs runs again what its pages show (an hour; PAGES=README.md
+# does one page)
 # A second run installs nothing again: each set-up leaves a stamp that is older only than what it was made from.
 
 PYTHON ?= python3
@@ -16,7 +18,7 @@ export HF_HUB_OFFLINE ?= 1
 FUZZ ?= 5000
 KILLS ?= 72
 
-.PHONY: install demo test test-slow lint types unit fuzz kill benchmarks clean
+.PHONY: install demo test test-slow lint types unit fuzz kill benchmarks docs outputs clean
 
 install: $(VENV)/.installed
 demo: install
@@ -49,6 +51,12 @@ benchmarks: $(VENV)/.benchmarked
 	failed=0; for script in one_pass significance choosing metrics start_up encode geometry adapt train factorize memory export tokens images train_images study recommend page served scale; do \
 		$(BIN)/python benchmarks/$$script.py || failed=1; done; exit $$failed
 
+docs: $(VENV)/.documented
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+outputs: $(VENV)/.tested
+	$(BIN)/python scripts/outputs.py $(PAGES)
+
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
 	touch $@
@@ -66,5 +74,9 @@ $(VENV)/.benchmarked: $(VENV)/.installed
 	$(PIP) --editable '.[static,learn,test,benchmark]'
 	touch $@
 
+$(VENV)/.documented: $(VENV)/.installed
+	$(PIP) --editable '.[static,learn,docs]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) demo site

@@ -1,4 +1,4 @@
-"""What the pages name is there: files, folders of the house, modules and public names."""
+"""What the pages name is there: files, folders of the house, modules, public names, commands and what links lead to."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import subprocess
 from importlib import import_module
 
 import pytest
+import typer
 
 import offsphere
+from offsphere.cli import app
 from tests.processes import ROOT
 
-PAGES = sorted(
-    path for folder in (".", "docs", "docs/experiments", "benchmarks") for path in (ROOT / folder).glob("*.md")
-)
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").glob("*.md")])
 PATHS = [
     path.relative_to(ROOT).as_posix()
     for folder in ("src", "tests", "benchmarks", "scripts")
@@ -49,6 +49,33 @@ def test_a_page_names_what_is_there(page):
     missing += [name for name in re.findall(r"\boffsphere(?:\.[A-Za-z_]+)+", text) if not resolves(name)]
     missing += [name for name in re.findall(r"\bosp\.(\w+)", text) if name not in offsphere.__all__]
     assert missing == []
+
+
+def anchors(page):
+    """What links to headings of a page are called, by the rule of GitHub and of the site."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = [heading.strip().lower() for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)]
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page):
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    broken = []
+    for link in re.findall(r"\[[^\]]+\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", text)):
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        if "://" not in link and (not target.exists() or (anchor and anchor not in anchors(target))):
+            broken.append(link)
+    assert broken == []
+
+
+def test_the_page_of_the_command_line_has_every_command():
+    table = (ROOT / "docs" / "command-line.md").read_text("utf-8").partition("## Commands")[2]
+    named = {
+        name for row in re.findall(r"^\| (`[^|]+) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
+    }
+    assert named == set(typer.main.get_command(app).commands)
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git applies the diffs")

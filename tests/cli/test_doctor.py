@@ -17,7 +17,7 @@ from offsphere.base.extras import PACKAGES
 from offsphere.cli import app
 from tests.processes import COMMAND, ROOT
 
-TOGETHER = {"engines", "test", "benchmark"}  # made of others
+TOGETHER = {"engines", "test", "benchmark", "docs"}  # made of others, or for those who work on the package
 
 
 def extras_of_the_project():

@@ -1,4 +1,4 @@
-"""Two rows that differ in nothing but whether tokens have a length: what that is worth, and whether it is luck."""
+"""Two rows that differ in nothing but whether tokens have a length: what that is worth, and whether it is chance."""
 
 from __future__ import annotations
 

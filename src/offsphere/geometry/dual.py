@@ -26,7 +26,7 @@ class Dual:
 
     @property
     def sentence(self) -> str:
-        """What the dot product gains or loses, whether that is luck, and a warning where one of them collapsed."""
+        """What the dot product gains or loses, whether that is chance, and a warning where one of them collapsed."""
         if self.difference.low is None:
             return f"cosine and dot product cannot differ here: both reach {self.metric} {self.cosine.value:.4f}"
         verb = "gains" if self.difference.value > 0 else "loses"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
@@ -122,9 +123,10 @@ class EmbedJob:
     def prepare(self) -> Callable[[int], None]:
         """Read the task and load the encoders, once for all shards."""
         task = self.source.task(self.split)
-        encoder = load_encoder(self.source.model or DEFAULT_MODEL, keep_normalize=self.keep_normalize)
+        run: dict[str, Any] = {"keep_normalize": self.keep_normalize, "runtime": self.source.runtime}
+        encoder = load_encoder(self.source.model or DEFAULT_MODEL, **run)
         name = self.source.query_model
-        asking = load_encoder(name, keep_normalize=self.keep_normalize) if name is not None else None
+        asking = load_encoder(name, **run) if name is not None else None
 
         def work(number: int) -> None:
             more = {"query_encoder": asking, "dtype": self.dtype, "wait": PATIENCE}

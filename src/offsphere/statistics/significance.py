@@ -1,4 +1,4 @@
-"""Is a difference luck? Paired randomisation tests, bootstrap intervals, Holm's correction."""
+"""Is a difference chance? Paired randomisation tests, bootstrap intervals, Holm's correction."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def findings_of(
 
 
 def verdict(kind: ClaimKind, difference: float, p: float) -> str:
-    """Whether a claim holds, does not hold, or, where the difference may be luck, is not decided."""
+    """Whether a claim holds, does not hold, or, where the difference may be chance, is not decided."""
     if not p < ALPHA:
         return "not decided"
     right = {"above": difference > 0, "not above": difference < 0, "below": difference < 0, "other": True}[kind]
