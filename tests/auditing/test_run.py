@@ -44,6 +44,7 @@ def not_worse(differences):
 
 # one of the ten slowest: scifact is compared five times under every scorer, each time without a fifth of its queries
 @pytest.mark.parametrize("name", ["scifact", "cranfield", "cisi"])
+@pytest.mark.slow
 def test_what_is_recommended_is_not_worse_than_cosine_on_unseen_queries(name, embedded):
     differences = held_out_differences(*embedded(name))
     assert not_worse(differences), (name, differences.mean())
@@ -78,7 +79,9 @@ def test_what_is_recommended_for_a_transformer_is_not_worse_on_unseen_queries(re
 
 
 # one of the ten slowest: all of an audit, on scifact's 5,183 abstracts
-@pytest.mark.parametrize("name", ["scifact", "cranfield", "cisi"])
+@pytest.mark.parametrize(
+    "name", ["scifact", *(pytest.param(name, marks=pytest.mark.slow) for name in ("cranfield", "cisi"))]
+)
 def test_an_audit_of_real_data_is_whole_and_is_json(name, embedded):
     from offsphere.report import to_html
 

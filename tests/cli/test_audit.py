@@ -110,6 +110,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_a_killed_audit_goes_on_and_says_the_same(generated, tmp_path):
     options = ["audit", generated, "--out", tmp_path / "audit.md", "--format", "md"]
     killed = run_warm(KILLED, *options, imports=COMMAND_IMPORTS)

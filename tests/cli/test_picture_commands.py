@@ -127,6 +127,7 @@ def test_a_map_between_models_of_two_widths_is_learned_by_adapt(reverse, photos,
     assert osp.Adapter.load(tmp_path / "adapter").query.widths == ((32 if reverse else 16), 16)
 
 
+@pytest.mark.slow
 def test_a_sweep_over_pictures_of_classes(tmp_path):
     """One tower a value, the probe measured while it learns, and the page drawn."""
     images, words = painted(48)
@@ -147,6 +148,7 @@ def test_a_sweep_over_pictures_of_classes(tmp_path):
 
 
 @pytest.mark.parametrize("command", ["sweep", "train", "ablate"])
+@pytest.mark.slow
 def test_towers_learn_from_pictures_that_ask_for_captions(command, photos, tmp_path):
     texts = save_transformer(tmp_path / "texts")
     options = ["--model", f"{texts}+scratch:vit:{SIDE}:16", "--recipe", "clip", "--steps", "2", "--reverse", "--json"]

@@ -166,6 +166,7 @@ def test_a_sweep_draws_what_it_does(data, model, tmp_path, over, values):
 
 
 # one of the ten slowest: a terminal of its own needs a process of its own, which imports torch for itself
+@pytest.mark.slow
 def test_the_dynamics_are_shown_live_in_a_terminal(data, model, tmp_path):
     """In a real one: what is written to it has the head of the table and the last step."""
     import os
@@ -207,6 +208,7 @@ def test_numbers_in_a_file_are_numbers(data, model, tmp_path, name):
         run("train", data, "--model", model, "--config", path, "--dry-run")
 
 
+@pytest.mark.slow
 def test_fields_are_crossed_as_they_are_typed_and_drawn(data, model, tmp_path):
     """Every combination is a row; tables for others stand beside, and a figure for each quantity."""
     import csv

@@ -104,6 +104,7 @@ def test_made_queries_do_not_turn_a_corpus_into_a_judged_task(tmp_path):
     assert [path.name for path in corpus.iterdir()] == ["corpus.jsonl"]
 
 
+@pytest.mark.slow
 def test_queries_written_embedded_elsewhere_and_imported_are_audited(tmp_path):
     write_corpus(tmp_path / "corpus")
     told = run_command(

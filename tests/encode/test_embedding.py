@@ -97,6 +97,7 @@ def contents(folder):
     return {name: (folder / name).read_bytes() for name in FILES}
 
 
+@pytest.mark.slow
 def test_a_store_survives_twenty_kills_and_ends_the_same(tmp_path):
     """A kill comes a moment after up to three blocks; where in its work the process then is, is left to chance."""
     (tmp_path / "hashed.py").write_text(HASHED)

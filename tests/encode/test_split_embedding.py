@@ -43,6 +43,7 @@ def test_embed_embeds_the_queries_of_every_split(data, tmp_path):
         assert (osp.load_vectors(tmp_path / "vectors", task).queries == by_itself.queries).all()
 
 
+@pytest.mark.slow
 def test_adapt_learns_from_what_embed_embedded(data, tmp_path):
     pytest.importorskip("torch")
     run_command("embed", data, "--out", tmp_path / "vectors")

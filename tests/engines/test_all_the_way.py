@@ -71,6 +71,7 @@ def test_vectors_that_were_normalised_before_are_told_where_the_scorer_wants_len
     assert not export("dot", rows * np.linspace(1, 2, 100)[:, None], f"faiss:{tmp_path}/c.faiss").notes
 
 
+@pytest.mark.slow
 def test_a_tuned_export_that_was_killed_goes_on_with_what_the_race_chose(tmp_path, monkeypatch):
     from offsphere.engines import exporting
 

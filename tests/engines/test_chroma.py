@@ -36,6 +36,7 @@ def test_scorers_are_served_by_the_graph(target, name):
     laws.check_served(target, name)
 
 
+@pytest.mark.slow
 def test_more_effort_finds_more(target):
     rows = np.random.default_rng(3)
     documents = (rows.normal(size=(6000, 32)) * rows.lognormal(0, 1, (6000, 1))).astype(np.float32)
@@ -160,6 +161,7 @@ def server(tmp_path):
         gc.collect()  # the client of the snippet leaves its connection open
 
 
+@pytest.mark.slow
 def test_a_server_holds_what_a_folder_holds(tmp_path, server):
     laws.check_served(f"{server}:first", "polar(1, 0.5)")
     laws.check_reads_back(f"{server}:second")

@@ -118,12 +118,12 @@ kind._build_graph = killed
 @pytest.mark.parametrize(
     "how",
     [
-        {"calls": 4},
+        pytest.param({"calls": 4}, marks=pytest.mark.slow),
         {"calls": 5, "code": WITHIN},
-        {"step": "create", "calls": 1},
-        {"step": "finish", "calls": 1, "moment": "before", "index": "graph"},
+        pytest.param({"step": "create", "calls": 1}, marks=pytest.mark.slow),
+        pytest.param({"step": "finish", "calls": 1, "moment": "before", "index": "graph"}, marks=pytest.mark.slow),
         {"step": "finish", "calls": 9, "index": "graph", "code": INDEXED, "unfinished": True},
-        {"step": "finish", "calls": 1, "index": "graph"},
+        pytest.param({"step": "finish", "calls": 1, "index": "graph"}, marks=pytest.mark.slow),
     ],
     ids=["between two batches", "in a batch", "before the first", "before the graph", "after the graph", "after all"],
 )
@@ -231,6 +231,7 @@ def test_a_name_is_a_name_whatever_is_in_it(tmp_path, name):
         assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [(name,)]
 
 
+@pytest.mark.slow
 def test_bands_of_length_share_one_file(tmp_path, target):
     done = export("dot", LARGE, target, queries=ASKED, index="graph", tune=True)
     assert any(strategy.edges for strategy, _ in done.raced)

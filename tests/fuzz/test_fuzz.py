@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 
 import pytest
 
 from tests.fuzz.subjects import SUBJECTS
-from tests.processes import PATIENCE, ROOT, environment_with
+from tests.processes import ROOT, environment_with, run_warm
 
+RUN = "from tests.fuzz.__main__ import main; main()"
 EXAMPLES = os.environ.get("OFFSPHERE_FUZZ", "500")
 SEED = (
     [] if "OFFSPHERE_FUZZ" in os.environ else ["1"]
@@ -19,14 +19,8 @@ SEED = (
 
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_damaged_files_are_read_right_or_refused(name):
-    result = subprocess.run(
-        [sys.executable, "-m", "tests.fuzz", name, EXAMPLES, *SEED],
-        cwd=ROOT,
-        env=environment_with(ROOT),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
+    result = run_warm(
+        RUN, name, EXAMPLES, *SEED, imports=("tests.fuzz.__main__",), cwd=ROOT, env=environment_with(ROOT)
     )
     sys.stdout.write(result.stdout[-2_000:])  # the counts, which make fuzz shows
     assert result.returncode == 0, result.stderr[-6_000:]

@@ -78,6 +78,7 @@ def test_the_table_does_not_depend_on_batches(minilm, monkeypatch):  # noqa: F81
     assert whole.layers[-1].self_similarity < whole.layers[0].self_similarity  # context tells occurrences apart
 
 
+@pytest.mark.slow
 def test_the_random_estimate_of_the_papers_scatters_around_the_exact_anisotropy(minilm, real_data):  # noqa: F811
     from offsphere.data import load_task
 

@@ -88,7 +88,7 @@ def shipped(collection_of: Callable[[Path], dict[str, str]]) -> Callable[[Path],
     return outcome
 
 
-def write_texts(folder: Path, rows: int = 6_000) -> None:
+def write_texts(folder: Path, rows: int = 2_000) -> None:
     """Pairs of texts with scores, and a function that encodes them."""
     (folder / "killed_model.py").write_text(MODEL)
     lines = "".join(f"sentence {row},another {row % 97},{row % 11}\n" for row in range(rows))

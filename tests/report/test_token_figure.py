@@ -39,6 +39,7 @@ def audited(tmp_path_factory):
     return folder, run("audit", "words", *OPTIONS, "--out", "page.html", cwd=folder)
 
 
+@pytest.mark.slow
 def test_the_command_tells_how_the_best_other_system_stands_to_the_choice(audited):
     _, done = audited
     assert done.returncode == 0, done.stderr

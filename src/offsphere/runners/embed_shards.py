@@ -129,7 +129,7 @@ class EmbedJob:
         asking = load_encoder(name, **run) if name is not None else None
 
         def work(number: int) -> None:
-            more = {"query_encoder": asking, "dtype": self.dtype, "wait": PATIENCE}
+            more: dict[str, Any] = {"query_encoder": asking, "dtype": self.dtype, "wait": PATIENCE}
             embed_shard(task, encoder, self.folder, number, self.count, **more)
 
         return work

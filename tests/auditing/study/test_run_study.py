@@ -37,6 +37,7 @@ def page(audit):
     return f"<html>{audit.advice.name}</html>"
 
 
+@pytest.mark.slow
 def test_a_study_that_was_killed_goes_on_and_comes_out_the_same(cells, tmp_path, monkeypatch):
     whole = study(cells, tmp_path / "whole", to_page=page)
     real, done = run_study.audit, []

@@ -261,6 +261,7 @@ def ablated():
     return osp.ablate(hidden(seed=0), variants=variants, seeds=3)
 
 
+@pytest.mark.slow
 def test_vrns_is_judged_by_the_variance_of_negatives(ablated):
     findings = {finding.claim: finding for finding in ablated.findings}
     assert findings["VRNS lowers the variance of negatives"].verdict == "holds"

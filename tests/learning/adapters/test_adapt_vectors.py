@@ -372,6 +372,7 @@ def test_the_adapter_keeps_its_gradients_out_of_the_way(hidden_map):
     assert not any(isinstance(array, torch.Tensor) for array in adapter.arrays().values())
 
 
+@pytest.mark.slow
 def test_scifact_reaches_what_a_prototype_did(embedded):
     """The static model's cosine adapter: at least .72 on the test claims, which decide nothing; MiniLM has .645."""
     adapter = osp.adapt(*embedded("scifact", "train"))

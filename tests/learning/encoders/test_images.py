@@ -148,6 +148,7 @@ def test_two_towers_rank_in_plain_sentence_transformers_as_they_were_trained(
     ("save", "task", "recipe"),
     [(save_clip, caption_task, "clip"), (save_siglip, caption_task, "siglip"), (save_vit, class_task, "simclr")],
 )
+@pytest.mark.slow
 def test_a_pretrained_model_is_trained_by_its_folder(save, task, recipe, tmp_path):
     """As the hub lays it out; what is saved gives the same in plain sentence-transformers."""
     trained = osp.train(task(), str(save(tmp_path / "hub")), tmp_path / "out", recipe=recipe, **QUICK)
@@ -204,6 +205,7 @@ osp.train(
 """
 
 
+@pytest.mark.slow
 def test_a_killed_image_training_goes_on_and_ends_in_the_same_weights(tmp_path):
     """With random views, batch statistics and a head: everything that could be lost."""
     run_script(KILLED, tmp_path / "whole", 0)

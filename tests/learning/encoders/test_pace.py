@@ -65,6 +65,7 @@ def test_a_model_trained_by_pace_is_saved_as_a_plain_one(words, transformer_fold
     assert trained.plan["similarity"] == "dot"
 
 
+@pytest.mark.slow
 def test_a_killed_training_with_thin_matrices_ends_in_the_same_weights(transformer_folder, tmp_path):
     """Killed in the second part: what the first part learned is in no file that the trainer itself knows."""
     for out, kill in (("whole", 0), ("killed", 14), ("killed", 0)):

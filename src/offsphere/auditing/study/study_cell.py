@@ -122,7 +122,7 @@ def cells_of(
         elif not models:
             raise ParameterError(f"{typed}: name a model with --model, or its vectors as {typed}=DIR")
         else:
-            asked = {"adapt": adapt, "ignore_missing": ignore_missing, "runtime": runtime}
+            asked: dict[str, Any] = {"adapt": adapt, "ignore_missing": ignore_missing, "runtime": runtime}
             cells += [StudyCell(data, model, **asked) for model in models]
     return _some(cells)
 
