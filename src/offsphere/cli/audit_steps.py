@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from offsphere.comparison.list_source import ListSource
     from offsphere.encode.embedded_task import EmbeddedSource
 
-ENGINES_TOLD = "It says what to set in your search engine, as --engine NAME does here."
+ENGINES_TOLD = "What to set in your search engine: --engine NAME says it here, the report has all."
 
 
 def run_audit(
@@ -156,6 +156,6 @@ def print_audit(
     typer.echo()
     if scorer is not None:
         typer.echo(f"The scorer is in {scorer}.")
-    typer.echo(f"The report is {report} ({report.stat().st_size / 1e6:.1f} MB).")
     if not shown:
         typer.echo(ENGINES_TOLD)
+    typer.echo(f"The report is {report} ({report.stat().st_size / 1e6:.1f} MB).")
