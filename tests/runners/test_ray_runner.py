@@ -214,7 +214,7 @@ def test_an_object_store_that_is_too_small_says_what_to_raise():
 
 def test_a_ray_that_is_not_there_is_told(source):
     code = "import sys; from offsphere.cli import main; main()"
-    path = source.vectors / "documents" / "part-1.npy"
+    path = source.vectors / "documents" / "00001-of-00003.npy"
     asked = [sys.executable, "-c", code, "measure", str(path), "--on", "ray://127.0.0.1:9"]
     told = subprocess.run(asked, env=environment_with(ROOT / "src"), capture_output=True, text=True, check=False)
     assert told.returncode == 2

@@ -87,14 +87,13 @@ class PlanRequest(NamedTuple):
         from offsphere.runners.plan import Workload
         from offsphere.runners.planning import plan_measure
 
-        shape, number = (None, None), 4
+        documents, dimension, number = self.documents, self.dimension, 4
         if path is not None:
             rows = read_vectors(Path(path), verify=False).vectors
-            shape, number = rows.shape, rows.dtype.itemsize
+            documents, dimension = documents or len(rows), dimension or int(rows.shape[1])
+            number = rows.dtype.itemsize
         load = Workload(
-            documents=_said(self.documents or shape[0], "--documents"),
-            dimension=_said(self.dimension or shape[1], "--dimension"),
-            number=number,
+            documents=_said(documents, "--documents"), dimension=_said(dimension, "--dimension"), number=number
         )
         self._print(plan_measure(load, self.workers, self.cores, self.shards))
 

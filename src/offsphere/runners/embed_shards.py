@@ -127,7 +127,7 @@ class EmbedJob:
         asking = load_encoder(name, keep_normalize=self.keep_normalize) if name is not None else None
 
         def work(number: int) -> None:
-            more = {"query_encoder": asking, "dtype": self.dtype, "wait": PATIENCE}
-            embed_shard(task, encoder, self.folder, number, self.count, **more)
+            dtype, count = self.dtype, self.count
+            embed_shard(task, encoder, self.folder, number, count, query_encoder=asking, dtype=dtype, wait=PATIENCE)
 
         return work
