@@ -132,7 +132,7 @@ class RunnerRequest(NamedTuple):
         return replace(source, model=None, query_model=None, vectors=part.parents[1])
 
     def compare(self, source: EmbeddedSource, split: str | None, options: CompareOptions) -> Comparison:
-        """Compare over shards."""
+        """Compare scorers over shards of the documents, with a bar."""
         from offsphere.runners.compare_shards import compare_shards
 
         check_names(options)
@@ -148,7 +148,7 @@ class RunnerRequest(NamedTuple):
             )
 
     def measure(self, path: Path, sections: list[str] | None, seed: int, *, verify: bool) -> Geometry:
-        """Measure vectors over shards."""
+        """Measure vectors over shards of them, with a bar."""
         from offsphere.runners.measure_shards import measure_shards
 
         with progress_bar("measuring, shards") as progress:

@@ -110,7 +110,7 @@ def stores_of(task: Task, count: int) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class EmbedJob:
-    """Embeds shards into parts of one folder."""
+    """What workers do: embed one shard after the other, each into a part of one folder."""
 
     source: EmbeddedSource
     split: str | None

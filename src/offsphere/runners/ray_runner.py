@@ -37,6 +37,11 @@ class RayRunner:
 
     Raises:
         ParameterError: A number is too small.
+
+    Example:
+        >>> import offsphere as osp
+        >>> osp.RayRunner("ray://head:10001", workers=64, gpus=1)  # nothing is connected yet
+        RayRunner(address='ray://head:10001', workers=64, cpus=1, gpus=1, object_store=None)
     """
 
     address: str | None = None
