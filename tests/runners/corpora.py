@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from offsphere import EmbeddedSource
+from offsphere.data.numbered_parts import part_name
 
 SCORERS = ("dot", "whiten(0.5) + cosine")
 
@@ -17,7 +18,7 @@ def write_corpus(folder, documents=9_000, queries=20, width=6, parts=1, seed=0):
     ids = [f"d{row}" for row in range(documents)]
     (folder / "documents").mkdir(parents=True)
     for number, some in enumerate(np.array_split(np.arange(documents), parts), start=1):
-        path = folder / "documents" / f"part-{number}.npy"
+        path = folder / "documents" / f"{part_name(number, parts)}.npy"
         np.save(path, rows[some])
         path.with_suffix(".ids").write_text("\n".join(ids[row] for row in some))
     np.save(folder / "queries.npy", asking)

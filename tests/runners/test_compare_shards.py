@@ -18,7 +18,7 @@ def source(tmp_path):
 
 
 def changed(source, part, change):
-    path = source.vectors / "documents" / f"part-{part}.npy"
+    path = source.vectors / "documents" / f"0000{part}-of-00003.npy"
     np.save(path, change(np.load(path)))
 
 
@@ -80,17 +80,17 @@ def test_a_state_that_is_damaged_or_of_another_shard_is_named(source, tmp_path):
 @pytest.mark.parametrize(
     ("change", "error", "told"),
     [
-        (lambda path: path.unlink(), OffsphereError, "part-2|are missing|no vector|lacks"),
-        (lambda path: path.write_bytes(path.read_bytes()[:-7]), DataError, r"part-2\.npy is truncated"),
+        (lambda path: path.unlink(), OffsphereError, "lacks the part 00002-of-00003"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-7]), DataError, r"00002-of-00003\.npy is truncated"),
         (
             lambda path: np.save(path, np.load(path)[:, :3]),
             VectorError,
-            r"part-2\.npy has vectors of shape \(3000, 3\)",
+            r"00002-of-00003\.npy has vectors of shape \(3000, 3\)",
         ),
     ],
 )
 def test_a_part_that_is_missing_truncated_or_of_another_width_is_named(source, tmp_path, change, error, told):
-    change(source.vectors / "documents" / "part-2.npy")
+    change(source.vectors / "documents" / "00002-of-00003.npy")
     with pytest.raises(error, match=told):
         compare_shards(source, OPTIONS, shards=2, folder=tmp_path / "states")
     assert not [*(tmp_path / "states").glob("*.json")]

@@ -227,21 +227,27 @@ def audit(
     question = digest_of(f"{name} {value}".encode() for name, value in (digests | asked).items())
     with question_memo(question) if cache else nullcontext(Memo()) as memo:
         with clock.step("compare"):
-            table = table or compare(
-                task,
-                vectors,
-                metric=metric,
-                folds=folds,
-                seed=seed,
-                declared=declared,
-                deployed=deployment.scorer.name if deployment is not None and deployment.scorer is not None else None,
-                worth=worth,
-                by=by,
-                stored=stored,
-                lists=lists,
-                more=more,
-                progress=in_phase(progress, "comparing"),
-                memo=memo,
+            table = (
+                table
+                if table is not None
+                else compare(
+                    task,
+                    vectors,
+                    metric=metric,
+                    folds=folds,
+                    seed=seed,
+                    declared=declared,
+                    deployed=deployment.scorer.name
+                    if deployment is not None and deployment.scorer is not None
+                    else None,
+                    worth=worth,
+                    by=by,
+                    stored=stored,
+                    lists=lists,
+                    more=more,
+                    progress=in_phase(progress, "comparing"),
+                    memo=memo,
+                )
             )
         with clock.step("measure"):
             scorer = _scorer_to_measure(table)

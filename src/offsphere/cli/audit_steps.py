@@ -52,6 +52,7 @@ def run_audit(
     from offsphere.shards.compare_question import CompareOptions
 
     parts = learned = table = None
+    training = read_training(source.model)
     if gathered is not None:
         source = gathered.embedded(source, split)
         named = CompareOptions(metric=metric, folds=folds, seed=seed, worth=worth, by=by)
@@ -87,7 +88,7 @@ def run_audit(
             progress=progress,
             learned=learned,
             ablation=grid,
-            training=read_training(source.model),
+            training=training,
             deployment=deployment,
             table=table,
         )

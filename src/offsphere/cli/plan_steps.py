@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from offsphere.base.cores import available_cores
 from offsphere.base.errors import OffsphereError
+from offsphere.cli.shard_steps import check_names
+from offsphere.runners.plan import Plan, Workload
 
 if TYPE_CHECKING:
     from offsphere.encode.embedded_task import EmbeddedSource
-    from offsphere.runners.plan import Plan, Workload
     from offsphere.shards.compare_question import CompareOptions
 
 Wanted = Annotated[
@@ -69,7 +71,6 @@ class PlanRequest(NamedTuple):
 
     def compare(self, source: EmbeddedSource | None, split: str | None, options: CompareOptions) -> None:
         """Print the plan of a comparison."""
-        from offsphere.cli.shard_steps import check_names
         from offsphere.runners.planning import plan_compare
 
         check_names(options)
@@ -81,20 +82,16 @@ class PlanRequest(NamedTuple):
 
     def measure(self, path: str | None) -> None:
         """Print the plan of a measurement of vectors alone."""
-        from pathlib import Path
-
         from offsphere.data.vector_files import read_vectors
-        from offsphere.runners.plan import Workload
         from offsphere.runners.planning import plan_measure
 
-        shape, number = (None, None), 4
+        documents, dimension, number = self.documents, self.dimension, 4
         if path is not None:
             rows = read_vectors(Path(path), verify=False).vectors
-            shape, number = rows.shape, rows.dtype.itemsize
+            documents, dimension = documents or len(rows), dimension or int(rows.shape[1])
+            number = rows.dtype.itemsize
         load = Workload(
-            documents=_said(self.documents or shape[0], "--documents"),
-            dimension=_said(self.dimension or shape[1], "--dimension"),
-            number=number,
+            documents=_said(documents, "--documents"), dimension=_said(dimension, "--dimension"), number=number
         )
         self._print(plan_measure(load, self.workers, self.cores, self.shards))
 
@@ -118,7 +115,6 @@ class PlanRequest(NamedTuple):
     def _workload(self, source: EmbeddedSource | None, split: str | None) -> Workload:
         """The corpus: what is there, but for what was described."""
         from offsphere.data.task_vectors import read_side
-        from offsphere.runners.plan import Workload
 
         documents, queries, dimension, number = self.documents, self.queries, self.dimension, 4
         if source is not None:

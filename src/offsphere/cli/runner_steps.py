@@ -13,12 +13,14 @@ from offsphere.base.errors import OffsphereError
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.shard_steps import check_names
 from offsphere.cli.writable import check_writable
+from offsphere.runners.local_runner import LocalRunner
+from offsphere.runners.ray_runner import RayRunner
+from offsphere.runners.runner import Runner
 
 if TYPE_CHECKING:
     from offsphere.comparison.table import Comparison
     from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.geometry import Geometry
-    from offsphere.runners.runner import Runner
     from offsphere.shards.compare_question import CompareOptions
 
 On = Annotated[
@@ -94,15 +96,11 @@ class RunnerRequest(NamedTuple):
         if states is not None:
             check_writable(states / "state.json")
         if on == "local":
-            from offsphere.runners.local_runner import LocalRunner
-
             if any(of_ray.values()):
                 raise OffsphereError(f"{typed[0]} is for workers of Ray: add --on ray, or leave it out")
             return cls(LocalRunner(), shards, states)
         if on != "ray" and not on.startswith("ray://"):
             raise OffsphereError(f"--on {on}: choose local, ray, or the address of a Ray cluster as ray://HOST:10001")
-        from offsphere.runners.ray_runner import RayRunner
-
         store = object_store * 10**6 if object_store is not None else None
         address = None if on == "ray" else on
         return cls(RayRunner(address, workers, cpus or 1, gpus or 0.0, store), shards, states)
@@ -134,7 +132,7 @@ class RunnerRequest(NamedTuple):
         return replace(source, model=None, query_model=None, vectors=part.parents[1])
 
     def compare(self, source: EmbeddedSource, split: str | None, options: CompareOptions) -> Comparison:
-        """Compare over shards."""
+        """Compare scorers over shards of the documents, with a bar."""
         from offsphere.runners.compare_shards import compare_shards
 
         check_names(options)
@@ -150,7 +148,7 @@ class RunnerRequest(NamedTuple):
             )
 
     def measure(self, path: Path, sections: list[str] | None, seed: int, *, verify: bool) -> Geometry:
-        """Measure vectors over shards."""
+        """Measure vectors over shards of them, with a bar."""
         from offsphere.runners.measure_shards import measure_shards
 
         with progress_bar("measuring, shards") as progress:

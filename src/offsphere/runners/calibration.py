@@ -51,10 +51,9 @@ def pace_of_compare(dimension: int, queries: int, options: CompareOptions) -> Co
     """
     options = replace(options, by=None)
     asking = min(max(queries, options.folds, 2), MOST_QUERIES)
-    pace: ComparePace | None = None
+    paces: list[ComparePace] = []
 
     def compare(rows: int) -> None:
-        nonlocal pace
         ids = [str(row) for row in range(rows)]
         task = RankingTask.from_judgments({f"q{row}": {str(row): 1} for row in range(asking)}, ids)
         documents, asked, shard = _random(rows, dimension), _random(asking, dimension), Shard(1, 1)
@@ -65,17 +64,11 @@ def pace_of_compare(dimension: int, queries: int, options: CompareOptions) -> Co
         ended = time.process_time()
         question = CompareQuestion.of(task, options, asked, fitted.whole())
         maps = {scorer.map_key for candidate in question.rows().distinct for scorer in candidate.options}
-        pace = ComparePace(
-            (between - started) / rows,
-            (ended - between) / rows / asking,
-            len(maps),
-            len(state.documents),
-            question.metric.depth,
-        )
+        fit, search = (between - started) / rows, (ended - between) / rows / asking
+        paces.append(ComparePace(fit, search, len(maps), len(state.documents), question.metric.depth))
 
     _until_long_enough(compare, 2 * TILE)
-    assert pace is not None
-    return pace
+    return paces[-1]
 
 
 def pace_of_measure(dimension: int) -> float:

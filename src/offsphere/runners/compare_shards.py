@@ -100,7 +100,7 @@ def compare_shards(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitJob:
-    """Fits shards."""
+    """What workers do in the first pass: fit one shard after the other."""
 
     source: EmbeddedSource
     split: str | None
@@ -121,7 +121,7 @@ class FitJob:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchJob:
-    """Searches shards for all scorers."""
+    """What workers do in the second pass: search one shard after the other, for all scorers."""
 
     source: EmbeddedSource
     split: str | None

@@ -111,7 +111,7 @@ def stores_of(task: Task, count: int) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class EmbedJob:
-    """Embeds shards into parts of one folder."""
+    """What workers do: embed one shard after the other, each into a part of one folder."""
 
     source: EmbeddedSource
     split: str | None
@@ -129,7 +129,7 @@ class EmbedJob:
         asking = load_encoder(name, **run) if name is not None else None
 
         def work(number: int) -> None:
-            more: dict[str, Any] = {"query_encoder": asking, "dtype": self.dtype, "wait": PATIENCE}
-            embed_shard(task, encoder, self.folder, number, self.count, **more)
+            dtype, count = self.dtype, self.count
+            embed_shard(task, encoder, self.folder, number, count, query_encoder=asking, dtype=dtype, wait=PATIENCE)
 
         return work

@@ -86,7 +86,7 @@ def measure_shards(
 
 @dataclass(frozen=True, slots=True)
 class MeasureJob:
-    """Measures shards of vectors."""
+    """What workers do: measure one shard of the vectors after the other."""
 
     path: Path
     seed: int

@@ -37,6 +37,11 @@ class RayRunner:
 
     Raises:
         ParameterError: A number is too small.
+
+    Example:
+        >>> import offsphere as osp
+        >>> osp.RayRunner("ray://head:10001", workers=64, gpus=1)  # nothing is connected yet
+        RayRunner(address='ray://head:10001', workers=64, cpus=1, gpus=1, object_store=None)
     """
 
     address: str | None = None
@@ -84,14 +89,14 @@ class RayRunner:
             max_task_retries=RETRIES,
             scheduling_strategy="SPREAD",
         )
-        sent = ray.put(job)
-        idle = deque(start.remote(sent, self.cpus) for _ in range(min(self._room(ray), len(pieces))))
+        sent = [ray.put(job)]  # in a list, so that a worker fetches it once
+        idle = deque(start.remote(self.cpus) for _ in range(min(self._room(ray), len(pieces))))
         waiting = deque(enumerate(pieces))
         running: dict[Any, tuple[int, Any]] = {}
         while waiting or running:
             while waiting and idle:
                 worker, (number, piece) = idle.popleft(), waiting.popleft()
-                running[worker.do.remote(piece)] = number, worker
+                running[worker.do.remote(piece, sent)] = number, worker
             idle.clear()  # nothing is left for these
             finished = ray.wait(list(running), num_returns=1)[0][0]
             number, worker = running.pop(finished)
@@ -103,16 +108,19 @@ class RayRunner:
             yield number, answer
 
     def _room(self, ray: Any) -> int:
-        """How many workers there are; too few resources are told at once, since Ray would wait for them for ever."""
+        """How many workers to start: as many as asked for, also where nodes are still to come, or have gone.
+
+        Raises:
+            ParameterError: There is no room for a single one, for which Ray would wait for ever.
+        """
         resources: Mapping[str, float] = ray.cluster_resources()
         asked = {"CPU": float(self.cpus)} | ({"GPU": self.gpus} if self.gpus else {})
         room = min(int(resources.get(name, 0) // need) for name, need in asked.items())
-        if room < (self.workers or 1):
+        if not room:
             has = " and ".join(f"{resources.get(name, 0):g} {name}s" for name in asked)
             wanted = " and ".join(f"{need:g} {name}s" for name, need in asked.items())
             raise ParameterError(
-                f"the Ray cluster has {has}, room for {room} workers of {wanted}: ask for fewer --workers, --cpus or "
-                "--gpus"
+                f"the Ray cluster has {has}, no room for a worker with {wanted}: ask for fewer --cpus or --gpus"
             )
         return self.workers or room
 
@@ -160,16 +168,16 @@ class RayRunner:
 class _Worker:
     """What an actor is: it prepares when the first piece comes, and tells what a user can mend as a text."""
 
-    def __init__(self, job: Job[Any, Any], cores: int) -> None:
+    def __init__(self, cores: int) -> None:
         os.environ[CORES] = str(cores)
-        self._job = job
         self._work: Callable[[Any], Any] | None = None
 
-    def do(self, piece: Any) -> tuple[Any, str | None]:
-        """One piece: its answer, or what is wrong with it."""
+    def do(self, piece: Any, sent: Sequence[Any]) -> tuple[Any, str | None]:
+        """One piece of the job that was sent: its answer, or what is wrong with it."""
         try:
             if self._work is None:
-                self._work = self._job.prepare()
+                job: Job[Any, Any] = load_extra("ray").get(sent[0])
+                self._work = job.prepare()
             return self._work(piece), None
         except OffsphereError as error:
             return None, str(error)

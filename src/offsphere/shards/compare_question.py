@@ -42,6 +42,11 @@ class CompareOptions:
         declared: The similarity that the model says it is to be scored with.
         worth: The smallest gain that matters.
         by: A field that groups the queries.
+
+    Example:
+        >>> import offsphere as osp
+        >>> osp.CompareOptions(scorers=["dot"], metric="mrr@10").folds
+        5
     """
 
     scorers: Sequence[str] | None = None
