@@ -45,4 +45,4 @@ class BundleHook(BuildHookInterface[Any]):
         assert spec.loader is not None
         module = module_from_spec(spec)
         spec.loader.exec_module(module)
-        module.BUILT.write_text(LICENSE + module.made_bundle(), "utf-8")
+        path.with_name(module.BUILT).write_text(LICENSE + module.made_bundle(), "utf-8")

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
 from offsphere.base.errors import MissingExtraError
 from offsphere.cli.learning_parts import formats_of
-from offsphere.report import vega_bundle
+from offsphere.report import page
 
 
-def test_what_was_built_is_taken_and_vl_convert_not_needed(tmp_path, monkeypatch):
+def test_what_was_built_is_taken_and_vl_convert_not_needed(monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    monkeypatch.setattr(vega_bundle, "BUILT", tmp_path / "vega.js")
-    vega_bundle.BUILT.write_text("built", "utf-8")
-    assert vega_bundle.vega_bundle() == "built"
+    monkeypatch.setattr(page, "BUILT", "copy.js")  # a file that is there in any case
+    assert page.vega_bundle() == Path(page.__file__).with_name("copy.js").read_text("utf-8")
 
 
-def test_a_checkout_that_was_never_built_makes_the_bundle(tmp_path, monkeypatch):
-    monkeypatch.setattr(vega_bundle, "BUILT", tmp_path / "vega.js")
-    assert "vegaEmbed" in vega_bundle.vega_bundle()
+def test_a_checkout_that_was_never_built_makes_the_bundle(monkeypatch):
+    monkeypatch.setattr(page, "BUILT", "never-built.js")
+    assert "vegaEmbed" in page.vega_bundle()
 
 
-def test_without_either_one_is_told_how_to_get_it(tmp_path, monkeypatch):
+def test_without_either_one_is_told_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    monkeypatch.setattr(vega_bundle, "BUILT", tmp_path / "vega.js")
+    monkeypatch.setattr(page, "BUILT", "never-built.js")
     with pytest.raises(MissingExtraError, match=r"'vl-convert-python': pip install 'offsphere\[figures\]'"):
-        vega_bundle.vega_bundle()
+        page.vega_bundle()
 
 
 def test_figures_as_files_are_refused_before_anything_is_trained(monkeypatch):

@@ -113,7 +113,7 @@ def ablate_command(
     formats_of(figures)  # refused before anything is trained
     if fields and not cross:
         raise ParameterError(f"{fields[0]!r} is no option: fields with values belong behind --cross")
-    adapters_only: dict[str, object] = {"--vectors": vectors, "--known-items": known_items}
+    adapters_only: dict[str, Any] = {"--vectors": vectors, "--known-items": known_items}
     adapters_only |= {"--backend": backend != "torch", "--model-dtype": model_dtype, "--processes": processes > 1}
     encoders_only = {"--recipe": recipe, "--held-out": held_out, "--steps": steps}
     encoders_only |= {"--judge": judge, "--layers": layers, "--max-tokens": max_tokens, "--from-scratch": from_scratch}

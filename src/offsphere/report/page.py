@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from offsphere.auditing.run import Audit
+from offsphere.base.extras import load_extra
 from offsphere.base.plain import plain
 from offsphere.comparison.units import unit_of
 from offsphere.engines.settings import setting_for
@@ -23,7 +24,7 @@ from offsphere.report.scorer_figures import choice_cells
 from offsphere.report.terms import Terms
 from offsphere.report.thumbnails import thumbnail
 from offsphere.report.token_figure import token_length_forest
-from offsphere.report.vega_bundle import vega_bundle
+from offsphere.report.vega_bundle import BUILT, made_bundle
 from offsphere.wording.glossary import Term
 from offsphere.wording.headline import split_headline
 
@@ -131,6 +132,18 @@ def figures_of(audit: Audit) -> list[Figure]:
     if audit.training is not None:
         figures += learn_figures.training_tracks(audit.training)
     return [figure for figure in figures if figure is not None]
+
+
+def vega_bundle() -> str:
+    """Give the JavaScript of charts that was built with the package; in a checkout that never was, make it.
+
+    Raises:
+        MissingExtraError: It was not built, and vl-convert is not installed.
+    """
+    if (files("offsphere.report") / BUILT).is_file():
+        return _read(BUILT)
+    load_extra("vl_convert")
+    return made_bundle()
 
 
 def _unescaped(content: str) -> Any:

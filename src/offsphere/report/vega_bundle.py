@@ -7,23 +7,7 @@ nothing of the rest.
 
 from __future__ import annotations
 
-from pathlib import Path
-
-BUILT = Path(__file__).with_name("vega.js")
-
-
-def vega_bundle() -> str:
-    """Give the bundle that was built with the package; in a checkout that never was, make it.
-
-    Raises:
-        MissingExtraError: It was not built, and vl-convert is not installed.
-    """
-    if BUILT.is_file():
-        return BUILT.read_text("utf-8")
-    from offsphere.base.extras import load_extra
-
-    load_extra("vl_convert")
-    return made_bundle()
+BUILT = "vega.js"
 
 
 def made_bundle() -> str:

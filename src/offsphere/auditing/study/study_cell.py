@@ -122,8 +122,9 @@ def cells_of(
         elif not models:
             raise ParameterError(f"{typed}: name a model with --model, or its vectors as {typed}=DIR")
         else:
-            asked: dict[str, Any] = {"adapt": adapt, "ignore_missing": ignore_missing, "runtime": runtime}
-            cells += [StudyCell(data, model, **asked) for model in models]
+            cells += [
+                StudyCell(data, model, adapt=adapt, ignore_missing=ignore_missing, runtime=runtime) for model in models
+            ]
     return _some(cells)
 
 
