@@ -4,7 +4,7 @@ import pytest
 
 from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.runners import plan as planned
-from offsphere.runners.plan import Plan, Workload
+from offsphere.runners.work_plan import Plan, Workload
 from tests.cli.running import printed, run_here
 from tests.runners.corpora import write_corpus
 
