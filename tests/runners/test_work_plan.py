@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from offsphere.base.errors import OffsphereError, ParameterError
-from offsphere.runners import plan as planned
+from offsphere.runners import work_plan as planned
 from offsphere.runners.work_plan import Plan, Workload
 from tests.cli.running import printed, run_here
 from tests.runners.corpora import write_corpus
