@@ -11,7 +11,7 @@ import typer
 from offsphere.base.cores import available_cores
 from offsphere.base.errors import OffsphereError
 from offsphere.cli.shard_steps import check_names
-from offsphere.runners.work_plan import Plan, Workload
+from offsphere.runners.shard_plan import Plan, Workload
 
 if TYPE_CHECKING:
     from offsphere.encode.embedded_task import EmbeddedSource

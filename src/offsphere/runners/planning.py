@@ -9,7 +9,7 @@ from offsphere.encode.encoder import Encoder
 from offsphere.ranking.search import TOP_LISTS
 from offsphere.runners import compare_shards, embed_shards, measure_shards
 from offsphere.runners.calibration import pace_of_compare, pace_of_disk, pace_of_embed, pace_of_measure
-from offsphere.runners.work_plan import AN_ID, Plan, Workload
+from offsphere.runners.shard_plan import AN_ID, Plan, Workload
 from offsphere.shards.compare_question import CompareOptions
 from offsphere.shards.shard import BLOCK, usual_shards
 
@@ -40,7 +40,7 @@ def plan_compare(
 
     Example:
         >>> import offsphere as osp
-        >>> from offsphere.runners.work_plan import Workload
+        >>> from offsphere.runners.shard_plan import Workload
         >>> from offsphere.runners.planning import plan_compare
         >>> load = Workload(documents=10**9, dimension=8, queries=100)
         >>> plan = plan_compare(load, osp.CompareOptions(scorers=["dot"]), workers=4)

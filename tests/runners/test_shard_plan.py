@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from offsphere.base.errors import OffsphereError, ParameterError
-from offsphere.runners import work_plan as planned
-from offsphere.runners.work_plan import Plan, Workload
+from offsphere.runners import shard_plan as planned
+from offsphere.runners.shard_plan import Plan, Workload
 from tests.cli.running import printed, run_here
 from tests.runners.corpora import write_corpus
 

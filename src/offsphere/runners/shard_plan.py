@@ -113,7 +113,7 @@ def in_units(count: float) -> str:
     """A large number to three digits, with its unit.
 
     Example:
-        >>> from offsphere.runners.work_plan import in_units
+        >>> from offsphere.runners.shard_plan import in_units
         >>> in_units(3.072e12), in_units(999)
         ('3.07 T', '999 ')
     """
@@ -127,7 +127,7 @@ def in_time(seconds: float) -> str:
     """Seconds as one would say them.
 
     Example:
-        >>> from offsphere.runners.work_plan import in_time
+        >>> from offsphere.runners.shard_plan import in_time
         >>> in_time(0.2), in_time(90), in_time(200_000)
         ('under a second', '1.5 minutes', '2.3 days')
     """
