@@ -30,15 +30,18 @@ def main() -> None:
     parser.add_argument("--steps", default="300")
     parser.add_argument("--batch", default="64")
     parser.add_argument("--seeds", default="3")
+    parser.add_argument("--rate", default=None, help="learning rate; the usual one of the model unless said")
+    parser.add_argument("--max-tokens", default="32")
     parser.add_argument("--every", default="25", help="steps between two looks at the probe")
     parser.add_argument("--mini-batch", default=None, help="texts at a time (GradCache)")
     asked = parser.parse_args()
     for parameter in asked.over:
         started = time.monotonic()
         swept = ["--over", parameter, "--values", asked.values or VALUES[parameter], "--layers"]
-        judged = ["--held-out", f"{asked.stsb}:dev", "--judge", str(asked.stsb), "--max-tokens", "32"]
+        judged = ["--held-out", f"{asked.stsb}:dev", "--judge", str(asked.stsb), "--max-tokens", asked.max_tokens]
         sized = ["--steps", asked.steps, "--seeds", asked.seeds, "--set", f"batch={asked.batch}"]
         sized += ["--set", f"dynamics_every={asked.every}", "--set", f"evaluate_every={asked.steps}"]
+        sized += ["--rate", asked.rate] if asked.rate is not None else []
         sized += ["--set", f"mini_batch={asked.mini_batch}"] if asked.mini_batch is not None else []
         written = ["--out", str(asked.out / parameter), "--figures", "svg"]
         named = ["sweep", str(asked.nli), "--model", asked.model]

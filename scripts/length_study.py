@@ -151,7 +151,7 @@ def draw(out: Path, path: Path) -> None:
                 rows.append({"kind": kind, "share": file.parts[-3][6:], "variant": row.name, **values})
     base = alt.Chart(alt.Data(values=rows)).encode(x=alt.X("share:O"), color="variant:N", xOffset="variant:N")
     marks = base.mark_rule().encode(y=alt.Y("low:Q", title="nDCG@10 less cosine"), y2="high:Q")
-    marks += base.mark_point(filled=True, size=60).encode(y="apart:Q")
+    marks += base.mark_point(filled=True, size=60).encode(y="less cosine:Q")
     drawn: Any = marks.properties(width=260, height=260).facet(column="kind:N", data=alt.Data(values=rows))
     drawn.save(str(path))
 

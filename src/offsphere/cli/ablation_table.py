@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -51,19 +53,31 @@ def print_ablation(ablation: Ablation) -> None:
 
 
 def print_dynamics(ablation: Ablation) -> None:
-    """Print what each variant did to the held-out probe: the last row of its dynamics."""
+    """Print what each variant did to the held-out probe: the last row of its dynamics, and what it started from."""
+    heads, rows = dynamics_cells(ablation)
+    title = "The probe at the end" + (", of the first seed" if ablation.seeds > 1 else "")
+    table = Table(title=Text(title, style="bold"), title_justify="left", box=None, pad_edge=False)
+    for column, head in enumerate(heads):
+        table.add_column(head, justify="left" if column == 0 else "right", no_wrap=True)
+    for cells in rows:
+        table.add_row(*map(Text, cells))
+    Console(width=NARROW, highlight=False, markup=False).print(table)
+
+
+def dynamics_cells(ablation: Ablation) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows of the probe: what variants start from, which differs by pooling, then what each comes to."""
     whole = [row for row in ablation.dynamics if row.get("layer") is None]
+    first = {row["variant"]: row for row in reversed(whole)}
     last = {row["variant"]: row for row in whole}
     shown = {name: head for name, head in DYNAMICS.items() if any(row.get(name) is not None for row in last.values())}
-    table = Table(title=Text("The probe at the end", style="bold"), title_justify="left", box=None, pad_edge=False)
-    for column, head in enumerate(["variant", *shown.values()]):
-        table.add_column(head, justify="left" if column == 0 else "right", no_wrap=True)
-    start = next(iter(whole), None)
-    if start is not None:
-        table.add_row(Text("before"), *(Text(f"{start[name]:.3f}") for name in shown))
-    for name, row in last.items():
-        table.add_row(Text(name), *(Text(f"{row[number]:.3f}") for number in shown))
-    Console(width=NARROW, highlight=False, markup=False).print(table)
+
+    def numbers(row: Mapping[str, Any]) -> list[str]:
+        return [f"{row[name]:.3f}" for name in shown]
+
+    starts = [[f"{name}, before", *numbers(first[name])] for name in last]
+    if len({tuple(start[1:]) for start in starts}) == 1:
+        starts = [["before", *starts[0][1:]]]
+    return ["variant", *shown.values()], [*starts, *([name, *numbers(row)] for name, row in last.items())]
 
 
 def ablation_cells(ablation: Ablation) -> tuple[list[str], list[list[str]]]:

@@ -31,6 +31,13 @@ class ProbeEnds(NamedTuple):
         values = [[[row[name] for name in shared] for row in pair] for pair in ends]
         return cls(shared, np.array(values, np.float64).reshape(len(ends), 2, len(shared)))
 
+    @classmethod
+    def joined(cls, ends: Sequence[ProbeEnds]) -> ProbeEnds:
+        """Put those of several seeds together, with the columns that all of them have."""
+        shared = [name for name in ends[0].columns if all(name in each.columns for each in ends)]
+        chosen = [each.values[:, :, [list(each.columns).index(name) for name in shared]] for each in ends]
+        return cls(shared, np.concatenate(chosen))
+
     def at_start(self, quantity: str) -> Array:
         """A quantity at the first step with each seed; nothing where it was not measured."""
         return self._column(quantity, 0)

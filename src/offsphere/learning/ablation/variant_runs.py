@@ -1,4 +1,4 @@
-"""One variant of an ablation, trained: tuned on held-out queries, then once a seed, and kept when it is finished."""
+"""One variant of an ablation, trained: tuned on held-out queries, then once a seed; the training of a seed is kept."""
 
 from __future__ import annotations
 
@@ -78,50 +78,67 @@ def all_runs(
 def kept_run(
     memo: Memo, data: str, fit: FitOne, variant: Variant, seeds: Sequence[int], show: Callable[[int], None]
 ) -> VariantRun:
-    """A variant's run, from the folder where it was finished before; ``data`` is a digest of what it depends on too."""
-    settings = json.dumps([variant.recipe.config(), list(variant.budget), list(seeds)], default=str)
-    name = f"variant-{digest_of([data.encode(), settings.encode(), code_version()])}"
-    return _run_of_arrays(memo.arrays(name, lambda: _arrays_of_run(train_variant(fit, variant, seeds, show))))
+    """A variant's run; the first seed chooses temperature and rate on held-out queries for all.
+
+    Each seed comes from the folder where it was finished before: a kill loses one training, and a run that asks for
+    more seeds trains those that are new. ``data`` is a digest of what it depends on too.
+    """
+
+    def kept(settled: Variant, seed: int, before: int) -> VariantRun:
+        settings = json.dumps([settled.recipe.config(), list(settled.budget), seed], default=str)
+        name = f"variant-{digest_of([data.encode(), settings.encode(), code_version()])}"
+
+        def make() -> dict[str, NDArray[Any]]:
+            return _arrays_of_run(train_seed(fit, settled, seed, lambda trainings: show(before + trainings)))
+
+        return _run_of_arrays(memo.arrays(name, make))
+
+    first = kept(variant, seeds[0], 0)
+    chosen = replace(variant, budget=[variant.budget[best_trial(first.trials)]])
+    tried = len(variant.budget)
+    return joined([first, *(kept(chosen, seed, tried + number) for number, seed in enumerate(seeds[1:]))])
 
 
-def train_variant(fit: FitOne, variant: Variant, seeds: Sequence[int], show: Callable[[int], None]) -> VariantRun:
-    """Choose temperature and rate on held-out queries with the first seed, then train with every seed."""
+def train_seed(fit: FitOne, variant: Variant, seed: int, show: Callable[[int], None]) -> VariantRun:
+    """Train with every temperature and rate of the budget, and measure the one that held-out queries like best."""
     started = time.monotonic()
     trials, best = [], -1
     notes: list[str] = []
     kept: list[VariantFit] = []
     for number, (temperature, rate) in enumerate(variant.budget):
         recipe = replace(variant.recipe, temperature=temperature, rate=rate)
-        trial = fit(recipe, seeds[0], _run_name(variant, temperature, rate, seeds[0]))
+        trial = fit(recipe, seed, _run_name(variant, temperature, rate, seed))
         trials.append([temperature, rate, trial.held_out])
         notes += trial.notes
         if best_trial(np.array(trials)) != best:
             best, kept = number, [trial]  # one that is not the best is not kept: an encoder is large
         show(number + 1)
-    temperature, rate = variant.budget[best]
-    measured = [kept[0].measured()]
-    exponents, held_out, dynamics = [kept[0].exponents], [kept[0].held_out], [kept[0].dynamics]
-    by_cosine = [kept[0].by_cosine]
-    for number, seed in enumerate(seeds[1:]):
-        recipe = replace(variant.recipe, temperature=temperature, rate=rate)
-        again = fit(recipe, seed, _run_name(variant, temperature, rate, seed))
-        measured.append(again.measured())
-        exponents.append(again.exponents)
-        held_out.append(again.held_out)
-        by_cosine.append(again.by_cosine)
-        dynamics.append(again.dynamics)
-        notes += again.notes
-        show(len(variant.budget) + number + 1)
+    (chosen,) = kept
     return VariantRun(
         trials=np.array(trials),
-        held_out=np.array(held_out),
-        by_cosine=np.array(by_cosine),
-        measured=[np.stack(parts) for parts in zip(*measured, strict=True)],
-        exponents=np.array(exponents),
+        held_out=np.array([chosen.held_out]),
+        by_cosine=np.array([chosen.by_cosine]),
+        measured=[part[None] for part in chosen.measured()],
+        exponents=np.array([chosen.exponents]),
         seconds=time.monotonic() - started,
-        dynamics=[dict(row) for row in kept[0].dynamics],
-        ends=ProbeEnds.of(dynamics),
+        dynamics=[dict(row) for row in chosen.dynamics],
+        ends=ProbeEnds.of([chosen.dynamics]),
         notes=list(dict.fromkeys(notes)),
+    )
+
+
+def joined(runs: Sequence[VariantRun]) -> VariantRun:
+    """The runs of several seeds as one; trials and dynamics are those of the first."""
+    return VariantRun(
+        trials=runs[0].trials,
+        held_out=np.concatenate([run.held_out for run in runs]),
+        by_cosine=np.concatenate([run.by_cosine for run in runs]),
+        measured=[np.concatenate(parts) for parts in zip(*(run.measured for run in runs), strict=True)],
+        exponents=np.concatenate([run.exponents for run in runs]),
+        seconds=sum(run.seconds for run in runs),
+        dynamics=runs[0].dynamics,
+        ends=ProbeEnds.joined([run.ends for run in runs]),
+        notes=list(dict.fromkeys(note for run in runs for note in run.notes)),
     )
 
 

@@ -1,0 +1,47 @@
+"""What is printed of the probe of an ablation: what variants start from, and what each comes to."""
+
+from __future__ import annotations
+
+import pytest
+
+from offsphere.cli.ablation_table import dynamics_cells, print_dynamics
+from offsphere.learning.ablation.ablation import Ablation
+
+
+def ablation_of(starts, seeds=1):
+    """Two steps of a variant for each start, with a row of a layer between, which is not shown."""
+    rows = [
+        {"variant": name, "step": step, "layer": layer, "document_anisotropy": value + step, "alignment": 0.5}
+        for name, value in starts.items()
+        for step, layer in ((0, None), (2, 0), (2, None))
+    ]
+    return Ablation([{"name": "t", "queries": 4}], "spearman", [], [0.3], seeds, 1, [], {"pairs": 3}, rows)
+
+
+def test_one_row_tells_what_all_variants_start_from():
+    heads, rows = dynamics_cells(ablation_of({"batch 16": 0.25, "batch 64": 0.25}))
+    assert heads == ["variant", "anisotropy", "alignment"]
+    assert rows == [["before", "0.250", "0.500"], ["batch 16", "2.250", "0.500"], ["batch 64", "2.250", "0.500"]]
+
+
+def test_variants_that_start_from_different_vectors_have_a_start_each():
+    """Of another pooling the same model has other vectors before any training."""
+    _, rows = dynamics_cells(ablation_of({"pooling mean": 0.25, "pooling cls": 0.75}))
+    assert [row[:2] for row in rows] == [
+        ["pooling mean, before", "0.250"],
+        ["pooling cls, before", "0.750"],
+        ["pooling mean", "2.250"],
+        ["pooling cls", "2.750"],
+    ]
+
+
+@pytest.mark.parametrize(("seeds", "told"), [(1, False), (3, True)])
+def test_of_several_seeds_it_says_that_the_first_is_shown(capsys, seeds, told):
+    print_dynamics(ablation_of({"cosine": 0.25}, seeds))
+    printed = " ".join(capsys.readouterr().out.split())  # a title is wrapped where the table is narrow
+    assert "The probe at the end" in printed
+    assert ("of the first seed" in printed) == told
+
+
+def test_without_dynamics_there_are_no_rows():
+    assert dynamics_cells(ablation_of({})) == (["variant"], [])
