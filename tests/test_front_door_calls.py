@@ -92,3 +92,11 @@ def test_what_is_no_rows_of_numbers_is_one_line(rows):
     for call in (osp.Moments.of, osp.measure, lambda rows: osp.search(rows, DOCUMENTS, [osp.Scorer()])):
         with pytest.raises(osp.OffsphereError, match=r"no rows of numbers|not finite"):
             call(rows)
+
+
+def test_one_scorer_needs_no_list(embedded):
+    """Once: the name of a scorer was read letter by letter."""
+    for scorer in ("dot", osp.parse_scorer("dot")):
+        assert [row.name for row in osp.compare(*embedded, scorer).rows] == [
+            row.name for row in osp.compare(*embedded, ["dot"]).rows
+        ]

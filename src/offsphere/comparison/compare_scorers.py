@@ -18,6 +18,7 @@ from offsphere.comparison.tuning import tune_candidates
 from offsphere.data.call_order import check_order
 from offsphere.data.grouping import grouping_named
 from offsphere.data.task import Task, TaskVectors
+from offsphere.scoring.given_scorer import one_or_more
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.stored.stored_form import check_width, parse_stored
 from offsphere.statistics.cross_validation import assign_folds
@@ -29,7 +30,7 @@ from offsphere.vectors.widths import refuse_two_widths
 def compare(
     task: Task,
     vectors: TaskVectors,
-    scorers: Sequence[Scorer | str] | None = None,
+    scorers: Scorer | str | Sequence[Scorer | str] | None = None,
     *,
     metric: str | None = None,
     folds: int = 5,
@@ -115,7 +116,7 @@ def compare(
     # first, so that what is wrong with them is said before the long search
     made, told = make_lists(lists, asking, evaluator)
     rows = candidate_rows(
-        scorers,
+        one_or_more(scorers) if scorers is not None else None,
         [deployed] if deployed is not None else [],
         fit.moments,
         chosen.agreement,

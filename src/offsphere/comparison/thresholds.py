@@ -21,7 +21,7 @@ from offsphere.data.rankings import as_ranking
 from offsphere.data.task import Task, TaskVectors
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.scoring.cut import Cut
-from offsphere.scoring.given_scorer import fitted_scorer
+from offsphere.scoring.given_scorer import fitted_scorer, one_or_more
 from offsphere.scoring.names import parse_scorer, read_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.standardize_queries import standardize_queries
@@ -163,7 +163,7 @@ class Thresholds:
 def threshold(
     task: Task,
     vectors: TaskVectors,
-    scorers: Sequence[Scorer | str] | None = None,
+    scorers: Scorer | str | Sequence[Scorer | str] | None = None,
     *,
     precision: float | None = None,
     recall: float | None = None,
@@ -214,7 +214,7 @@ def thresholds_for(
     goal: Goal,
     task: Task,
     vectors: TaskVectors,
-    scorers: Sequence[Scorer | str] | None = None,
+    scorers: Scorer | str | Sequence[Scorer | str] | None = None,
     *,
     also: tuple[Task, TaskVectors] | None = None,
     folds: int = 5,
@@ -231,7 +231,7 @@ def thresholds_for(
             f"{goal.kind} {goal.level:g} cannot be promised from {task.units} judged queries: it takes at least "
             f"{goal.fewest_queries}"
         )
-    named = [_scorer(scorer, home_vectors) for scorer in scorers or DEFAULT_SCORERS]
+    named = [_scorer(scorer, home_vectors) for scorer in one_or_more(scorers or DEFAULT_SCORERS)]
     other = _ranking(*also) if also is not None else None
     rows = []
     for number, scorer in enumerate(named):

@@ -57,5 +57,15 @@ def fitted_scorer(scorer: Scorer, documents: Documents | Blocks) -> Scorer:
 
 def given_scorers(scorers: Scorer | str | Sequence[Scorer | str], documents: Documents | Blocks) -> list[Scorer]:
     """Read several scorers; one alone is a list of one."""
-    each = [scorers] if isinstance(scorers, Scorer | str) else scorers
-    return [given_scorer(scorer, documents) for scorer in each]
+    return [given_scorer(scorer, documents) for scorer in one_or_more(scorers)]
+
+
+def one_or_more(scorers: Scorer | str | Sequence[Scorer | str]) -> Sequence[Scorer | str]:
+    """List scorers: one alone, by itself or by its name, is a list of one.
+
+    Example:
+        >>> from offsphere.scoring.given_scorer import one_or_more
+        >>> one_or_more("dot"), one_or_more(["dot", "cosine"])
+        (['dot'], ['dot', 'cosine'])
+    """
+    return [scorers] if isinstance(scorers, Scorer | str) else scorers

@@ -20,7 +20,7 @@ class Trainings:
     def __init__(self, dies_at=None):
         self.asked, self.dies_at = [], dies_at
 
-    def __call__(self, recipe, seed):
+    def __call__(self, recipe, seed, name):
         self.asked.append((recipe.temperature, recipe.rate, seed))
         if len(self.asked) == self.dies_at:
             raise KeyboardInterrupt
