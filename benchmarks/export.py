@@ -24,7 +24,7 @@ from offsphere.engines.filling import Filling
 from offsphere.engines.racing import race
 from offsphere.engines.registry import engine_of
 from offsphere.engines.serving import BLOCK
-from offsphere.engines.strategy import Asked, plain_strategy
+from offsphere.engines.strategy import ExportWishes, plain_strategy
 from offsphere.engines.verification import make_trial, verify
 from offsphere.scoring.names import parse_scorer
 
@@ -88,7 +88,7 @@ def measure_build(
 ) -> None:
     """Fill a collection with ours and with the bare client, in turns; then verify it once."""
     engine, where = engine_of(target)
-    asked = Asked(k=10, goal=0.95, index="exact")
+    asked = ExportWishes(k=10, goal=0.95, index="exact")
     strategy = plain_strategy(engine, where, parse_scorer("dot"), corpus, asked)
     record = folder / "record"
 
@@ -122,7 +122,7 @@ def measure_verification(name: str, target: str, corpus: Corpus, goals: Goals) -
     make_trial(corpus, parse_scorer("dot"), 10)  # kernels are compiled once an installation
     kinds: tuple[IndexKind, ...] = ("graph", "exact")
     for kind in kinds:
-        strategy = plain_strategy(engine, where, parse_scorer("dot"), corpus, Asked(k=10, goal=0.95, index=kind))
+        strategy = plain_strategy(engine, where, parse_scorer("dot"), corpus, ExportWishes(k=10, goal=0.95, index=kind))
         started = time.perf_counter()
         with strategy.open(engine, where) as collection:
             Filling(collection, strategy.serving, corpus, strategy.layout(corpus), str(where)).run(replace=True)
@@ -141,7 +141,9 @@ def measure_verification(name: str, target: str, corpus: Corpus, goals: Goals) -
 def measure_memory(folder: Path, corpus: Corpus, goals: Goals) -> None:
     """What Python and numpy hold at the most while a lowered scorer is streamed into a file."""
     engine, where = engine_of(f"faiss:{folder}/memory.faiss")
-    strategy = plain_strategy(engine, where, parse_scorer("cosine"), corpus, Asked(k=10, goal=0.95, index="exact"))
+    strategy = plain_strategy(
+        engine, where, parse_scorer("cosine"), corpus, ExportWishes(k=10, goal=0.95, index="exact")
+    )
     tracemalloc.start()
     with strategy.open(engine, where) as collection:
         Filling(collection, strategy.serving, corpus, strategy.layout(corpus), str(where)).run()
@@ -163,7 +165,7 @@ def measure_strategies(folder: Path, goals: Goals, rows: int) -> None:
     engine, where = engine_of(f"hnswlib:{folder}/race.hnsw")
     for k in (10, 100):
         trial = make_trial(corpus, scorer, k)
-        for strategy, seen in race(engine, where, scorer, corpus, Asked(k=k, goal=0.999), trial):
+        for strategy, seen in race(engine, where, scorer, corpus, ExportWishes(k=k, goal=0.999), trial):
             goals.note(f"hnswlib, k = {k}, {strategy.name}: recall", seen.recall)
             goals.note(f"hnswlib, k = {k}, {strategy.name}: ms a query", seen.milliseconds)
 

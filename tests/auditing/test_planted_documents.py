@@ -16,7 +16,7 @@ def ceiling_sentence(task, vectors):
 def test_where_length_is_popularity_the_dot_product_is_recommended_and_lengths_are_said_to_hold_it():
     advice, sentence = ceiling_sentence(*popular(lengths="product"))
     assert advice.name == "dot"
-    assert sentence.startswith("Vector length could serve as a boost per document")
+    assert sentence.startswith("Vector length serves as a boost per document")
     assert "What other queries want is wanted again" in sentence
 
 

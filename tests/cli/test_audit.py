@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from offsphere import Scorer
+from offsphere.cli.audit_steps import ENGINES_TOLD
 from tests.cli.running import run
 from tests.processes import COMMAND_IMPORTS, environment_with, run_warm
 
@@ -33,7 +34,8 @@ def test_the_answer_fits_80_columns_and_verbose_says_more(generated, tmp_path):
     options = ["audit", generated, "--out", tmp_path / "audit.html"]
     brief, long = run(*options).stdout.splitlines(), run(*options, "--verbose").stdout.splitlines()
     assert max(map(len, [*brief[:-1], *long[:-1]])) <= 80  # the last line is the path of the report
-    assert set(brief[:-1]) < set(long)
+    assert set(brief[:-2]) < set(long)
+    assert brief[-2] == ENGINES_TOLD  # --verbose has the settings themselves
     assert "What the vectors look like:" in long
     assert any(line.startswith("- If you fine-tune") for line in long)
     assert not any(line.startswith("- If you fine-tune") for line in brief)

@@ -168,7 +168,7 @@ def test_what_is_kept_is_told_by_every_command_that_keeps_something(command, tmp
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (["compare"], "Missing argument"),
+        (["adapt"], "Missing argument"),
         (["compare", "x", "--fold", "3"], "--folds"),
         (["compare", "x", "--folds", "three"], "--folds"),
         (["audi", "x"], "No such command 'audi'"),

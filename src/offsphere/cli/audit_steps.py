@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from offsphere.comparison.list_source import ListSource
     from offsphere.encode.embedded_task import EmbeddedSource
 
-ENGINES_TOLD = "What to set in your search engine: --engine NAME says it here, the report has all."
+ENGINES_TOLD = "What to set in your engine: --engine NAME says it here, the report has all."
 
 
 def run_audit(

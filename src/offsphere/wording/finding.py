@@ -28,10 +28,10 @@ class Finding:
 
     Example:
         >>> from offsphere.wording.finding import Finding
-        >>> numbers = {"metric": "ndcg@10", "baseline_value": 0.5134, "units": 300, "unit": "queries", "made": False}
-        >>> finding = Finding(topic="scorer", claim="one length", numbers=numbers, certainty="equal")
+        >>> numbers = {"metric": "ndcg@10", "keeps": 0.6, "dot_p": 0.0001}
+        >>> finding = Finding(topic="wrong", claim="dot collapses", numbers=numbers, direction="down", certainty="sure")
         >>> finding.sentence.partition(":")[0]
-        'Keep cosine'
+        'Never put the vectors as they are into an index set to dot product'
     """
 
     topic: Topic
