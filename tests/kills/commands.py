@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,6 +54,9 @@ def _digest(path: Path) -> str:
     content = path.read_bytes()
     if path.suffix == ".json":
         content = json.dumps(_without_seconds(json.loads(content))).encode()
+    if path.suffix == ".csv":
+        rows = csv.DictReader(content.decode().splitlines())
+        content = json.dumps([_without_seconds(row) for row in rows]).encode()
     return sha256(content).hexdigest()
 
 
