@@ -7,6 +7,7 @@ them. It is no requirement of the tests: ``pip install atheris`` where it has a 
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -33,7 +34,11 @@ def main() -> None:
         fuzz(sys.argv[2], runs)
         return
     command = [sys.executable, "-m", "tests.fuzz.coverage_guided", str(runs)]
-    codes = {name: subprocess.run([*command, name], check=False).returncode for name in SUBJECTS}
+    codes = {}
+    for name in SUBJECTS:
+        with tempfile.TemporaryDirectory() as folder:  # libFuzzer ends the process itself, and nothing is removed there
+            environment = os.environ | {"TMPDIR": folder}
+            codes[name] = subprocess.run([*command, name], check=False, env=environment).returncode
     if any(codes.values()):
         raise SystemExit(f"these failed: {', '.join(name for name, code in codes.items() if code)}")
 
@@ -70,7 +75,6 @@ def fuzz(name: str, runs: int) -> None:
             total = f"{runs} files led by coverage, {counts['right']} read right, {counts['refused']} refused"
             sys.stdout.write(f"{name}: {total}\n")
             sys.stdout.flush()
-            shutil.rmtree(home, ignore_errors=True)
 
     options = [f"-runs={runs}", f"-max_len={LONGEST_INPUT}", "-rss_limit_mb=4096", "-verbosity=0"]
     atheris.Setup([sys.argv[0], *options, f"-artifact_prefix={tempfile.gettempdir()}/", str(seeds)], one_input)
