@@ -17,8 +17,6 @@ KILLS = os.environ.get("OFFSPHERE_KILLS", "2")
 # whose two undisturbed runs take long; make kill has them all
 LONG = {
     "train",
-    "factorize",
-    "threshold",
     "study",
     "ablate",
     "adapt",
