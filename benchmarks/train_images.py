@@ -21,14 +21,14 @@ from offsphere.data.ranking_task import RankingTask
 from offsphere.learning.adapters.adapter_recipe import BETAS
 from offsphere.learning.encoders.encoder_setup import EncoderSetup, text_data
 from offsphere.learning.encoders.fit import fit
-from offsphere.learning.encoders.judging import Judge
+from offsphere.learning.encoders.judging import TaskJudge
 from offsphere.learning.encoders.picture_views import changes_of
 
 SIDE, WIDTH, TEMPERATURE, RATE = 32, 64, 0.1, 1e-3
 BATCH = 128
 
 
-class Nobody(Judge):
+class Nobody(TaskJudge):
     """Measures nothing: the plain loop does not either."""
 
     def values(self, model: object) -> tuple[float, float]:  # noqa: ARG002

@@ -12,7 +12,8 @@ import tempfile
 from pathlib import Path
 
 from offsphere.base.errors import OffsphereError
-from offsphere.engines.probing import MetricProbe, Probe, probe
+from offsphere.engines.probed_metric import MOST_ASKED, MetricProbe, Probe
+from offsphere.engines.probing import ROWS, probe
 
 HEAD = (
     "engine, index",
@@ -20,10 +21,18 @@ HEAD = (
     "what cosine stores",
     "inner product comes back as",
     "distance comes back as",
-    "largest k tried",
+    "no length, by cosine",
+    "largest k",
+    "of 1,200 came",
     "exact ten best",
     "equal vectors",
 )
+STABLE = HEAD[:7]  # cells that are the same in every run, whatever the threads that built a graph
+TIES = {
+    "in the order in which they were stored": "as stored",
+    "by id, or in no order that shows": "no order",
+    "only one of two equal vectors came": "one may be missing",
+}
 
 
 def main() -> None:
@@ -39,11 +48,16 @@ def main() -> None:
                     rows.append(row_of(probe(target, index=index), index))  # type: ignore[arg-type]
                 except OffsphereError as error:
                     print(f"{name}, {index}: {error}", file=sys.stderr)
+    for line in table_lines(rows):
+        print(line)
+
+
+def table_lines(rows: list[tuple[str, ...]]) -> list[str]:
+    """The table in Markdown, as the page has it."""
     widths = [max(len(row[column]) for row in [HEAD, *rows]) for column in range(len(HEAD))]
-    for number, row in enumerate([HEAD, *rows]):
-        print("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |")
-        if not number:
-            print("| " + " | ".join("-" * width for width in widths) + " |")
+    written = [" | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in [HEAD, *rows]]
+    written.insert(1, " | ".join("-" * width for width in widths))
+    return [f"| {line} |" for line in written]
 
 
 def targets(folder: Path) -> dict[str, str]:
@@ -76,16 +90,17 @@ def row_of(seen: Probe, index: str) -> tuple[str, ...]:
     cosine = by_metric.get("cosine")
     tried = list(seen.metrics)
     recalls = ", ".join(f"{probed.recall:.0%}" for probed in tried)
-    ties = {probed.ties for probed in tried}
     return (
         f"{seen.engine}, {index}",
         ", ".join(f"{probed.metric}{'' if probed.as_set else ' (NOT what it does)'}" for probed in tried),
         f"vectors {cosine.stored}" if cosine is not None else "has none",
         formula(by_metric.get("inner product")),
         formula(by_metric.get("euclidean")),
+        cosine.zero if cosine is not None else "has none",
         largest(tried),
+        came(tried),
         recalls,
-        "; ".join(sorted(ties)),
+        ties(tried),
     )
 
 
@@ -97,9 +112,23 @@ def formula(probed: MetricProbe | None) -> str:
 
 
 def largest(tried: list[MetricProbe]) -> str:
-    """The largest k that was honoured under every metric, or where it was not."""
-    short = [f"{got:,} of {k:,}" for probed in tried for k, got in probed.returned if got < k]
-    return f"only {short[0]}" if short else f"{max(k for probed in tried for k, _ in probed.returned):,}"
+    """The largest k that is taken under every metric."""
+    taken = min(probed.largest_k or 0 for probed in tried)
+    return f"{taken:,}" if taken < MOST_ASKED else f"any to {MOST_ASKED:,}"
+
+
+def came(tried: list[MetricProbe]) -> str:
+    """How many documents came where all were asked for, under the metric by which the fewest came."""
+    least = min(got for probed in tried for k, got in probed.returned if k == ROWS)
+    return "all" if least == ROWS else f"{least:,}"
+
+
+def ties(tried: list[MetricProbe]) -> str:
+    """Which of two equal vectors comes first, where that does not depend on the metric."""
+    words = {TIES[probed.ties] for probed in tried}
+    if len(words) == 1:
+        return words.pop()
+    return "no order; one may be missing" if "one may be missing" in words else "differs by metric"
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from offsphere.encode.stages import remove_output_stages
 from offsphere.learning.encoders.encoder_setup import EncoderSetup, text_data
 from offsphere.learning.encoders.fit import fit
 from offsphere.learning.encoders.item_reader import ItemReader
-from offsphere.learning.encoders.judging import Judge
+from offsphere.learning.encoders.judging import TaskJudge
 from offsphere.learning.encoders.picture_views import PictureViews
 from offsphere.learning.encoders.prepare import settle
 from offsphere.learning.encoders.projection import drop_projection
@@ -51,7 +51,7 @@ class Pictures(NamedTuple):
         return cls(train.only(np.arange(learned)), train.only(aside), test.only(np.arange(tested)))
 
 
-class LastState(Judge):
+class LastState(TaskJudge):
     """Calls every state better than the one before, so that the last one is kept, whatever it is worth."""
 
     def values(self, model: Any) -> tuple[float, float]:  # noqa: ARG002

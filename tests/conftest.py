@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 # how long a command takes on a busy machine must not change what it writes
 os.environ.setdefault("OFFSPHERE_QUIET", "1")
+# some virtual machines name AMX among their instructions and kill who uses it, as torch does for bfloat16
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the workers share the cores; torch reads it when it is imported
 
@@ -23,6 +25,11 @@ settings.load_profile("offsphere")
 collect_ignore = ["interpreted_ranx.py"]  # for a process of its own: it switches numba's compiler off
 
 DATA = Path(os.environ.get("OFFSPHERE_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than cores: a third of its time a worker waits for disks, servers and killed processes."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture(scope="session")

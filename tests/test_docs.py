@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 import typer
@@ -49,6 +50,29 @@ def test_a_page_names_what_is_there(page):
     missing += [name for name in re.findall(r"\boffsphere(?:\.[A-Za-z_]+)+", text) if not resolves(name)]
     missing += [name for name in re.findall(r"\bosp\.(\w+)", text) if name not in offsphere.__all__]
     assert missing == []
+
+
+HOUSE = (ROOT / "docs" / "house.md").read_text("utf-8").partition("## Where is ...?")[2]
+SOURCE = ROOT / "src" / "offsphere"
+
+
+def modules_named(answer):
+    """The modules of the package that an answer names, by a path from a room or by the name of the file alone."""
+    names = re.findall(r"`([a-z_/]+\.py)`", answer)
+    return [
+        path.relative_to(SOURCE)
+        for name in names
+        for path in SOURCE.rglob(Path(name).name)
+        if path.as_posix().endswith(f"/{name}") and path.name != "__init__.py"
+    ]
+
+
+@pytest.mark.parametrize(
+    "answer", [row for row in re.findall(r"^\| .* \| (.*) \|$", HOUSE, re.MULTILINE) if modules_named(row)]
+)
+def test_what_one_may_ask_for_is_tested_where_it_stands(answer):
+    """Of the modules that answer a question, one at least has its tests in a file of its own, which mirrors it."""
+    assert any((ROOT / "tests" / path.parent / f"test_{path.name}").exists() for path in modules_named(answer))
 
 
 def anchors(page):

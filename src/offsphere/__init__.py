@@ -72,7 +72,8 @@ _HOME = {
     "engines.collection_source": "CollectionSource",
     "engines.exporting": "Export export",
     "engines.model_folder": "export_model",
-    "engines.probing": "Probe probe",
+    "engines.probed_metric": "Probe",
+    "engines.probing": "probe",
     "auditing.advice": "Advice advise",
     "auditing.run": "Audit audit",
     "auditing.study.run_study": "Study study",
@@ -125,7 +126,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.engines.exporting import Export as Export
     from offsphere.engines.exporting import export as export
     from offsphere.engines.model_folder import export_model as export_model
-    from offsphere.engines.probing import Probe as Probe
+    from offsphere.engines.probed_metric import Probe as Probe
     from offsphere.engines.probing import probe as probe
     from offsphere.factors.closed_form import Factors as Factors
     from offsphere.factors.closed_form import factorize as factorize

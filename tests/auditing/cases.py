@@ -14,18 +14,21 @@ from offsphere.comparison.procedure import Procedure
 from offsphere.comparison.row import Row, label_apart
 from offsphere.comparison.stored_row import StoredRow
 from offsphere.comparison.table import Comparison
-from offsphere.comparison.verdict import recommend
+from offsphere.comparison.units import units_in_all
+from offsphere.comparison.verdict import recommended_choice, row_named
 from offsphere.engines.deployment import Deployment
 from offsphere.engines.registry import ENGINES
 from offsphere.engines.verification import Verification
 from offsphere.geometry.ceiling import Ceiling, CeilingRow
 from offsphere.geometry.dimensions import Dimensions
+from offsphere.geometry.dual import dual_of
 from offsphere.geometry.hubness import Hub, Hubness, by_chance
 from offsphere.geometry.length import LengthSummary
 from offsphere.geometry.relevance import Relevance, WithinQuery
 from offsphere.geometry.shape import Geometry
 from offsphere.geometry.spread import spread_of
 from offsphere.scoring.document_bias import DocumentBias
+from offsphere.scoring.query_bank import QueryBank
 from offsphere.scoring.similarity import COSINE, Polar
 from offsphere.scoring.stored.stored_form import parse_stored
 from offsphere.statistics.equivalence import usual_worth
@@ -35,9 +38,10 @@ parse_scorer = lru_cache(osp.parse_scorer)
 chance_of = lru_cache(by_chance)
 
 RANKING = ("ndcg@10", "ndcg@1", "recall@1", "recall@100", "mrr@10", "map@10", "success@1", "success@5", "precision@1",
-           "precision@10")  # fmt: skip
+           "precision@10", "knn@10")  # fmt: skip
 PAIRS = ("spearman", "pearson", "kendall")
 POOLED = ("pooled-ap@100", "pooled-auc@100")
+FEW_ENOUGH = 52  # units, for tests of two rows in so many cases
 UNITS = (2, 3, 9, 10, 11, 52, 300, 42_000)
 CHANGES = ("better", "worse", "unsure", "equal", "small", "lost a little", "tie", "undefined")
 EFFECTS = ("longer", "shorter", "none", "exact", "undefined", "no interval")
@@ -51,14 +55,12 @@ class PlantedCase:
     table: Comparison
     shape: Geometry
     symmetric: bool
-    declared: str | None
     deployment: Deployment | None = None
 
     @property
     def advice(self):
         """What is advised on it."""
-        told = {"symmetric": self.symmetric, "declared": self.declared, "deployment": self.deployment}
-        return osp.advise(self.table, self.shape, **told)
+        return osp.advise(self.table, self.shape, symmetric=self.symmetric, deployment=self.deployment)
 
 
 def draw(seed: int) -> PlantedCase:
@@ -66,29 +68,33 @@ def draw(seed: int) -> PlantedCase:
     rng = np.random.default_rng(seed)
     pick = lambda options: options[int(rng.integers(len(options)))]  # noqa: E731
     metric = pick((*RANKING, *PAIRS, *POOLED))
-    table = _with_stored(np.random.default_rng([seed, 1]), _table(rng, pick, metric))
+    table = _with_values(np.random.default_rng([seed, 4]), _table(rng, pick, metric))
+    table = _with_stored(np.random.default_rng([seed, 1]), table)
     table = _with_lists(np.random.default_rng([seed, 2]), table)
+    table = _of_episodes(np.random.default_rng([seed, 3]), table)
+    ranking = table.task["kind"] == "ranking"
     normalised = "dot" in table[table.baseline].same_ranking_as
     relevance = None
     skipped = {}
-    if metric in PAIRS:
+    if not ranking:
         skipped = {"relevance": "length and relevance: it needs a ranking task, with queries, documents and judgments"}
     elif not normalised and rng.random() < 0.9:
-        relevance = _relevance(rng, pick, made=bool(table.task["judgments_made"]))
+        relevance = _relevance(rng, pick, queries=table.task["queries"], made=bool(table.task["judgments_made"]))
     shape = Geometry(
         of={},
         lengths=[] if rng.random() < 0.05 else [_lengths(side, normalised) for side in ("query", "document")],
         relevance=relevance,
+        dual=dual_of(table) if row_named(table, "dot") is not None else None,
         dimensions=[_dimensions(pick)] if rng.random() < 0.5 else [],
         hubness=_hubness(rng, pick, table),
-        ceiling=_ceiling(np.random.default_rng([seed, 2]), table) if metric not in PAIRS else None,
+        ceiling=_ceiling(np.random.default_rng([seed, 2]), table) if ranking else None,
         skipped=skipped,
     )
     symmetric = bool(rng.random() < (0.9 if metric in PAIRS else 0.2))
-    deployment = _deployment(rng, pick, normalised=normalised) if metric not in PAIRS and rng.random() < 0.6 else None
+    deployment = _deployment(rng, pick, normalised=normalised) if ranking and rng.random() < 0.6 else None
     if deployment is not None and deployment.scorer is not None:
         table = replace(table, deployed=deployment.scorer.name)
-    return PlantedCase(table, shape, symmetric, table.declared, deployment)
+    return PlantedCase(table, shape, symmetric, deployment)
 
 
 def _deployment(rng, pick, *, normalised):
@@ -118,6 +124,7 @@ def _deployment(rng, pick, *, normalised):
         missing=pick((0, 0, 1, 12)),
         unknown=pick((0, 0, 1)) if rows > 1 else 0,
         answers=seen if rng.random() < 0.7 else None,
+        made_for=pick((*[None] * 9, "dot", "whiten(0.5) + cosine", "")),
     )
 
 
@@ -149,8 +156,8 @@ def _table(rng, pick, metric):
         ("euclidean", parse_scorer("euclidean"), False),
         ("whiten(0.5) + cosine", parse_scorer("whiten(0.5) + cosine"), False),
         ("polar (tuned)", osp.Scorer(pick((Polar(1, 0.75), Polar(1, 1)))), True),
-        ("cosine + nnn (tuned)", _biased("nnn(0.75)"), True),
-        ("cosine + csls", _biased("csls"), False),
+        ("cosine + nnn (tuned)", _biased(pick, "nnn(0.75)"), True),
+        ("cosine + csls", _biased(pick, "csls"), False),
         ("adapter(by hand (tuned) & <b>é</b>) + cosine", osp.Scorer(COSINE), False),
     ]
     for name, scorer, tuned in others:
@@ -178,6 +185,31 @@ def _table(rng, pick, metric):
     )
 
 
+def _with_values(rng, table):
+    """In a third of the cases rows have a value for each query, of the planted mean, so that two can be tested."""
+    pick = lambda options: options[int(rng.integers(len(options)))]  # noqa: E731
+    units = table.task.get("queries", 0)
+    if table.metric in (*PAIRS, *POOLED) or units > FEW_ENOUGH or rng.random() < 2 / 3:
+        return table
+    common = rng.normal(0, 0.2, units)
+
+    def values(row):
+        noise = common + rng.normal(0, pick((0.003, 0.03, 0.3)), units)
+        return noise - noise.mean() + row.value
+
+    return replace(table, rows=[replace(row, values=values(row)) if isfinite(row.value) else row for row in table.rows])
+
+
+def _of_episodes(rng, table):
+    """Some tasks are of episodes, which are neither queries nor pairs, and have no lists of other systems."""
+    if table.metric != "success@1" or rng.random() < 0.5:
+        return table
+    units = table.task["queries"]
+    sizes = {"ways": 5, "shots": 1, "classes": 20, "queries": 75, "documents": 400}
+    task = {"name": "planted", "kind": "episodes", "unit": "episodes", "episodes": units, **sizes}
+    return replace(table, lists=(), task=task)
+
+
 def _with_stored(rng, table):
     """In half of the cases some forms of the baseline and of what is recommended were measured."""
     pick = lambda options: options[int(rng.integers(len(options)))]  # noqa: E731
@@ -199,8 +231,8 @@ def _with_lists(rng, table):
 
 
 def _listed(rng, pick, table, name):
-    chosen, baseline = recommend(table).row, table[table.baseline]
-    change, low, high, p = _change(rng, pick, table.worth, pick(CHANGES))
+    chosen, baseline = recommended_choice(table).row, table[table.baseline]
+    change, low, high, p = change_of(rng, pick, table.worth, pick(CHANGES))
     value, p = chosen.value + change, p if p is not None and isfinite(p) else 1.0
     return ListRow(
         name=name,
@@ -221,7 +253,7 @@ def _listed(rng, pick, table, name):
 
 
 def _stored(rng, pick, table, row, form):
-    change, low, high, p = _change(rng, pick, table.worth, pick(CHANGES))
+    change, low, high, p = change_of(rng, pick, table.worth, pick(CHANGES))
     value = row.value + change
     return StoredRow(
         name=f"{row.deployed}, stored as {form.name}",
@@ -245,11 +277,14 @@ def _stored(rng, pick, table, row, form):
     )
 
 
-def _biased(name):
-    return osp.Scorer(COSINE, bias=DocumentBias(name, np.zeros(3)))
+def _biased(pick, name):
+    """With ids and a bank, as ``compare`` makes it; or with ids alone, or neither, as files and arrays have it."""
+    ids, queries = pick(((None, 0), (("a", "b", "c"), 0), (("a", "b", "c"), 1), (("a", "b", "c"), 4)))
+    bank = QueryBank(np.eye(queries, 5, dtype=np.float32), 2, 0.75) if queries else None
+    return osp.Scorer(COSINE, bias=DocumentBias(name, np.zeros(3), ids, bank))
 
 
-def _change(rng, pick, worth, kind):
+def change_of(rng, pick, worth, kind):
     """A difference, its interval and its p, of one kind."""
     size = pick((0.004, 0.03, 0.2)) * (0.5 + rng.random())
     inside = worth * (0.2 + 0.5 * rng.random())
@@ -267,7 +302,7 @@ def _change(rng, pick, worth, kind):
 
 
 def _row(rng, pick, cosine, worth, name, scorer, *, planned=False, tuned=False):
-    difference, low, high, p = _change(rng, pick, worth, pick(CHANGES))
+    difference, low, high, p = change_of(rng, pick, worth, pick(CHANGES))
     value = cosine.value + difference
     return Row(
         name=name,
@@ -290,11 +325,14 @@ def _procedure(rng, pick, rows, cosine, worth):
     kind = pick((None, "better", "better", "worse", "unsure", "small", "tie"))
     if kind is None or not isfinite(cosine.value):
         return None
-    gain, low, high, p = _change(rng, pick, worth, kind)
+    gain, low, high, p = change_of(rng, pick, worth, kind)
     row = pick([row for row in rows if isfinite(row.value) and not row.worse])  # what surely loses is not chosen
     chosen = pick(({row.deployed: 1.0}, {row.deployed: 0.62, "other": 0.38}, {"other": 1.0}))
+    reach = pick((1.96, 2.3))
     return Procedure(
         value=cosine.value + gain,
+        error=(gain - low) / reach,
+        reach=reach,
         gain=gain,
         low=low,
         high=high,
@@ -322,7 +360,7 @@ def effect_of(rng, pick, kind):
     }[kind]
 
 
-def _relevance(rng, pick, *, made):
+def _relevance(rng, pick, *, queries, made):
     effects = (*EFFECTS[:3], *EFFECTS)  # those that say something come more often
     d, adjusted, within, within_adjusted = (effect_of(rng, pick, pick(effects)) for _ in range(4))
     without_texts = rng.random() < 0.15
@@ -344,6 +382,7 @@ def _relevance(rng, pick, *, made):
         document_length_and_cosine=None,
         log_lengths_and_cosine=None,
         query_length_and_ndcg=None,
+        queries=queries,
         made=made,
     )
 
@@ -361,7 +400,7 @@ def _ceiling(rng, table):
     changes = [kind for kind in CHANGES[:-1] if kind not in calm]
     rows = []
     for kind in kinds:
-        gain, low, high, p = _change(rng, pick, table.worth, pick(changes))
+        gain, low, high, p = change_of(rng, pick, table.worth, pick(changes))
         rows.append(CeilingRow(kind, Estimate(gain, low, high), p, pick((0.0, 0.4, 1.0))))
     most = max(0.0, *(row.gain.value for row in rows)) + pick((0.0, 0.2, 1.0, 5.0)) * table.worth
     return Ceiling(
@@ -404,7 +443,7 @@ def _dimensions(pick):
 
 
 def _hubness(rng, pick, table):
-    queries = int(table.task.get("queries", table.task.get("pairs")))
+    queries = units_in_all(table.task)
     documents = pick((4, 46, 2_000, 50_000))
     k = min(10, documents)
     chance = chance_of(queries, k, documents)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from math import isnan
 
+import numpy as np
+
+from offsphere.comparison.units import unit_of, units_in_all
 from offsphere.engines.metric import Metric
 from offsphere.statistics.estimate import Estimate
+from tests.auditing.reader import p_of
 
 
 def _table(case, **changes):
@@ -46,6 +50,16 @@ def doubt_dot(case):
     return _rows(case, lambda row: replace(row, **sure), "dot")
 
 
+def level_dot(case):
+    """The dot product surely changes nothing that matters; or it may, where it did not."""
+    dot, task = _dot(case), case.table.task
+    if dot is None or units_in_all(task) < 10:
+        return None
+    level = -case.table.worth < dot.difference_low and dot.difference_high < case.table.worth
+    far = case.table.worth * (10 if level else 0.5)
+    return _rows(case, lambda row: replace(row, difference_low=-far, difference_high=far, p=0.5), "dot")
+
+
 def turn_procedure(case):
     """The choice loses what it gained."""
     procedure = case.table.procedure
@@ -56,6 +70,14 @@ def doubt_procedure(case):
     """The gain of the choice is luck."""
     procedure = case.table.procedure
     return _table(case, procedure=replace(procedure, p=0.4)) if procedure is not None and procedure.p < 0.05 else None
+
+
+def choose_otherwise(case):
+    """The choice fell on something else more often, or less."""
+    procedure = case.table.procedure
+    part = procedure.chosen.get(procedure.name, 0.0)
+    chosen = {procedure.name: 0.4, "another": 0.6} if part != 0.4 else {procedure.name: 1.0}
+    return _table(case, procedure=replace(procedure, chosen=chosen))
 
 
 def turn_rows(case):
@@ -98,6 +120,39 @@ def part_dot(case):
     return _table(case, rows=[replace(row, same_ranking_as=()) for row in case.table.rows])
 
 
+def doubt_pair(pair):
+    """Two rows that could be told apart query by query cannot be, and two that could not surely can."""
+
+    def doubted(case):
+        first, second = pair(case)
+        if units_in_all(case.table.task) < 9:  # which nothing could tell apart
+            return None
+        if first is None or second is None or first.values is None or second.values is None:
+            return None
+        far = 10 * np.abs(first.values - second.values).max()
+        waves = far * (-1.0) ** np.arange(len(first.values)) if p_of(first.values - second.values) < 0.05 else far + 1
+        return _rows(case, lambda row: replace(row, values=second.values + waves), first.name)
+
+    doubted.__doc__ = doubt_pair.__doc__
+    return doubted
+
+
+def _chosen_and_best(case):
+    return case.advice.choice.row, case.advice.choice.best
+
+
+def _chosen_and_declared(case):
+    rows = [row for row in case.table.rows if case.table.declared in (row.name, *row.same_ranking_as)]
+    return case.advice.choice.row, rows[0] if rows else None
+
+
+def forget_values(case):
+    """There is no value a query, so that two rows cannot be tested."""
+    if all(row.values is None for row in case.table.rows):
+        return None
+    return _table(case, rows=[replace(row, values=None) for row in case.table.rows])
+
+
 def add_row(case):
     """One more was compared."""
     row = case.table.rows[0]
@@ -111,7 +166,7 @@ def exchange(case):
 
 def undeclare(case):
     """The model declares nothing."""
-    return replace(case, declared=None)
+    return _table(case, declared=None)
 
 
 def many_units(case):
@@ -155,12 +210,13 @@ def share_out(case):
 def widen_choice(case):
     """The gain of the choice is known less well, so that other numbers of queries would show it."""
     procedure = case.table.procedure
-    return _table(case, procedure=replace(procedure, low=procedure.low - 1, high=procedure.high + 1))
+    ends = {"low": procedure.low - 1, "high": procedure.high + 1, "error": procedure.error + 1 / procedure.reach}
+    return _table(case, procedure=replace(procedure, **ends))
 
 
 def raise_worth(case):
     """A larger gain matters."""
-    return _table(case, worth=case.table.worth * 1_000)
+    return _table(case, worth=case.table.worth * 1_000 + 1)
 
 
 def turn_effect(name):
@@ -247,6 +303,12 @@ def reset_index(case):
     deployment = case.deployment
     others = [metric for metric in Metric if metric is not deployment.metric]
     return replace(case, deployment=replace(deployment, metric=others[0]))
+
+
+def remake(case):
+    """The index holds what was made for another scorer."""
+    other = "norm-mix(0.9)" if case.deployment.made_for != "norm-mix(0.9)" else ""
+    return replace(case, deployment=replace(case.deployment, made_for=other))
 
 
 def keep_lengths(case):
@@ -346,6 +408,8 @@ def prove_documents(case):
 
 def doubt_documents(case):
     """What was sure is luck, whatever the kind."""
+    if not any(row.p < 0.05 and row.gain.value > 0 for row in case.shape.ceiling.rows):
+        return None
     return _kinds(case, lambda row: row._replace(p=0.6))
 
 
@@ -365,10 +429,10 @@ def _kinds(case, change, kinds=("prior", "correction", "bias", "weight", "length
 
 EFFECTS = ("d", "d_adjusted", "within", "within_adjusted")
 LIES = {
-    "better": (turn_procedure, doubt_procedure, raise_cosine, few_units, raise_worth),
+    "better": (choose_otherwise, turn_procedure, doubt_procedure, raise_cosine, few_units, raise_worth),
     "planned better": (turn_rows, doubt_rows, raise_cosine, few_units, raise_worth),
     "row better": (turn_rows, doubt_rows, raise_cosine, few_units, raise_worth),
-    "sure but small": (turn_procedure, doubt_procedure, raise_cosine),
+    "sure but small": (choose_otherwise, turn_procedure, doubt_procedure, raise_cosine),
     "nothing gains enough": (raise_bound, raise_cosine, few_units),
     "nothing surely better": (prove_rows, raise_cosine),
     "row better, choice unsure": (turn_rows, doubt_rows, few_units),
@@ -377,8 +441,8 @@ LIES = {
     "all alike": (add_row, raise_cosine),
     "too few to choose": (many_units, raise_cosine),
     "no choice": (lift_cosine,),
-    "higher row": (raise_rows,),
-    "against declared": (raise_rows, undeclare),
+    "higher row": (raise_rows, doubt_pair(_chosen_and_best), forget_values),
+    "against declared": (raise_rows, undeclare, doubt_pair(_chosen_and_declared), forget_values),
     "store smaller": (raise_costs, swell, move_stored, forget_forms, few_units, raise_worth),
     "other systems": (move_lists, turn_lists, forget_lists, few_units),
     "store whole": (lower_costs, swell, move_stored, forget_forms, few_units, raise_worth),
@@ -394,7 +458,7 @@ LIES = {
     "rule, no measurement": (exchange,),
     "normalise both sides": (exchange,),
     "keep the document's length": (turn_dot, doubt_dot, few_units, exchange),
-    "start with both sides": (exchange,),
+    "start with both sides": (exchange, level_dot),
     "nothing in documents": (raise_most, lower_worth, want_again, few_units),
     "lengths hold it": (turn_curve, doubt_curve, beat_curve, turn_nature, few_units),
     "lengths hold a part": (turn_curve, doubt_curve, turn_nature, few_units),
@@ -409,6 +473,7 @@ LIES = {
     "too few units": (many_units,),
     "more units": (turn_procedure, widen_choice, raise_worth),
     "index keeps lengths": (reset_index, lose_lengths),
+    "index holds changed vectors": (remake,),
     "engine threw lengths away": (reset_index, keep_lengths, other_loser),
     "lengths lost before": (reset_index, keep_lengths, other_loser),
     "setting is recommended": (reset_index, few_units),
@@ -419,6 +484,12 @@ LIES = {
     "index and task differ": (miss_more,),
     "bias costs": (),  # of the advice, not of the numbers: see the test
 }  # fmt: skip
+
+SECTION_LIES = {
+    "relevance": (few_units, cover, *(lie(name) for name in ("d", "within") for lie in (turn_effect, cross_effect))),
+    "dual": (turn_dot, doubt_dot, few_units),
+    "ceiling": (prove_documents, doubt_documents, raise_most, want_again),
+}
 
 
 def _dot(case):
@@ -435,9 +506,8 @@ def _lists(case, change):
 
 
 def _units(case, count):
-    task = dict(case.table.task)
-    task["pairs" if task["kind"] == "pairs" else "queries"] = count
-    return _table(case, task=task)
+    task = case.table.task
+    return _table(case, task={**task, unit_of(task): count})
 
 
 def _shape(case, **changes):
@@ -445,6 +515,10 @@ def _shape(case, **changes):
 
 
 def _effect(case, name):
+    """An effect that is told: one at equal text length is told beside its own without that."""
+    raw = name.removesuffix("_adjusted")
+    if raw != name and (_effect(case, raw) is None or isnan(_effect(case, raw).value)):
+        return None
     part = getattr(case.shape.relevance, name)
     return part.d if name.startswith("within") and part is not None else part
 

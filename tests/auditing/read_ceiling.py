@@ -14,6 +14,7 @@ WORDS = {
     "a boost by vector length": "length",
 }
 GAIN = rf"{CHANGE} of (?P<metric>\S+) over cosine \((?P<sure>[a-z ]+), {P}\)"
+ANONYMOUS = re.sub(r"\?P<\w+>", "?:", GAIN)
 NATURE = {"What other queries want is wanted again": "prior", "are near to queries of every kind": "correction"}
 NOT_ADVISED = (
     (
@@ -22,6 +23,26 @@ NOT_ADVISED = (
     ),
     (("correction",), "Among the rows of compare nnn and csls do this"),
     (("length",), "Among the rows of compare --more several do this"),
+)
+
+
+PIECES = (  # all that any of these sentences is made of, so that no words stand there unread
+    r"^Do not look for a boost per document: none",
+    rf" gains more than {NUMBER} of \S+ over cosine, and the smallest gain that matters is {NUMBER}\.",
+    r"^Vector length (?:could serve|serves) as a boost per document: ",
+    r"^A boost per document would gain(?:, where there are judgments or clicks)?: ",
+    r"^Whether a boost per document would help cannot be told: the best, ",
+    rf"(?:{'|'.join(WORDS)}),? gains {ANONYMOUS}(?:, and no other boost gains more)?\.",
+    rf"Vector length holds (?:a part of that gain|nothing of it that one could see): {ANONYMOUS}\.",
+    r"All vectors have the same length, which holds nothing of that\.",
+    r"It is not recommended, since it takes judgments or clicks and knows only documents that other queries have met\.",
+    r"Among the rows of compare nnn and csls do this\.",
+    r"Among the rows of compare --more several do this\.",
+    r"That is no gain on top of the dot product, which lets it count already\.",
+    r"What other queries want is wanted again \(popularity\)\.",
+    r"Some documents are near to queries of every kind \(hubs\)\.",
+    r"Popularity cannot be learned here: \S+(?: than 0\.1)? % of the judgments are for a document that another ",
+    r"query wants too\.",
 )
 
 
@@ -47,6 +68,10 @@ class CeilingReader(Reader):
         for reader in readers:
             reader(sentence)
         self._after(sentence)
+        left = sentence
+        for piece in PIECES:
+            left = re.sub(piece, "", left, count=1)
+        self.say(not re.search(r"\w", left), f"nobody has read: {left}")
 
     def _stop(self, sentence):
         match = re.match(
@@ -113,10 +138,6 @@ class CeilingReader(Reader):
         row = self.rows[kind]
         self.change(match, row.gain.value, row.gain.low, row.gain.high, row.p)
         self.say(match["metric"] == self.table.metric, "another metric")
-        if match["low"] is not None:
-            low, high, p = float(match["low"]), float(match["high"]), float(match["p"][2:])
-            agree = (low >= 0 or high <= 0) if p < 0.05 else low <= 0 <= high
-            self.say(agree, f"p {match['p']} stands beside [{low}, {high}]")
         self.certain(match["sure"], row.p)
 
     def _after(self, sentence):

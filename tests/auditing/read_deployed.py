@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from offsphere.engines.metric import Metric
-from tests.auditing.reader import CHANGE, NUMBER, P, Reader, number, shown
+from tests.auditing.reader import CHANGE, CHOICE, NUMBER, P, Reader, number, shown
 
 CALLED = {"the dot product": "dot", "euclidean distance": "euclidean"}
 SCORER_OF = {Metric.COSINE: "cosine", Metric.INNER_PRODUCT: "dot", Metric.EUCLIDEAN: "euclidean"}
@@ -17,7 +17,17 @@ SENTENCES = (
             r"Your index \((?P<engine>[^,]+), (?P<index>.+), (?P<rows>[\d,]+) vectors?\) (?:is set to "
             r"(?P<setting>[a-z ]+)|has no metric that can be judged, as it is chosen with each query or not known "
             r"here): its (?:vectors still have their lengths, which vary by (?P<variation>.+) % of their mean\.|"
-            r"lengths are gone, (?P<who>.*?)\. What they are worth cannot be told from it: .*)$"
+            r"lengths are gone, (?P<who>.*?)\. What they are worth cannot be told from it: to know it, embed the "
+            r"documents again and keep their lengths\.)$"
+        ),
+    ),
+    (
+        "_changed",
+        (
+            r"Your index \((?P<engine>[^,]+), (?P<index>.+), (?P<rows>[\d,]+) vectors?\) holds what an export made of "
+            r"the vectors(?: for (?P<scorer>.+))?: its lengths are not the model's, it is to be asked with "
+            r"scorer\.query\(vectors\), and what is compared here with raw queries is not what it serves\. Audit the "
+            r"vectors that were exported\.$"
         ),
     ),
     (
@@ -30,15 +40,15 @@ SENTENCES = (
     (
         "_costs",
         (
-            rf"Its setting costs quality: (?P<name>.+) is worth {CHANGE} of (?P<metric>\S+) {SURE} more than "
-            r"(?P<deployed>.+?)\. (?P<cure>.*)$"
+            rf"Its setting costs quality: (?:{CHOICE}|(?P<row>.+)) is worth {CHANGE} of (?P<metric>\S+) {SURE} more "
+            r"than (?P<deployed>.+?)\. (?P<cure>.*)$"
         ),
     ),
     (
         "_little",
         (
-            rf"Its setting costs too little to matter: (?P<name>.+) is better than (?P<deployed>.+) by {CHANGE} of "
-            rf"(?P<metric>\S+) {SURE}, which is less than (?P<worth>{NUMBER})\.$"
+            rf"Its setting costs too little to matter: (?:{CHOICE}|(?P<row>.+)) is better than (?P<deployed>.+) by "
+            rf"{CHANGE} of (?P<metric>\S+) {SURE}, which is less than (?P<worth>{NUMBER})\.$"
         ),
     ),
     (
@@ -60,7 +70,8 @@ SENTENCES = (
         "_answers",
         (
             r"Your index returns (?P<part>all|[\d.]+ %) of the exact (?P<k>\w+) (?:best|one) by its own metric, asked "
-            r"with (?P<queries>[\d,]+) quer(?:y|ies) and no settings of your own(?P<cure>: let it look .*)?\.$"
+            r"with (?P<queries>[\d,]+) quer(?:y|ies) and no settings of your own"
+            r"(?P<cure>: let it look at more candidates \(ef, or nprobe\))?\.$"
         ),
     ),
     (
@@ -105,6 +116,13 @@ class DeployedReader(Reader):
             self.say(length is not None and (length[1] is not None) == bool(index.empty), "empty ones have no length")
             self.say(index.lengths == "lost before", "they were not lost before")
 
+    def _changed(self, match):
+        index = self.index
+        said = (match["engine"], match["index"], number(match["rows"]))
+        self.say(said == (index.engine.name, index.index, index.rows), f"{said} is another index")
+        scorer = CALLED.get(match["scorer"], match["scorer"])
+        self.say((scorer or "") == index.made_for, f"it was made for {index.made_for!r}")
+
     def _keep(self, match):
         name = self._recommended(match["same"] or match["name"])
         deployed = SCORER_OF.get(self.index.metric)
@@ -127,12 +145,16 @@ class DeployedReader(Reader):
             self.say(
                 known[:1] == [metric for metric, name in SCORER_OF.items() if name == scorer.name], "another metric"
             )
-        elif cure.startswith("That needs other vectors"):
+        elif cure == "That needs other vectors than are stored: offsphere export makes them.":
             self.say(scorer.similarity.lowers and scorer.name != "cosine", "no vectors do that")
-        elif cure.startswith("Divide the stored vectors and every query by their lengths"):
+        elif cure == (
+            "Divide the stored vectors and every query by their lengths (offsphere export does it): nothing has to be "
+            "embedded again."
+        ):
             self.say(scorer.name == "cosine" and self.index.metric is not Metric.COSINE, "that is not what it takes")
         else:
-            self.say(not scorer.similarity.lowers, "it can be served")
+            unserved = f"{self.index.engine.name} cannot serve it: fetch a few hundred as now, and re-rank them."
+            self.say(cure == unserved and not scorer.similarity.lowers, "it can be served")
 
     def _little(self, match):
         _, high = self._change(match, sure=True)
@@ -151,7 +173,8 @@ class DeployedReader(Reader):
     def _change(self, match, *, sure, turned=False):
         """The change between what is recommended and what is deployed; its p and upper end."""
         self.say(self.enough and self.readable, "tells by a handful, or by nothing")
-        self._recommended(match["name"])
+        named = match.groupdict()
+        self._recommended(named["name"] or named["row"])
         deployed = SCORER_OF.get(self.index.metric)
         self.say(CALLED.get(match["deployed"], match["deployed"]) == deployed, "something else is deployed")
         self.say(match["metric"] == self.table.metric, "another metric")
@@ -160,6 +183,10 @@ class DeployedReader(Reader):
         if row is None or row is chosen:
             self.say(False, "there is nothing to compare")
             return None, None
+        followed = row is self.cosine and choice.by == "procedure"
+        self.say("often" not in named or (named["name"] is not None) == followed, "whose gain is it?")
+        if followed and "often" in named:
+            self.often(named)
         if row is self.cosine:
             of = self.table.procedure if choice.by == "procedure" else None
             numbers = (of.gain, of.low, of.high, of.p) if of is not None else (
@@ -173,8 +200,19 @@ class DeployedReader(Reader):
         if turned:
             gain, low, high = -gain, -high, -low
         self.say(shown(match["gain"], gain), f"{match['gain']} is not {gain}")
-        if low is None:
-            self.say(match["low"] is None and match["p"] is None, "an interval or p is made up")
+        alone = row is not self.cosine and chosen is not self.cosine
+        self.say(match["p"] is None or (match["pair"] is not None) == alone, "whose p?")
+        if alone:
+            p = self.between(match["p"], chosen, row)
+            self.say((match["low"] is None) == (p is None), "an interval is made up, or kept back")
+            if match["low"] is not None and match["p"] is not None:
+                low, high = number(match["low"]), number(match["high"])
+                inside = low - 1e-4 <= number(match["gain"]) <= high + 1e-4
+                sure_of_it = float(match["p"][2:]) < 0.05
+                agree = (low >= 0 or high <= 0) if sure_of_it else low <= 0 <= high
+                self.say(inside and agree, f"p {match['p']} stands beside [{low}, {high}]")
+                self.certain(match["sure"], float(match["p"][2:]))
+                p = float(match["p"][2:])
         else:
             self.say(match["low"] is not None and shown(match["low"], low) and shown(match["high"], high), "interval")
             self.chance(match["p"], p) if match["p"] is not None else self.say(False, "p is kept back")

@@ -7,10 +7,10 @@ from math import isfinite
 
 from tests.auditing.read_deployed import SCORER_OF
 from tests.auditing.read_index import index_complaints
-from tests.auditing.reader import CHANGE, FEWEST, NUMBER, P, Reader, number, shown
+from tests.auditing.reader import CHANGE, CHOICE, FEWEST, NUMBER, OFTEN, P, Reader, number, shown
 
 CORRECTED = r"(?P<corrected>tested alone|corrected)"
-ALONE = r"(?: \(p (?P<p>[=<] \S+) for these two alone\))?"
+ALONE = r"(?: \(p (?P<p>[=<] [\d.e-]+) for these two alone\))?"
 MADE = r"(?P<made> \(judged by a program, not by people\))?"
 UNITS = rf"(?P<units>[\d,]+) (?P<unit>\w+){MADE}"
 METRIC = r"(?P<metric>\S+) \((?P<means>[^()]*)\)"
@@ -29,7 +29,14 @@ FIRST = (
             rf"take cosine: {SET}"
         ),
     ),
-    ("_no_choice", r"Do not choose by this task: cosine has (?P<why>no|a) (?P<metric>\S+?):? "),
+    (
+        "_no_choice",
+        (
+            r"Do not choose by this task: cosine has (?:no (?P<lacks>\S+): it gives all (?P<units>[\d,]+) "
+            rf"(?P<unit>\w+) one score, or none|a (?P<metric>\S+) of (?P<value>{NUMBER}), surely below zero, so the "
+            r"gold scores seem to be distances, or turned round)\. Until that is mended, stay with cosine\.$"
+        ),
+    ),
     (
         "_higher",
         (
@@ -51,7 +58,8 @@ BUYS = (
 )
 RISES = re.compile(
     rf"On {UNITS}(?P<apart>, each judged by a choice in which it had no say,)? {METRIC} rises from {BASE} to {VALUE}"
-    rf"(?:: {BUYS})?, {SURE} \({CHANGE}, {P}(?P<corrected>, corrected)?\)\.$"
+    rf"(?:: {BUYS})?, {SURE} \({CHANGE}, {P}(?P<corrected>, corrected)?\)\."
+    rf"(?: It was chosen in {OFTEN}, and the gain is that of following the choice, whatever it fell on\.)?$"
 )
 REASONS = (
     (
@@ -65,8 +73,8 @@ REASONS = (
         "_small",
         (
             rf"Surely nothing worth having is missed: on {UNITS}, each judged by a choice in which it had no say, "
-            rf"(?P<name>.+) takes "
-            rf"{METRIC} from {BASE} to {VALUE} \({CHANGE}, {P}\), which is less than {WORTH}\.$"
+            rf"{CHOICE} takes {METRIC} "
+            rf"from {BASE} to {VALUE} \({CHANGE}, {P}\), which is less than {WORTH}\.$"
         ),
     ),
     (
@@ -109,7 +117,7 @@ FOLLOWED = (
 MEANINGS = {"recall": "share of what is relevant", "precision": "share of", "success": "share of queries with",
             "mrr": "how high the first right result stands", "pooled-ap": "quality of one ranking",
             "pooled-auc": "quality of one ranking", "spearman": "agreement", "pearson": "agreement",
-            "kendall": "agreement"}  # fmt: skip
+            "kendall": "agreement", "knn": "share of queries whose class the first ten results vote for"}  # fmt: skip
 DEPTHS = {1: "first result", 5: "first five results", 10: "first ten results", 100: "100"}
 
 
@@ -144,9 +152,11 @@ class ScorerReader(Reader):
             numbers = (procedure.gain, procedure.low, procedure.high, procedure.p)
             self.say(procedure.name == name, "the procedure chooses something else")
             self.say(not change["corrected"], "nothing is corrected")
+            self.often(change)
         else:
             numbers = (row.difference, row.difference_low, row.difference_high, row.p)
             self.say(bool(change["corrected"]) != row.planned, "says wrongly whether p is corrected")
+            self.say(change["often"] is None, "a row is not chosen anew")
         self._measured_on(change)
         self.change(change, *numbers)
         gain, low, high, p = numbers
@@ -226,8 +236,9 @@ class ScorerReader(Reader):
 
     def _used(self):
         """What is in use, and whether an index says so: its setting, or else what the model declares."""
-        deployed = SCORER_OF.get(self.case.deployment.metric) if self.case.deployment is not None else None
-        return (self.case.declared, False) if deployed is None else (deployed, True)
+        index = self.case.deployment
+        deployed = SCORER_OF.get(index.metric) if index is not None and index.made_for is None else None
+        return (self.table.declared, False) if deployed is None else (deployed, True)
 
     def _loses(self, row):
         return row is not None and row.p is not None and self.enough and row.p < 0.05 and row.difference < 0
@@ -268,6 +279,7 @@ class ScorerReader(Reader):
         self.say(procedure.p < 0.05 and procedure.gain > 0, "is not surely better")
         self.say(procedure.high < self.worth, "might matter")
         self.say(match["name"] == procedure.name != "cosine", "names another scorer")
+        self.often(match)
         self.say(shown(match["value"], self.cosine.value + procedure.gain), "reaches another value")
         self._is_worth(match["worth"])
 
@@ -330,25 +342,30 @@ class ScorerReader(Reader):
     def _few(self, match):
         self.say(number(match["units"]) == self.units < FEWEST, "there are enough")
 
-    def _no_choice(self, match, sentence):
+    def _no_choice(self, match, _):
         self._stays()
-        if match["why"] == "no":
+        self.say((match["lacks"] or match["metric"]) == self.table.metric, "another metric")
+        if match["lacks"]:
             self.say(not isfinite(self.cosine.value), "cosine has a value")
-            self.say(f"all {self.units:,} {self.unit}" in sentence, "another number of units")
+            self.say((number(match["units"]), match["unit"]) == (self.units, self.unit), "another number of units")
         else:
-            value = re.search(rf" of ({NUMBER}), surely below zero", sentence)
-            self.say(value is not None and shown(value[1], self.cosine.value), "cosine has another value")
+            self.say(shown(match["value"], self.cosine.value), "cosine has another value")
             self.say(self.unit == "pairs" and self.cosine.high < 0, "it is not surely below zero")
 
     def _higher(self, match, _):
-        best, row = self.row(match["best"]), self.advice.choice.row
+        best, row = self.row(match["best"]), self.row(self.advice.choice.row.name)
         self.say(best is not None and best.value > row.value, "it has no higher value")
         self.say(best is not None and shown(match["higher"], best.value), "it has another value")
         self.say(shown(match["value"], row.value) and match["name"] == self.advice.name, "another is recommended")
+        if best is not None:
+            self.between(match["p"], best, row)
 
     def _declared(self, match, _):
-        row, chosen = self.row(match["declared"]), self.advice.choice.row
-        self.say(match["declared"] == self.case.declared and row is not None, "declares something else")
+        row, chosen = self.row(match["declared"]), self.row(self.advice.choice.row.name)
+        self.say(match["declared"] == self.table.declared and row is not None, "declares something else")
         self.say(row is not None and shown(match["value"], row.value), "reaches another value")
         self.say(match["name"] == self.advice.name, "another is recommended")
         self.say(row is not None and shown(match["gain"], chosen.value - row.value), "differs otherwise")
+        self.say(match["metric"] == self.table.metric, "another metric")
+        if row is not None:
+            self.between(match["p"], chosen, row)

@@ -9,14 +9,14 @@ from tests.auditing.reader import CHANGE, NUMBER, Reader, number, shown
 
 FORM = r"(?P<form>[a-z0-9=+-]+)"
 MEMORY = r"vector takes (?P<bytes>[\d,]+) bytes instead of (?P<whole>[\d,]+) \((?P<share>.+?) %\)"
-CHANGED = rf"and \S+ changes by {CHANGE} from (?P<base>{NUMBER})"
+CHANGED = rf"and (?P<metric>\S+) changes by {CHANGE} from (?P<base>{NUMBER})"
 TOGETHER = r"(?:, a bound for all (?P<rows>\d+) stored rows together)?"
 SENTENCES = (
     (
         "_smaller",
         (
-            rf"Store (?P<name>.+?) as {FORM}: .*\. A {MEMORY}, {CHANGED}; what that costs is surely less than "
-            rf"(?P<worth>{NUMBER}) \((?:at most (?P<most>{NUMBER})|nothing){TOGETHER}\)\.$"
+            rf"Store (?P<name>.+?) as {FORM}: (?P<phrase>.*)\. A {MEMORY}, {CHANGED}; what that costs is surely less "
+            rf"than (?P<worth>{NUMBER}) \((?:at most (?P<most>{NUMBER})|nothing){TOGETHER}\)\.$"
         ),
     ),
     (
@@ -77,6 +77,8 @@ class StoringReader(Reader):
         self.say(shown(match["gain"], row.change), "it changes by something else")
         self.say(shown(match["low"], row.change_low) and shown(match["high"], row.change_high), "another interval")
         self.say(shown(match["base"], row.of.value), "it changes from something else")
+        self.say(match["metric"] == self.table.metric, "another metric")
+        self.say(match.groupdict().get("phrase", row.form.phrase) == row.form.phrase, "says something else of the form")
         self.say(match["most"] is None or shown(match["most"], row.costs_at_most), "another bound")
         self.say(int(match["rows"] or 1) == len(self.table.stored), "another number of rows")
         return row

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from math import ceil
 
+import numpy as np
 from scipy.stats import norm
 
-from tests.auditing.reader import FEWEST, NUMBER, P, Reader, number, shown
+from offsphere.base.errors import VectorError
+from tests.auditing.reader import FEWEST, NORMALISED, NUMBER, P, Reader, number, shown
 
 WARNINGS = (
     (
@@ -15,6 +17,7 @@ WARNINGS = (
         (
             r"Never put (?:the vectors as they are|these vectors) into an index set to (dot product|cosine): it "
             rf"reaches (.+?) % of (cosine|the dot product)'s (\S+) \((?P<sure>[a-z ]+), {P}\)"
+            r"(?P<since>, since this model put what it knows into vector length)?\.$"
         ),
     ),
     (
@@ -37,10 +40,10 @@ WARNINGS = (
         "_rogue",
         (
             r"A rogue dimension on the (\w+) side: dimension (\d+) makes (\S+) % of the mean cosine of "
-            rf"({NUMBER})\."
+            rf"({NUMBER})\. Centring or whitening takes it out\.$"
         ),
     ),
-    ("_few", r"([\d,]+) (\w+) are too few to tell anything"),
+    ("_few", r"([\d,]+) (\w+) are too few to tell anything: give at least (?P<fewest>\d+), better some hundred\.$"),
     (
         "_more",
         (
@@ -48,8 +51,17 @@ WARNINGS = (
             r"([\d,]+) \w+ would show it in four of five tries\.$"
         ),
     ),
-    ("_bias", r"With (.+) every document gets a number"),
-    ("_same", r"Every vector length is the same"),
+    (
+        "_bias",
+        (
+            r"With (?P<name>.+) every document gets a number that was made from queries: (?:"
+            r"(?P<all>whenever the corpus changes, the scorer must be made again for all documents)|"
+            r"(?P<none>no bank of queries was saved, so that for new documents the scorer must be made again)|"
+            r"when the corpus changes, new documents must be given theirs from the saved bank of (?P<bank>[\d,]+) "
+            r"quer(?:y|ies)), and stored vectors have (?P<dimensions>one|two) dimensions? more\.$"
+        ),
+    ),
+    ("_same", rf"Every vector length is the same: {NORMALISED}\.$"),
 )
 
 
@@ -68,6 +80,7 @@ class WarningReader(Reader):
         lost, kept = (self.cosine, dot) if match[1] == "dot product" else (dot, self.cosine)
         self.say((match[3] == "cosine") == (lost is self.cosine), "held against itself")
         self.say(match[4] == self.table.metric, "another metric")
+        self.say((match["since"] is not None) == (lost is dot), "length holds something, or nothing?")
         self.certain(match["sure"], dot.p)
         surely = self.enough and dot.p < 0.05 and kept.value < lost.value
         self.say(surely and (kept.value < 0.5 * lost.value or self._into_dot(kept is dot)), "nothing surely collapses")
@@ -81,7 +94,7 @@ class WarningReader(Reader):
 
     def _made_for(self, match):
         dot = self.row("dot")
-        self.say(self.case.declared == "cosine" and self.dot_state() == "loses", "it does not lose")
+        self.say(self.table.declared == "cosine" and self.dot_state() == "loses", "it does not lose")
         self.say(shown(match[1], -dot.difference) and match[2] == self.table.metric, "it loses something else")
         self.certain(match["sure"], dot.p)
         self.chance(match["p"], dot.p)
@@ -108,11 +121,13 @@ class WarningReader(Reader):
 
     def _few(self, match):
         self.say(number(match[1]) == self.units < FEWEST and match[2] == self.unit, "there are enough")
+        self.say(int(match["fewest"]) == FEWEST, "another number is enough")
 
     def _more(self, match):
         procedure = self.table.procedure
-        error = (procedure.high - procedure.low) / (2 * norm.ppf(0.975))
-        needed = ceil(self.units * ((norm.ppf(0.975) + norm.ppf(0.8)) * error / procedure.gain) ** 2)
+        # what separates the gain from zero in four of five tries: its reach, and 0.84 errors more
+        apart = procedure.gain - procedure.low + norm.ppf(0.8) * procedure.error
+        needed = ceil(self.units * (apart / procedure.gain) ** 2)
         self.say(number(match[1]) == self.units and shown(match[3], procedure.gain), "other numbers")
         self.say(abs(number(match[4]) - needed) <= 1 + 1e-4 * needed, f"{match[4]} is not {needed}")
         self.say(procedure.gain >= self.worth, "nobody needs such a gain")
@@ -120,7 +135,27 @@ class WarningReader(Reader):
         self.say(self.advice.name == "cosine", "it is chosen already")
 
     def _bias(self, match):
-        self.say(match[1] == self.advice.name and self.advice.scorer.bias is not None, "it has no bias")
+        scorer = self.advice.scorer
+        self.say(match["name"] == self.advice.name and scorer.bias is not None, "it has no bias")
+        if scorer.bias is None:
+            return
+        old, new = self._dimensions_more(scorer, new=0), self._dimensions_more(scorer, new=1)
+        self.say((match["all"] is not None) == (scorer.bias.ids is None), "who else must be scored again?")
+        self.say((match["bank"] is not None) == (new is not None), "a new document gets a number, or gets none")
+        kept = 0 if scorer.bias.bank is None else len(scorer.bias.bank.queries)
+        self.say(number(match["bank"] or "0") == kept, "another bank")
+        self.say({"one": 1, "two": 2}[match["dimensions"]] == old, f"{old} dimensions more")
+
+    @staticmethod
+    def _dimensions_more(scorer, new):
+        """What storing adds to vectors of documents that it knows and of new ones; nothing where these are refused."""
+        width = scorer.bias.bank.queries.shape[1] if scorer.bias.bank is not None else 5
+        documents = np.random.default_rng(0).normal(size=(len(scorer.bias.values) + new, width)).astype(np.float32)
+        ids = [*scorer.bias.ids, *(f"new {number}" for number in range(new))] if scorer.bias.ids is not None else None
+        try:
+            return scorer.lower().documents(documents, ids).shape[1] - width
+        except VectorError:
+            return None
 
     def _same(self, _):
         self.say(self.case.shape.lengths[-1].variation < 1e-3, "lengths vary")

@@ -66,11 +66,11 @@ def alike(gold=None, seed=0, scale=0.8):
     return task, PairVectors.of(task, (left * factors[0]).astype(np.float32), (right * factors[1]).astype(np.float32))
 
 
-def told(task, vectors, scorers=("dot",), *, declared=None, **more):
+def told(task, vectors, scorers=("dot",), **more):
     """A case from real vectors, with nothing that the checker objects to."""
-    table = osp.compare(task, vectors, list(scorers), declared=declared, permutations=2_000, **more)
+    table = osp.compare(task, vectors, list(scorers), permutations=2_000, **more)
     shape = osp.measure(task, vectors, table=table)
-    case = PlantedCase(table, shape, table.task["kind"] == "pairs", declared)
+    case = PlantedCase(table, shape, table.task["kind"] == "pairs")
     assert complaints_of(case) == []
     return case
 

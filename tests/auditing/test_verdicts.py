@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from offsphere.scoring.query_bank import QueryBank
 from offsphere.statistics.estimate import Estimate
 from offsphere.wording.claims_in_words import WORDS
 from tests.auditing.cases import draw
 from tests.auditing.checker import complaints_of, complaints_on
-from tests.auditing.mutations import LIES
+from tests.auditing.mutations import LIES, SECTION_LIES
+from tests.auditing.read_sections import CEILING, DUAL, section_complaints
 
 CASES = 2_400
 TOLD_LIES = 12  # cases of each claim whose numbers are changed behind its back
@@ -58,9 +63,57 @@ def test_the_checker_objects_where_numbers_were_changed_behind_a_sentence(by_cla
         assert tried, lie.__doc__
 
 
+@pytest.mark.parametrize(
+    ("section", "number"), [(name, n) for name, all_ in SECTION_LIES.items() for n in range(len(all_))]
+)
+def test_the_checker_objects_where_numbers_were_changed_behind_a_section(told, section, number):
+    lie, tried = SECTION_LIES[section][number], 0
+    for case, advice in told[:600]:
+        part = getattr(case.shape, section)
+        if part is None or "cannot be told: " in part.sentence or "say nothing here" in part.sentence:
+            continue
+        changed = lie(case) if "cannot differ" not in part.sentence else None
+        if changed is None:
+            continue
+        tried += 1
+        objections = [name for name, _ in section_complaints(changed, advice, case)]
+        assert section in objections, f"{lie.__doc__}: {part.sentence}"
+    assert tried > 30, lie.__doc__
+
+
+def test_every_sentence_of_a_section_is_made_by_some_case(told):
+    read = {"dual": DUAL, "ceiling": CEILING}
+    for section, patterns in read.items():
+        sentences = [part.sentence for case, _ in told if (part := getattr(case.shape, section)) is not None]
+        for way, pattern in patterns:
+            assert any(re.match(pattern, sentence) for sentence in sentences), way
+    relevance = " ".join(case.shape.relevance.sentence for case, _ in told if case.shape.relevance is not None)
+    for words in ("queries are too few", "the judgments were made", "could be compared", "relevant documents have"):
+        assert words in relevance
+
+
 def test_the_checker_objects_to_the_cost_of_a_bias_that_is_not_there(by_claim):
     for finding, case, advice in by_claim["bias costs"]:
         assert complaints_on(finding, case, replace(advice, name="cosine", scorer=case.table["cosine"].scorer))
+
+
+def test_the_checker_objects_where_a_bias_is_kept_up_in_another_way(by_claim):
+    """As it was once: a saved bank of queries promised for every bias, those without one too."""
+    ids, larger = ("a", "b", "c"), QueryBank(np.eye(5, dtype=np.float32), 2, 0.75)
+    lies = {
+        "bank": {"ids": ids, "bank": larger},
+        "ids": {"ids": ids, "bank": None},
+        "rows": {"ids": None, "bank": None},
+    }
+    told = set()
+    for finding, case, advice in by_claim["bias costs"]:
+        bias = advice.scorer.bias
+        kept = "bank" if bias.bank is not None else "ids" if bias.ids is not None else "rows"
+        told.add(kept)
+        for other, lie in lies.items():
+            false = replace(advice, scorer=replace(advice.scorer, bias=replace(bias, **lie)))
+            assert complaints_on(finding, case, false) or other == kept != "bank", (other, finding.sentence)
+    assert told == set(lies)
 
 
 def test_the_checker_objects_to_an_interval_that_contradicts_its_p(by_claim):
@@ -75,6 +128,38 @@ def test_the_checker_objects_to_an_interval_that_contradicts_its_p(by_claim):
                 tried += 1
                 assert any("stands beside" in each for each in complaints_on(finding, doubtful, doubtful.advice))
     assert tried
+
+
+def test_the_checker_objects_to_rows_and_choices_whose_interval_contradicts_their_p(told):
+    """As rows had it: "which may be chance (+0.0198 [+0.0061, +0.0330], p = 0.056, corrected)"."""
+    tried = Counter()
+    for case, _ in told[:600]:
+        table, procedure = case.table, case.table.procedure
+        rows = [_narrow(row, "difference", "difference_low", "difference_high") for row in table.rows]
+        followed = _narrow(procedure, "gain", "low", "high") if procedure is not None else None
+        narrow = {"nothing surely better": {"rows": rows}, "length and relevance": {"rows": rows}}
+        for claim, changes in (narrow | {"row better, choice unsure": {"procedure": followed}}).items():
+            doubtful = replace(case, table=replace(table, **changes))
+            advice = doubtful.advice
+            for finding in (each for each in advice.findings if each.claim == claim):
+                printed = [finding.numbers.get(name) or 0 for name in ("first_gain", "dot_gain", "gain")]
+                doubted = [finding.numbers.get(name) or 0 for name in ("first_p", "dot_p", "p")]
+                if not any(p >= 0.05 and abs(gain) > 0.0003 for gain, p in zip(printed, doubted, strict=True)):
+                    continue
+                tried[claim] += 1
+                assert any("stands beside" in each for each in complaints_on(finding, doubtful, advice)), (
+                    finding.sentence
+                )
+    assert min(tried[claim] for claim in narrow) > 10
+    assert tried["row better, choice unsure"] > 3
+
+
+def _narrow(thing, gain, low, high):
+    """The same with an interval that leaves out zero, where its p says that it may be chance."""
+    if thing.p is None or not thing.p >= 0.05:
+        return thing
+    ends = sorted(part * getattr(thing, gain) for part in (0.5, 1.5))
+    return replace(thing, **{low: ends[0], high: ends[1]})
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,12 @@ def test_digests_are_sha256_of_pieces_with_their_lengths():
     assert digest_of([]) == hashlib.sha256().hexdigest()[:24]
 
 
+@pytest.mark.parametrize(("count", "size"), [(9_000, 7), (5, 300_000), (4_097, 400)])
+def test_many_texts_and_long_ones_are_hashed_alike(count, size):
+    texts = [f"{number}é" * (size // (1 + number % 3)) for number in range(count)]
+    assert digest_of_texts(iter(texts)) == by_hand(*(text.encode() for text in texts))
+
+
 def test_where_a_piece_ends_matters():
     assert digest_of([b"ab", b"c"]) != digest_of([b"a", b"bc"])
     assert digest_of_texts(["ab", ""]) != digest_of_texts(["ab"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 import offsphere
 from offsphere.base.errors import OffsphereError
 from offsphere.base.files import regular_target, write_whole
+from tests.processes import PATIENCE, ROOT, environment_with
 
 HOME = Path(offsphere.__file__).parent
 # where else files are written: by those who make them whole, and rows of a store that is not finished
@@ -62,6 +65,89 @@ def test_what_is_no_regular_file_is_refused_and_stays(tmp_path):
     assert Path("/dev/null").is_char_device()
 
 
+WRITE = """
+import sys
+from pathlib import Path
+from offsphere.base.files import whole_file
+with whole_file(Path(sys.argv[1])) as stream:
+    stream.write(b"half of it")
+    stream.flush()
+    print("half", flush=True)
+    input()
+    stream.write(b", and the rest")
+"""
+
+
+@pytest.fixture
+def writer():
+    """Begins to write a file in another process, and gives that process."""
+    processes = []
+
+    def begin(path):
+        command = [sys.executable, "-c", WRITE, str(path)]
+        processes.append(subprocess.Popen(command, stdin=-1, stdout=-1, text=True, env=environment_with(ROOT)))
+        assert processes[-1].stdout.readline() == "half\n"
+        return processes[-1]
+
+    yield begin
+    for process in processes:
+        process.kill()
+        process.communicate(timeout=PATIENCE)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("name", ["file", "[a]*?", "-", ".hidden", "é" * 60, "n" * 255])
+def test_what_a_killed_writer_left_goes_with_the_next_write_of_the_same_file(tmp_path, writer, name):
+    (tmp_path / name).write_bytes(b"old")
+    process = writer(tmp_path / name)
+    process.kill()
+    process.wait(PATIENCE)
+    (left,) = set(names(tmp_path)) - {name}
+    assert left.startswith(".")
+    assert left.endswith(".partial")
+    assert (tmp_path / left).read_bytes() == b"half of it"
+    assert (tmp_path / name).read_bytes() == b"old"
+    write_whole(tmp_path / "another", b"")
+    assert left in names(tmp_path)
+    write_whole(tmp_path / name, b"new")
+    assert names(tmp_path) == sorted([name, "another"])
+    assert (tmp_path / name).read_bytes() == b"new"
+
+
+def test_what_another_process_is_writing_is_left_to_it(tmp_path, writer):
+    process = writer(tmp_path / "file")
+    write_whole(tmp_path / "file", b"ours")
+    assert len(names(tmp_path)) == 2
+    process.communicate("\n", timeout=PATIENCE)
+    assert process.returncode == 0
+    assert names(tmp_path) == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"half of it, and the rest"
+
+
+def test_two_writers_whose_names_begin_alike_are_told_apart(tmp_path, writer):
+    first, second = (tmp_path / ("n" * 200 + end) for end in "ab")
+    process = writer(first)
+    write_whole(second, b"second")
+    process.communicate("\n", timeout=PATIENCE)
+    assert (first.read_bytes(), second.read_bytes()) == (b"half of it, and the rest", b"second")
+    assert len(names(tmp_path)) == 2
+
+
+def test_what_only_looks_like_a_leftover_stays(tmp_path):
+    theirs = ["file.abc.partial", ".file.backup", ".file2.abc.partial", ".fil.abc.partial", ".partial"]
+    for name in theirs:
+        (tmp_path / name).write_bytes(b"theirs")
+    (tmp_path / "far").write_bytes(b"theirs")
+    (tmp_path / ".file.link.partial").symlink_to(tmp_path / "far")
+    (tmp_path / ".file.folder.partial").mkdir()
+    write_whole(tmp_path / "file", b"ours")
+    assert names(tmp_path) == sorted([*theirs, "far", "file", ".file.link.partial", ".file.folder.partial"])
+    assert (tmp_path / "far").read_bytes() == b"theirs"
+
+
 def writes(node):
     """Whether a call writes a file by itself: by numpy, by its path, or opened to be written."""
     if not isinstance(node, ast.Call):
@@ -102,6 +188,39 @@ def test_whatever_writes_a_file_makes_it_whole():
         if writes(node)
     ]
     assert bypassing == []
+
+
+NAMED = ("mkstemp", "mkdtemp", "NamedTemporaryFile", "SpooledTemporaryFile")
+# who makes files or folders with a name, that a kill would leave beside a user's, and how they are swept
+SWEPT = {
+    "base/files.py": "by the next one to write the same file",
+    "engines/databases.py": "by the next one to copy a database",
+}
+
+
+def leaves_a_name(node):
+    """Whether a call makes a temporary file that has a name, or a folder elsewhere than where the system sweeps."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name in NAMED or (name == "TemporaryDirectory" and any(word.arg == "dir" for word in node.keywords))
+
+
+def test_what_a_kill_would_leave_has_no_name_or_is_swept():
+    making = {
+        path.relative_to(HOME).as_posix()
+        for path in sorted(HOME.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if leaves_a_name(node)
+    }
+    assert making == set(SWEPT)
+
+
+@pytest.mark.parametrize(
+    "code", ["tempfile.mkstemp(dir=folder)", "NamedTemporaryFile()", "tempfile.TemporaryDirectory(dir=home)"]
+)
+def test_a_name_that_would_stay_is_seen(code):
+    assert any(leaves_a_name(node) for node in ast.walk(ast.parse(code)))
 
 
 @pytest.mark.parametrize("code", ["path.write_text('a')", "open(path, 'w')", "path.open('ab')", "np.save(path, a)"])

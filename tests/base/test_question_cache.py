@@ -112,7 +112,7 @@ def test_what_other_code_kept_goes_before_what_was_used_earlier_and_after_a_week
     assert mine.is_dir()
 
 
-def test_what_a_killed_removal_left_is_swept(home):
+def test_what_a_killed_removal_left_is_removed(home):
     (home / ".removed-abc").mkdir(parents=True)
     (home / ".removed-abc" / "part.npz").write_bytes(b"x")
     ask("key")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from offsphere.cli.ablation_table import dynamics_cells, print_dynamics
-from offsphere.learning.ablation.ablation import Ablation
+from offsphere.cli.ablation_table import dynamics_cells, print_ablation, print_dynamics
+from offsphere.learning.ablation.ablation import Ablation, VariantResult, VariantRow
 
 
 def ablation_of(starts, seeds=1):
@@ -15,7 +17,17 @@ def ablation_of(starts, seeds=1):
         for name, value in starts.items()
         for step, layer in ((0, None), (2, 0), (2, None))
     ]
-    return Ablation([{"name": "t", "queries": 4}], "spearman", [], [0.3], seeds, 1, [], {"pairs": 3}, rows)
+    return Ablation(
+        [{"name": "t", "queries": 4}],
+        "spearman",
+        [],
+        untouched=[0.3],
+        seeds=seeds,
+        trials=1,
+        findings=[],
+        counts={"pairs": 3, "held_out": 2},
+        dynamics=rows,
+    )
 
 
 def test_one_row_tells_what_all_variants_start_from():
@@ -45,3 +57,24 @@ def test_of_several_seeds_it_says_that_the_first_is_shown(capsys, seeds, told):
 
 def test_without_dynamics_there_are_no_rows():
     assert dynamics_cells(ablation_of({})) == (["variant"], [])
+
+
+def test_no_number_of_a_table_is_cut_however_long_the_names_are(capsys):
+    names = [
+        f"vrns {weight} + batch {size} + pooling mean + temperature 0.0125" for weight in (0, 30) for size in (16, 256)
+    ]
+    results = [
+        VariantResult(0.7609, 0.7335, 0.7863, 0.0003, 0.0002, -0.001, 0.0015, p) for p in (None, 1.0, 0.0123, 1e-4)
+    ]
+    rows = [
+        VariantRow(name, 0.0125, 0.003, 0.7, [result] * 2, 1.0, (1.0, 1.0), 0.1)
+        for name, result in zip(names, results, strict=True)
+    ]
+    ablation = ablation_of(dict.fromkeys(names, 0.25))
+    tasks = [{"name": name, "queries": 4} for name in ("stsb/test", "another task out of the domain")]
+    print_ablation(replace(ablation, tasks=tasks, rows=rows, untouched=[0.3, 0.3]))
+    print_dynamics(ablation)
+    printed = capsys.readouterr().out
+    assert "\u2026" not in printed
+    assert all(name in printed for name in names)
+    assert printed.split().count("0.012") == printed.split().count("0.0001") == 2  # a p on each task

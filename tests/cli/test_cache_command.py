@@ -72,6 +72,15 @@ def test_vectors_are_removed_only_when_somebody_says_yes(audited, home):
     assert not (home / "task--model").exists()
 
 
+def test_what_was_paid_for_or_downloaded_is_no_vectors(audited, home):
+    for name in ("answers", "served", "data"):
+        (home / name).mkdir()
+        (home / name / "file").write_bytes(b"x" * 100)
+    assert [store["name"] for store in info()["vectors"]["stores"]] == ["task--model"]
+    assert "vectors: removed 1 (5.0 kB)" in printed("cache", "clear", "--vectors", "--yes")
+    assert all((home / name / "file").is_file() for name in ("answers", "served", "data"))
+
+
 def test_what_is_in_use_is_kept_and_told(audited, home):
     (question,) = (home / "audits").iterdir()
     with in_use(question), locked(audited):

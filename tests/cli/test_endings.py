@@ -23,6 +23,9 @@ def break_command(kind: str) -> None:
         warnings.warn("a library's own words")
         numpy.float32(1e38) * numpy.float32(1e38)
         return
+    if kind == "panic":
+        import polars
+        raise polars.exceptions.PanicException("index out of bounds\\nand more")
     raise {"bug": ZeroDivisionError("division by zero\\nand more"), "memory": MemoryError(),
            "file": OSError(36, "File name too long", "x" * 5000)}[kind]
 
@@ -42,6 +45,14 @@ def test_what_nobody_thought_of_is_called_a_bug_in_one_line():
         "offsphere: this is a bug of offsphere (ZeroDivisionError: division by zero): run it again with --debug and "
         "report what it shows\n"
     )
+
+
+def test_a_library_in_rust_that_fails_itself_is_no_traceback():
+    pytest.importorskip("polars", reason="polars, which has the exception of all extensions in Rust, is not installed")
+    result = ended("panic")
+    assert result.returncode == 70
+    assert result.stderr.startswith("offsphere: this is a bug of offsphere (PanicException: index out of bounds): run")
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("before", [True, False])

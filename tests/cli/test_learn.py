@@ -15,6 +15,7 @@ from offsphere.data.formats.beir import write_beir
 from offsphere.learning.ablation.ablation import Ablation
 from tests.cli.running import printed as run
 from tests.cli.running import run_here
+from tests.engines.engine_laws import run_code
 from tests.learning.conftest import hidden
 from tests.processes import PATIENCE
 
@@ -57,6 +58,21 @@ def test_adapt_learns_from_train_judges_by_test_and_says_what_is_new(folder, tmp
     assert "center + adapter(untied) + document-normalized" in [row["name"] for row in again["scorers"]]
     with pytest.raises(OffsphereError, match="no folder with a saved scorer"):
         run("compare", folder, "--scorer", tmp_path / "nowhere")
+
+
+def test_an_adapter_is_exported_by_its_folder(folder, tmp_path, monkeypatch):
+    pytest.importorskip("faiss")
+    monkeypatch.chdir(tmp_path)
+    run("adapt", folder, "--out", "adapter", "--batch", 64, "--rate", 0.03, "--normalize", "query")
+    said = run("export", "adapter", "--vectors", folder, "--to", "faiss:v.faiss", "--out", "out")
+    scorer = osp.Adapter.load("adapter").scorer
+    assert f"vectors for {scorer.name}" in " ".join(said.split())
+    ids, queries = (folder / "documents.ids").read_text().splitlines(), np.load(folder / "queries.npy")[:5]
+    best = osp.search(queries, np.load(folder / "documents.npy"), [scorer], 10, ids=ids)[0].documents
+    code = (tmp_path / "out" / "query.py").read_text()
+    for number, rows in enumerate(best.tolist()):
+        hits = run_code(code, queries[number : number + 1])
+        assert [name for name, _ in hits] == [ids[row] for row in rows]
 
 
 def test_adapt_prints_json_alone(folder, tmp_path):

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.progress import Progress as ProgressDisplay
 
 from offsphere.cli import progress_bar as bars
-from offsphere.cli.progress_bar import EVERY, PATIENCE, ProgressLines, draw, progress_bar
-from offsphere.cli.progress_watch import ProgressWatch, in_time
+from offsphere.cli.progress_bar import EVERY, PATIENCE, ProgressLines, draw_bar, progress_bar
+from offsphere.cli.progress_watch import ProgressWatch, time_told
 
 
 class Clock:
@@ -68,12 +68,12 @@ def test_work_that_is_done_and_goes_on_is_never_said_to_be_at_its_end(clock):
         for done in (50, 100):
             clock.now += 10
             watch.report(done, 100, "searching")
-            draw(watch, display, row)
+            draw_bar(watch, display, row)
         assert display.tasks[0].total is None  # a pulse
         assert display.tasks[0].percentage < 100
         assert "100 %" not in watch.line()
         watch.report(0, 0, "intervals and tests")
-        draw(watch, display, row)
+        draw_bar(watch, display, row)
         assert display.tasks[0].description == "comparing, intervals and tests"
         assert display.tasks[0].total is None
         assert watch.line() == "comparing, intervals and tests: 20 s so far"
@@ -93,7 +93,7 @@ def test_a_new_phase_starts_a_new_estimate(clock):
 
 @pytest.mark.parametrize(("seconds", "text"), [(3.4, "3 s"), (89, "89 s"), (120, "2 min"), (7_200, "2.0 h")])
 def test_time_is_told_with_the_digits_that_matter(seconds, text):
-    assert in_time(seconds) == text
+    assert time_told(seconds) == text
 
 
 def test_a_reader_who_has_gone_stops_no_work(clock):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 
+import offsphere as osp
 from offsphere.base.errors import OffsphereError
 from offsphere.data.formats.beir import write_beir
 from tests.cli.running import printed as run
@@ -54,6 +56,22 @@ def test_train_saves_a_model_that_plain_sentence_transformers_loads(data, model,
     text = page.read_text()
     assert 'id="train-cosines"' in text
     assert 'id="train-tokens"' in text
+
+
+def test_the_command_and_python_divide_data_of_one_split_alike(data, model, tmp_path):
+    folder = tmp_path / "one"
+    shutil.copytree(data, folder)
+    (folder / "qrels" / "train.tsv").unlink()
+    run("train", folder, "--model", model, "--steps", 2, "--batch", 8, "--out", tmp_path / "m")
+    told = json.loads((tmp_path / "m" / "outcome.json").read_text())
+    task = osp.load_task(folder)
+    trained = osp.train(task, str(model), judge_a_share=True, steps=2, batch=8)
+    assert trained.to_json()["outcome"] == told["outcome"]
+    assert told["outcome"]["task"]["queries"] == round(0.3 * task.units)
+    assert (
+        "There is no other split to judge by: 30% of the queries are kept from training for it." in trained.record.said
+    )
+    assert osp.train(task, str(model), steps=1, batch=8).outcome is None
 
 
 def test_a_dry_run_prints_the_plan_and_trains_nothing(data, model, tmp_path):

@@ -123,7 +123,7 @@ def test_it_is_saved_and_served_by_one_more_coordinate(tmp_path):
     lowering = loaded.lower()
     rows = lowering.documents(documents)
     assert rows.shape == (200, 6)
-    kept = np.flatnonzero(lowering.has_place(documents))
+    kept = np.flatnonzero(lowering.is_rankable(documents))
     inner = lowering.queries(queries) @ rows[kept].T
     assert (kept[top(inner, 10)] == found.documents).mean() > 0.99
 

@@ -141,3 +141,18 @@ def test_everything_new_is_in_the_json(table):
     assert again["most_to_gain"] == pytest.approx(table.most_to_gain)
     assert {(row["name"], row["planned"]) for row in again["scorers"] if row["planned"]} == {("dot", True)}
     assert all((row["p_alone"] is None) == (row["p"] is None) for row in again["scorers"])
+
+
+def test_tests_and_choice_say_how_far_they_are():
+    told = {}
+    task, vectors = few("half", 30)
+    compare(
+        task,
+        vectors,
+        permutations=300,
+        progress=lambda done, total, note="": told.setdefault(note, []).append((done, total)),
+    )
+    assert told["intervals and tests"][-1] == (300, 300)
+    done = told["testing the choice"]
+    assert done[0] == (0, 0)
+    assert [part for part, _ in done[1:]] == list(range(1, done[-1][1] + 1))

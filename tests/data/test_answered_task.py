@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import offsphere as osp
 from offsphere.base.errors import DataError, OffsphereError
-from offsphere.data.answer_text import answer_f1, exact_match, normalise_answer
-from offsphere.data.grouping import Grouping
+from offsphere.data.answer_text import answer_f1, exact_match, normalize_answer
 
 # the examples of the metric "squad" in Hugging Face's evaluate: predictions, answers, and both values in per cent
 PUBLISHED = [
@@ -38,7 +36,7 @@ def test_the_best_of_several_answers_counts_and_words_count_as_often_as_they_sta
     assert exact_match("the broncos", ["Denver Broncos", "Broncos"]) == 1
     assert answer_f1("Denver the Denver", ["Denver Broncos"]) == pytest.approx(2 * (1 / 2) * (1 / 2) / 1)
     assert answer_f1("in June 1976", ["1976", "June 1976"]) == pytest.approx(0.8)
-    assert normalise_answer(" An  apple, a\tday -- THE end!") == "apple day end"
+    assert normalize_answer(" An  apple, a\tday -- THE end!") == "apple day end"
     assert answer_f1("the", ["a"]) == 1  # both are nothing once articles are gone
 
 
@@ -94,26 +92,6 @@ def test_an_answer_is_found_as_whole_words_among_the_first_passages(answered):
         "full-recall@2": [1, 0, 1],
         "full-recall@4": [1, 1, 1],
     }
-
-
-def test_tables_are_broken_down_by_groups_and_groups_make_the_whole():
-    rng = np.random.default_rng(0)
-    judged = {f"q{row}": {f"d{row}": 1} for row in range(40)}
-    task = osp.RankingTask.from_judgments(judged, [f"d{row}" for row in range(60)])
-    task = replace(task, groups=[Grouping("type", rng.choice(["a", "b", "c"], 40).tolist())])
-    documents = rng.normal(size=(60, 6)) * rng.lognormal(0, 1, (60, 1))
-    vectors = task.vectors(
-        *(rows.astype(np.float32) for rows in (documents[:40] + rng.normal(size=(40, 6)), documents))
-    )
-    table = osp.compare(task, vectors, ["dot"], by="type")
-    cells = [cell for cell in table.breakdown.cells if cell.scorer == "dot"]
-    assert sum(cell.units for cell in cells) == task.units
-    assert sum(cell.units * cell.value for cell in cells) / task.units == pytest.approx(table["dot"].value)
-    gained = sum(cell.units * cell.gain.difference for cell in cells) / task.units
-    assert gained == pytest.approx(table["dot"].difference)
-    assert table.to_json()["breakdown"]["by"] == "type"
-    with pytest.raises(OffsphereError, match="unknown group of the queries of task 'typ': did you mean type"):
-        osp.compare(task, vectors, ["dot"], by="typ")
 
 
 def test_a_task_without_groups_says_so():

@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 
 import offsphere as osp
+from offsphere.base.endpoint import MOST_BYTES
 from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.encode import served
 from offsphere.encode.served import BATCH, ServedEncoder
 from offsphere.encode.served_name import ServedName
 from tests.answering import local_server
+from tests.processes import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +43,10 @@ def answer(asked, vector=vector_of):
 
 @contextmanager
 def api(respond, model="toy"):
-    """A server that answers with what ``respond(number, asked)`` gives: status and body, or nothing to break off."""
+    """A server that answers with what ``respond(number, asked)`` gives: status, body and perhaps when to come again.
+
+    Where it gives nothing, the server breaks off.
+    """
     seen, lock = [], threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
@@ -51,9 +56,9 @@ def api(respond, model="toy"):
             with lock:
                 number = len(seen)
                 seen.append(asked)
-            status, body = respond(number, asked) or (200, None)
+            status, body, *after = respond(number, asked) or (200, None)
             self.send_response(status)
-            self.send_header("Retry-After", "0")
+            self.send_header("Retry-After", after[0] if after else "0")
             self.send_header("Location", "http://127.0.0.1:9/elsewhere")
             self.send_header("Content-Length", str(len(body) if body is not None else 1_000))
             self.end_headers()
@@ -83,7 +88,7 @@ def encoder_of(name, **options):
 
 def test_vectors_come_in_the_order_of_their_texts_in_batches_several_at_a_time():
     together, most, gate = [0], [0], threading.Lock()
-    met = threading.Barrier(4, timeout=60)
+    met = threading.Barrier(4, timeout=PATIENCE)
 
     def respond(number, asked):
         with gate:
@@ -106,6 +111,13 @@ def test_vectors_come_in_the_order_of_their_texts_in_batches_several_at_a_time()
 
 
 NAN = json.dumps({"data": [{"index": n, "embedding": [float("nan")] * 6} for n in range(BATCH)]}).encode()
+
+
+def indexed(index):
+    """A response whose first vector has such an index, as it is written in JSON."""
+    return b'{"data": [{"index": %s, "embedding": [1, 2, 3, 4, 5, 6]}]}' % index
+
+
 FAULTS = {
     "busy": lambda asked: (429, b"slow down"),
     "broken": lambda asked: (500, b"oops"),
@@ -114,6 +126,11 @@ FAULTS = {
     "not a number": lambda asked: (200, NAN),
     "no json": lambda asked: (200, b"<html>"),
     "a list": lambda asked: (200, b"[1, 2]"),
+    "nested": lambda asked: (200, b"[" * 100_000),
+    "half a character": lambda asked: (200, answer(asked)[1][:-1] + b', "model": "\\ud800"}'),
+    "an infinite index": lambda asked: (200, indexed(b"1e999")),
+    "a number beyond all floats": lambda asked: answer(asked, lambda text: [10**400] * 6),
+    "later than ever": lambda asked: (503, b"wait", "²"),
     "ragged": lambda asked: answer(asked, lambda text: vector_of(text, 2 + len(text) % 3)),
 }
 
@@ -176,6 +193,15 @@ def test_the_key_of_openai_goes_to_nobody_else_and_no_key_follows_elsewhere(monk
     assert ServedName.of("openai:small").keys == ("OFFSPHERE_EMBEDDING_KEY", "OPENAI_API_KEY")
     with api(lambda number, asked: (302, b"")) as (name, seen), pytest.raises(OffsphereError, match="HTTP 302"):
         encoder_of(name)
+
+
+def test_a_response_that_does_not_end_is_not_read_to_its_end():
+    def respond(number, asked):
+        status, body = answer(asked)
+        return status, body + b" " * MOST_BYTES
+
+    with api(respond) as (name, _), pytest.raises(OffsphereError, match="the response has more than 67,108,864 bytes"):
+        encoder_of(name, retries=0)
 
 
 def test_nobody_there_is_one_line():

@@ -7,6 +7,7 @@ import pytest
 
 import offsphere as osp
 from offsphere.data.load import splits_of
+from tests.cli.running import run_here
 from tests.processes import run_command
 
 WORDS = ("lift", "drag", "wing", "flow", "heat", "shock", "layer", "flutter")
@@ -41,6 +42,23 @@ def test_embed_embeds_the_queries_of_every_split(data, tmp_path):
         task = osp.load_task(data, split)
         by_itself = osp.embed(task, "wordllama", tmp_path / f"alone-{split}")
         assert (osp.load_vectors(tmp_path / "vectors", task).queries == by_itself.queries).all()
+
+
+def test_the_other_splits_report_how_far_they_are(data, tmp_path, monkeypatch):
+    from contextlib import contextmanager
+
+    from offsphere.cli import embed
+
+    told = []
+
+    @contextmanager
+    def seen(label):
+        yield lambda done, total, note="": told.append((label, done, total))
+
+    monkeypatch.setattr(embed, "progress_bar", seen)
+    run_here("embed", data, "--out", tmp_path / "vectors")
+    assert {label for label, _, _ in told} == {"embedding", "embedding other splits"}
+    assert {total for label, _, total in told if label == "embedding other splits"} == {10, 35}
 
 
 @pytest.mark.slow

@@ -13,8 +13,16 @@ import pytest
 
 import offsphere as osp
 from offsphere.base.errors import DataError
-from offsphere.engines.exporting import export
+from offsphere.data.store import open_store
+from offsphere.engines.bands import length_edges
+from offsphere.engines.corpus import Corpus
+from offsphere.engines.exporting import GOAL, export
+from offsphere.engines.kept_strategy import KeptStrategy
+from offsphere.engines.metric import Metric
 from offsphere.engines.registry import engine_of
+from offsphere.engines.serving import servings
+from offsphere.engines.strategy import ExportWishes, Strategy
+from tests.cli.running import run_here
 from tests.processes import PATIENCE, ROOT, environment_with
 
 SIMILARITIES = (
@@ -26,10 +34,20 @@ SIMILARITIES = (
     "polar(1, 1.25)",
     "norm-mix(0.9)",
     "radial-confidence(2)",
+    "log-prior(0.2)",
 )
-TRANSFORMS = ("", "center + ", "whiten(0.5) + ", "drop-top(1) + ", "standardize + ")
+TRANSFORMS = (
+    "",
+    "center + ",
+    "whiten(0.5) + ",
+    "drop-top(1) + ",
+    "standardize + ",
+    "project-mean + ",
+    "temper + ",
+    "layer-norm + ",
+)
 SCORERS = [transform + similarity for transform in TRANSFORMS for similarity in SIMILARITIES]
-MADE_FROM_DATA = ("csls", "z-score", "csls + z-score")
+MADE_FROM_DATA = ("csls", "z-score", "csls + z-score", "length-prior")
 # test_serving.py proves all of them in numpy; each engine is asked with every part once, and with all in the slow tests
 OFTEN = {
     *SIMILARITIES,
@@ -37,8 +55,11 @@ OFTEN = {
     "whiten(0.5) + cosine",
     "drop-top(1) + dot",
     "standardize + polar(1, 0.5)",
+    "project-mean + log-prior(0.2)",
+    "temper + polar(1, 1.25)",
+    "layer-norm + dot",
     *MADE_FROM_DATA,
-}
+} - {"log-prior(0.2)"}  # which has the mean projected out first
 EVERY_SCORER = [
     pytest.param(name, marks=[] if name in OFTEN else [pytest.mark.slow]) for name in (*SCORERS, *MADE_FROM_DATA)
 ]
@@ -73,6 +94,8 @@ def scorer_of(name):
     if name not in MADE_FROM_DATA:
         return name
     ids = [str(row) for row in range(len(DOCUMENTS))]
+    if name == "length-prior":
+        return osp.Scorer(osp.LengthPrior(np.array([-1.0, 0.0, 2.0]), np.array([0.3, -0.1, 0.4])))
     scorer = osp.Scorer()
     if "csls" in name:
         scorer = osp.csls(scorer, DOCUMENTS, vectors_of(2, 50), ids=ids)
@@ -102,8 +125,13 @@ def check_real(embedded, target, kind=None, k=20):
 
 def run_snippet(done, vectors):
     """Run the printed code as it is printed, with what the model gives for one query; the hits."""
+    return run_code(done.snippet, vectors)
+
+
+def run_code(code, vectors):
+    """Run code that asks a collection, with what the model gives for one query; the hits."""
     names = {"vectors": vectors}
-    exec(done.snippet, names)
+    exec(code, names)
     for name in ("connection", "client"):
         if hasattr(names.get(name), "close"):
             names[name].close()
@@ -120,6 +148,30 @@ def check_snippet(done, target, queries=QUERIES):
         got = run_snippet(done, queries[number : number + 1])
         assert [name for name, _ in got] == hits.ids[number]
         assert np.allclose([score for _, score in got], hits.scores[number], rtol=1e-5, atol=1e-5)
+
+
+def check_bands(target, folder, index="graph"):
+    """The printed code asks every band and merges as the collection does; also for more than a band holds."""
+    engine, where = engine_of(target)
+    scorer, corpus = osp.parse_scorer("dot"), Corpus.of(DOCUMENTS, None, QUERIES)
+    edges = length_edges(np.linalg.norm(DOCUMENTS, axis=1), 4)
+    way = servings(scorer, engine)[0]
+    strategy = Strategy(serving=way, index=index, effort=len(DOCUMENTS), edges=edges)
+    for k in (10, 200):
+        asked = ExportWishes(k=k, goal=GOAL)
+        KeptStrategy.of(folder / str(k), scorer, corpus, asked, str(where)).write(strategy)  # as a race leaves it
+        done = export(scorer, corpus, target, k=k, tune=True, out=folder / str(k), replace=True)
+        assert (len(done.strategy.edges), done.verification.short) == (3, 0)
+        with done.strategy.open(engine, where) as bands:
+            assert max(band.facts().rows for band in bands.bands) < 200
+            hits = bands.search(way.queries(QUERIES[:5]), k, done.strategy.effort)
+        exact = np.argsort(-(QUERIES[:5].astype(np.float64) @ DOCUMENTS.T), axis=1)[:, :k]
+        found = [np.isin(best, [int(name) for name in names]) for best, names in zip(exact, hits.ids, strict=True)]
+        assert np.mean(found) > 0.9
+        for number in range(5):
+            got = run_snippet(done, QUERIES[number : number + 1])
+            assert [name for name, _ in got] == hits.ids[number]
+            assert np.allclose([score for _, score in got], hits.scores[number], rtol=1e-5, atol=1e-5)
 
 
 def read_back(target, **options):
@@ -151,6 +203,16 @@ def check_reads_back(target, name="dot", metric="inner product"):
     assert done.strategy.index != "exact" or all(set(answer) == set(ids) for answer in odd.ids)
 
 
+def check_imported(target, folder, vectors, *options):
+    """``data import`` makes a store of a collection: these vectors to the bit, under their ids."""
+    run_here("data", "import", target, folder / "store", *options)
+    store = open_store(folder / "store")
+    assert not store.manifest.normalization_kept
+    assert len(store.ids) == len(vectors)
+    rows = dict(zip(store.ids, np.asarray(store.vectors), strict=True))
+    assert all((rows[name] == vector).all() for name, vector in vectors.items())
+
+
 def check_ids(target, ids):
     """Ids of any text come back from reading and from searching, and what was removed is gone."""
     rows = np.eye(len(ids), 16, dtype=np.float32) * np.arange(1, len(ids) + 1, dtype=np.float32)[:, None]
@@ -178,6 +240,7 @@ def check_idempotent(target, folder, name="dot"):
             patch.setattr(kind, step, never)
         again = export(name, DOCUMENTS, target, queries=QUERIES, out=folder)
     assert again.verification.recall == done.verification.recall >= 0.95
+    check_other_metric_refused(target, folder, done)
     other = DOCUMENTS[:100, :5] * 2
     for out in (folder, None):
         with pytest.raises(DataError, match=r"holds 600 vectors of 16 dimensions.*--replace"):
@@ -185,6 +248,18 @@ def check_idempotent(target, folder, name="dot"):
     check_holds(target, ids)
     assert export(name, other, target, queries=QUERIES[:, :5], out=folder, replace=True).rows == 100
     check_holds(target, ids[:100], other)
+
+
+def check_other_metric_refused(target, folder, done):
+    """The same documents under the same ids for another metric are another collection: what stands there stays."""
+    metric = done.strategy.serving.metric
+    other = "cosine" if metric is Metric.EUCLIDEAN else "euclidean"
+    kept = files_under(folder)
+    for out in (folder, None):
+        with pytest.raises(DataError, match=rf"holds 600 vectors of 16 dimensions for {metric} already.*--replace"):
+            export(other, DOCUMENTS, target, queries=QUERIES, out=out)
+    assert files_under(folder) == kept  # the scorer by which it is asked, too
+    assert check_holds(target, [str(row) for row in range(len(DOCUMENTS))]).metric is metric
 
 
 KILLED = """
@@ -273,7 +348,7 @@ def check_killed(
     with engine.open(where) as collection:
         facts = collection.facts()
     assert facts.unfinished == (step != "finish" or moment == "before" if unfinished is None else unfinished)
-    assert step != "add" or 0 < facts.rows < len(DOCUMENTS)
+    assert step not in ("add", "add_blocks") or 0 < facts.rows < len(DOCUMENTS)
     done = export(name, DOCUMENTS, target, ids=ids, index=index, out=out)
     assert done.rows == len(DOCUMENTS)
     assert done.verification.recall >= 0.95

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import socket
 import subprocess
 import tempfile
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+from threading import Thread
 
 TRIES = 60  # the package waits ten seconds for a server to start, which a busy machine may not keep
 
@@ -31,3 +34,32 @@ def running_postgres():
     finally:
         server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def over_the_network(path):
+    """The port of 127.0.0.1 at which a server that listens on a socket only can be reached as well."""
+
+    class Forward(BaseRequestHandler):
+        def handle(self):
+            with socket.socket(socket.AF_UNIX) as behind:
+                behind.connect(path)
+                back = Thread(target=pump, args=(behind, self.request))
+                back.start()
+                pump(self.request, behind)
+                back.join()
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Forward) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+
+
+def pump(source, sink):
+    """Hand over what comes, until nothing comes any more."""
+    with suppress(OSError):
+        while content := source.recv(1 << 16):
+            sink.sendall(content)
+        sink.shutdown(socket.SHUT_WR)

@@ -9,6 +9,7 @@ from offsphere.engines.bands import BandedCollection, length_edges
 from offsphere.engines.collection import Layout
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import engine_of
+from tests.engines import engine_laws as laws
 
 rng = np.random.default_rng(0)
 ROWS = (rng.normal(size=(900, 12)) * rng.lognormal(0, 1, (900, 1))).astype(np.float32)
@@ -46,5 +47,25 @@ def test_merged_answers_are_the_best_of_all_bands_also_when_they_were_filled_bef
         assert (np.diff(values[row, order]) <= 1e-5).all()
 
 
+@pytest.mark.parametrize(
+    ("kind", "index"), [("faiss", "graph"), ("faiss", "lists"), ("usearch", "graph"), ("hnswlib", "graph")]
+)
+def test_the_printed_code_asks_every_band(kind, index, tmp_path):
+    laws.check_bands(f"{kind}:{tmp_path}/documents.{kind}", tmp_path / "out", index)
+
+
 def test_documents_of_one_length_are_in_one_band():
-    assert len(length_edges(np.full(100, 2.0), 8)) <= 1
+    assert length_edges(np.full(100, 2.0), 8) == ()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_band_is_empty(seed):
+    """Once: where many are as short as the shortest, there was a band for those that are shorter."""
+    draws = np.random.default_rng(seed)
+    for values in (draws.integers(1, 4, 50), draws.lognormal(size=5), np.repeat([1.0, 2.5, 9.0], [40, 3, 1])):
+        row_lengths = values.astype(np.float32)
+        edges = length_edges(row_lengths, 8)
+        assert list(edges) == sorted(set(edges))
+        counts = np.bincount(np.searchsorted(np.asarray(edges), row_lengths, side="right"), minlength=len(edges) + 1)
+        assert counts.min() > 0
+        assert len(counts) == len(edges) + 1

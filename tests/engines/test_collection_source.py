@@ -12,7 +12,10 @@ from offsphere.auditing.findings.deployed_rules import deployed_findings
 from offsphere.base.errors import DataError, OffsphereError, VectorError
 from offsphere.comparison.choice import difference_of
 from offsphere.engines.exchange import import_vectors
+from offsphere.engines.metric import Metric
+from offsphere.engines.registry import engine_of
 from tests.cli.running import run_here
+from tests.engines.engine_laws import files_under
 
 faiss = pytest.importorskip("faiss")
 pytest.importorskip("usearch")
@@ -67,6 +70,9 @@ BY_DOT = ndcg(np.argsort(-(QUERIES @ DOCUMENTS.T), axis=1, kind="stable"))
 BY_COSINE = ndcg(np.argsort(-(QUERIES @ UNITS.T), axis=1, kind="stable"))
 BY_DISTANCE = ndcg(np.argsort(((QUERIES[:, None] - DOCUMENTS) ** 2).sum(axis=2), axis=1, kind="stable"))
 
+EMBED_AGAIN = (
+    "What they are worth cannot be told from it: to know it, embed the documents again and keep their lengths."
+)
 CASES = {
     "dot": ("faiss", "dot", "is set to inner product: its vectors still have their lengths", "Keep its setting", None),
     "euclidean": (
@@ -86,14 +92,15 @@ CASES = {
     "cosine, lengths lost": (
         "hnswlib",
         "cosine",
-        "is set to cosine: its lengths are gone, hnswlib normalised the vectors when it stored them. What they",
+        "is set to cosine: its lengths are gone, hnswlib normalised the vectors when it stored them. " + EMBED_AGAIN,
         "Keep its setting: it ranks by cosine",
         None,
     ),
     "unit lengths": (
         "faiss",
         "cosine",
-        "is set to inner product: its lengths are gone, all vectors have the length 1 and had it before",
+        "is set to inner product: its lengths are gone, all vectors have the length 1 and had it before they came "
+        "there. " + EMBED_AGAIN,
         "Keep its setting: by inner product these vectors rank as by cosine",
         None,
     ),
@@ -114,6 +121,81 @@ def test_an_audit_says_what_the_setting_is_whether_lengths_are_there_and_what_it
     if cost is not None:
         assert costs[0].numbers["gain"] == pytest.approx(cost, abs=1e-9)
         assert f"{cost:+.4f}" in second
+
+
+PLACES = {
+    "faiss": ("faiss", "faiss:{}/x.faiss"),
+    "usearch": ("usearch", "usearch:{}/x.usearch"),
+    "hnswlib": ("hnswlib", "hnswlib:{}/x.hnsw"),
+    "qdrant": ("qdrant_client", "qdrant:{}/q:docs"),
+    "qdrant-edge": ("qdrant_edge", "qdrant-edge:{}/edge"),
+    "chroma": ("chromadb", "chroma:{}/c:docs"),
+    "milvus": ("milvus_lite", "milvus:{}/m.db:docs"),
+    "lancedb": ("lancedb", "lancedb:{}/l:docs"),
+    "duckdb": ("duckdb", "duckdb:{}/x.duckdb:docs"),
+    "sqlite": ("sqlite_vec", "sqlite:{}/x.sqlite:docs"),
+    "postgres": ("psycopg", "postgres:{}:docs"),
+}
+BY_METRIC = {"inner product": ("dot", BY_DOT), "cosine": ("cosine", BY_COSINE), "euclidean": ("euclidean", BY_DISTANCE)}
+NORMALISING = {"hnswlib", "qdrant-edge"}  # for cosine; FAISS has no cosine, and Qdrant's folder keeps what it was given
+SET_TO = [(prefix, str(metric)) for prefix in PLACES for metric in engine_of(f"{prefix}:x:y")[0].metrics]
+
+
+@pytest.mark.filterwarnings("ignore")  # of the packages
+@pytest.mark.parametrize(("prefix", "metric"), SET_TO)
+def test_of_every_engine_the_metric_the_lengths_the_cost_and_the_answers_are_told(
+    judged, tmp_path, request, prefix, metric
+):
+    package, form = PLACES[prefix]
+    pytest.importorskip(package)
+    folder = tmp_path / "engine"
+    folder.mkdir()
+    target = form.format(request.getfixturevalue("postgres_address") if prefix == "postgres" else folder)
+    scorer, value = BY_METRIC[metric]
+    osp.export(scorer, DOCUMENTS, target, ids=IDS, replace=True)
+    before = files_under(folder)
+    task, vectors, deployment = looked_at(judged, target)
+    after = files_under(folder)
+    assert {name for name in before | after if before.get(name) != after.get(name)} <= {"q/.lock"}
+    assert set(task.document_ids) == set(IDS)
+    engine = engine_of(target)[0]
+    assert (str(deployment.metric), deployment.engine.name, deployment.rows) == (metric, engine.name, COUNT)
+    rows = DOCUMENTS[[IDS.index(name) for name in task.document_ids]]
+    lost = metric == "cosine" and prefix in NORMALISING
+    assert deployment.lengths == ("lost in the engine" if lost else "kept")
+    expected = rows / np.linalg.norm(rows, axis=1, keepdims=True) if lost else rows
+    assert np.allclose(vectors.documents, expected, atol=1e-5)
+    assert deployment.answers.recall > 0.9
+    table = osp.compare(task, vectors, ["dot"], deployed=deployment.scorer.name)
+    findings = deployed_findings(deployment, table)
+    told = " ".join(finding.sentence for finding in findings)
+    assert f"is set to {metric}: " in told
+    assert (f"its lengths are gone, {engine.name} normalised the vectors" in told) == lost
+    costs = [finding.numbers for finding in findings if finding.claim == "setting costs"]
+    if lost or scorer == "dot":
+        assert not costs
+        assert "Keep its setting" in told
+        return
+    (cost,) = costs
+    assert cost["gain"] == pytest.approx(BY_DOT - value, abs=1e-9)
+    setting = engine.metrics.get(Metric.INNER_PRODUCT)
+    assert cost["cure"] == ("metric" if setting is not None else "vectors")
+    assert setting is None or f"The vectors can stay as they are: set {setting.setting}." in told
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of the packages
+@pytest.mark.parametrize("prefix", [prefix for prefix in PLACES if prefix not in ("faiss", "hnswlib", "postgres")])
+def test_the_command_audits_a_collection_of_every_engine(judged, tmp_path, prefix):
+    package, form = PLACES[prefix]
+    pytest.importorskip(package)
+    target = form.format(tmp_path)
+    osp.export("cosine", DOCUMENTS, target, ids=IDS)
+    values = json.loads(run_here("audit", judged, "--json", "--collection", target).stdout)
+    assert values["deployment"]["metric"] == "cosine"
+    assert values["deployment"]["answers"]["recall"] > 0.9
+    kept = prefix not in NORMALISING
+    assert any("Its setting costs quality" in sentence for sentence in values["advice"]["verdict"]) == kept
 
 
 def test_the_collections_own_metric_is_a_planned_comparison(judged, tmp_path):
@@ -141,6 +223,76 @@ def test_the_difference_of_two_rows_is_that_of_scipy(judged, tmp_path):
     assert np.allclose((apart.low, apart.high), theirs, atol=0.2 * spread)
     signs = permutation_test((paired,), np.mean, permutation_type="samples", n_resamples=5_000, rng=2)
     assert apart.p == pytest.approx(signs.pvalue, abs=0.02)
+
+
+MADE = (
+    "holds what an export made of the vectors for whiten(0.5) + dot: its lengths are not the model's, it is to be asked"
+)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "noted"), [("faiss", False), ("lancedb", True), ("duckdb", True), ("postgres", True)]
+)
+def test_vectors_that_an_export_changed_are_not_taken_for_the_models(
+    judged, tmp_path, monkeypatch, request, prefix, noted
+):
+    """Once: raw queries were compared with them without a word, and a setting was judged by that."""
+    package, form = PLACES[prefix]
+    pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    target = form.format(request.getfixturevalue("postgres_address") if prefix == "postgres" else tmp_path)
+    np.savez(tmp_path / "documents.npz", vectors=DOCUMENTS, ids=np.array(IDS))
+    run_here("export", "whiten(0.5) + dot", "--vectors", "documents.npz", "--to", target, "--replace")
+    if prefix == "faiss":
+        verdict = json.loads(run_here("audit", judged, "--collection", target, "--json").stdout)["advice"]["verdict"]
+    else:
+        compared = run_here("compare", judged, "--scorer", "dot", "--collection", target, "--json").stdout
+        verdict = [finding["sentence"] for finding in json.loads(compared)["deployed"]["findings"]]
+    assert sum(MADE in sentence for sentence in verdict) == 1
+    assert not any("Its setting" in sentence or "is set to" in sentence for sentence in verdict)
+    assert any("returns all of the exact ten best" in sentence for sentence in verdict)
+    assert MADE in " ".join(run_here("measure", target, "--section", "lengths").stdout.split())
+    records = list((tmp_path / "export").glob("*/verification.json"))
+    (record,) = records
+    *_, deployment = looked_at(judged, target)
+    assert deployment.made_for == "whiten(0.5) + dot"
+    record.write_text(record.read_text().replace('"rows": 400', '"rows": 399'))  # of what stood there before
+    *_, deployment = looked_at(judged, target)
+    assert deployment.made_for == ("" if noted else None)
+    told = deployed_findings(deployment)[0].sentence
+    assert ("holds what an export made of the vectors: its lengths" in told) == noted
+    record.unlink()
+    run_here("export", "dot", "--vectors", "documents.npz", "--to", target, "--replace")
+    *_, deployment = looked_at(judged, target)
+    assert (deployment.made_for, str(deployment.metric)) == (None, "inner product")
+    assert "is set to inner product" in deployed_findings(deployment)[0].sentence
+
+
+def test_vectors_to_which_an_export_added_a_coordinate_are_refused_with_the_reason(judged, tmp_path):
+    pytest.importorskip("duckdb")
+    target = f"duckdb:{tmp_path}/x.duckdb:docs"
+    osp.export("norm-mix(0.9)", DOCUMENTS, target, ids=IDS)
+    with pytest.raises(
+        VectorError, match=r"holds what an export made of the vectors, in 9 dimensions.* queries have 8"
+    ):
+        looked_at(judged, target)
+
+
+def test_the_record_of_an_export_is_found_however_its_file_is_written(judged, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez(tmp_path / "documents.npz", vectors=DOCUMENTS, ids=np.array(IDS))
+    run_here("export", "cosine", "--vectors", "documents.npz", "--to", "faiss:docs.faiss")  # which has no cosine
+    for name in ("faiss:docs.faiss", f"faiss:{tmp_path}/docs.faiss", "docs.faiss"):
+        *_, deployment = looked_at(judged, name)
+        assert deployment.made_for == "cosine"
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "docs.faiss").write_bytes((tmp_path / "docs.faiss").read_bytes())
+    (tmp_path / "other" / "docs.ids").write_bytes((tmp_path / "docs.ids").read_bytes())
+    *_, deployment = looked_at(judged, "faiss:other/docs.faiss")
+    assert deployment.made_for is None
+    (tmp_path / "export" / "faiss-docs" / "verification.json").write_text("{ damaged")
+    *_, deployment = looked_at(judged, "docs.faiss")
+    assert deployment.made_for is None
 
 
 def test_a_metric_that_we_do_not_have_is_not_judged(judged, tmp_path):

@@ -231,6 +231,22 @@ def test_a_name_is_a_name_whatever_is_in_it(tmp_path, name):
         assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [(name,)]
 
 
+def test_a_file_in_which_another_table_has_a_graph_is_written_and_cleaned(tmp_path, target):
+    """Once: DuckDB wrote nothing to its end, since nobody had loaded what knows that graph."""
+    export("dot", ROWS, target, index="graph")
+    others = f"duckdb:{tmp_path}/vectors.duckdb:others"
+    export("dot", ROWS, others, index="exact")
+    laws.check_holds(others, [str(row) for row in range(len(ROWS))], ROWS)
+    engine, where = engine_of(others)
+    with engine.open(where) as collection:
+        collection.remove()
+    laws.check_holds(target, [str(row) for row in range(len(ROWS))], ROWS)
+
+
+def test_the_printed_code_asks_every_band(tmp_path, target):
+    laws.check_bands(target, tmp_path / "out")
+
+
 @pytest.mark.slow
 def test_bands_of_length_share_one_file(tmp_path, target):
     done = export("dot", LARGE, target, queries=ASKED, index="graph", tune=True)

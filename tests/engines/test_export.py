@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import offsphere as osp
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
+from offsphere.engines.live_collection import LiveCollection
 from offsphere.engines.racing import cheapest
 from offsphere.engines.registry import engine_of
 from offsphere.engines.strategy import Strategy
 from offsphere.engines.verification import Verification
 from tests.cli.running import run_here
 from tests.oracles import FORMULAS, top, values
+from tests.processes import run_warm
 
-pytest.importorskip("faiss")
-pytest.importorskip("usearch")
-pytest.importorskip("hnswlib")
+faiss = pytest.importorskip("faiss")
+usearch = pytest.importorskip("usearch.index")
+hnswlib = pytest.importorskip("hnswlib")
 
 RNG = np.random.default_rng(3)
 LENGTHS = RNG.lognormal(0, 0.9, (500, 1))  # a few are very long
@@ -103,7 +106,8 @@ def test_an_approximate_index_meets_the_goal_with_the_effort_that_the_export_cho
     scorer, done = exported(tmp_path, name, engine, index)
     if not done.passed:  # a graph of inner products with very long documents: it says so, and a race finds a way
         assert any("--tune" in line for line in done.advice)
-        scorer, done = exported(tmp_path, name, engine, None, tune=True, replace=True)
+        scorer, done = exported(tmp_path, name, engine, index, tune=True, replace=True)
+    assert done.strategy.index == index
     assert done.verification.recall >= 0.95
     right = top(true_values(name, scorer), 10)
     found = [[IDS.index(document) for document, _ in asked(done, query)] for query in QUERIES]
@@ -132,6 +136,127 @@ def test_other_content_is_refused_and_left_as_it_is(tmp_path, engine):
     assert (tmp_path / f"documents.{engine}").read_bytes() != before
 
 
+def rebuilt(engine, path):
+    """Somebody else's index of as many vectors, by the package itself."""
+    other = DOCUMENTS[::-1].copy()
+    if engine == "faiss":
+        index = faiss.IndexFlatIP(other.shape[1])
+        index.add(other)
+        faiss.write_index(index, str(path))
+    elif engine == "usearch":
+        index = usearch.Index(ndim=other.shape[1], metric="ip", dtype="f32")
+        index.add(np.arange(len(other)), other)
+        index.save(str(path))
+    else:
+        index = hnswlib.Index("ip", other.shape[1])
+        index.init_index(len(other))
+        index.add_items(other)
+        index.save_index(str(path))
+
+
+@pytest.mark.parametrize("changed", ["index", "ids"])
+@pytest.mark.parametrize("engine", ["faiss", "usearch", "hnswlib"])
+def test_a_file_that_somebody_built_anew_is_no_longer_ours_to_replace(tmp_path, engine, changed):
+    """Once: as many vectors as were written there were taken for those that were written."""
+    path = tmp_path / f"documents.{engine}"
+    asked = {"ids": IDS, "queries": QUERIES, "out": tmp_path / "out"}
+    osp.export("dot", DOCUMENTS, f"{engine}:{path}", **asked)
+    osp.export("dot", DOCUMENTS, f"{engine}:{path}", **asked)  # nobody touched it
+    if changed == "index":
+        rebuilt(engine, path)
+    else:
+        beside = path.with_suffix(".ids") if engine == "faiss" else path.with_name(f"{path.name}.ids")
+        beside.write_text("".join(f"mine {name}\n" for name in IDS))
+    before = {file: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()}
+    with pytest.raises(DataError, match=r"holds 500 vectors of 10 dimensions .*--replace"):
+        osp.export("dot", DOCUMENTS, f"{engine}:{path}", **asked)
+    assert {file: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()} == before
+    assert osp.export("dot", DOCUMENTS, f"{engine}:{path}", **asked, replace=True).rows == len(DOCUMENTS)
+
+
+class Killed(BaseException):
+    """Ends an export in its middle."""
+
+
+@pytest.mark.parametrize("before", range(4))
+def test_a_kill_while_hnswlib_is_replaced_never_leaves_old_vectors_under_another_metric(tmp_path, monkeypatch, before):
+    """Once: what says the metric was written first. The four files appear one after the other; each moment is tried."""
+    target = f"hnswlib:{tmp_path}/documents.hnsw"
+    osp.export("dot", DOCUMENTS, target, ids=IDS)
+    renamed, left = Path.replace, [before]
+
+    def killed(path, to):
+        if path.parent == tmp_path:
+            left[0] -= 1
+            if left[0] < 0:
+                raise Killed
+        return renamed(path, to)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", killed)
+        with pytest.raises(Killed):
+            osp.export("euclidean", DOCUMENTS, target, ids=IDS, replace=True)
+    if before == 0:
+        live = LiveCollection.read(target)
+        assert str(live.facts.metric) == "inner product"
+        assert (live.vectors == DOCUMENTS).all()
+    else:
+        with pytest.raises(DataError, match=r"is not the file of which documents\.hnsw\.sha256 has the checksum"):
+            LiveCollection.read(target)
+        engine, where = engine_of(target)
+        with engine.at(where) as collection, pytest.raises(DataError, match="has the checksum"):
+            collection.search(QUERIES, 3)
+    assert osp.export("euclidean", DOCUMENTS, target, ids=IDS, replace=True).verification.score_error < 1e-5
+    assert str(LiveCollection.read(target).facts.metric) == "euclidean"
+
+
+PEAK = """
+import sys
+from pathlib import Path
+import numpy as np
+from offsphere.engines.collection import Layout
+from offsphere.engines.metric import Metric
+from offsphere.engines.registry import engine_of
+
+def peak():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1])
+
+engine, where = engine_of(sys.argv[1])
+rng = np.random.default_rng(0)
+with engine.at(where) as collection:
+    collection.create(Layout(8192, Metric.INNER_PRODUCT, "graph", rows=1024))
+    for start in range(0, 1024, 64):
+        collection.add([str(start + row) for row in range(64)], rng.random((64, 8192), np.float32))
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here
+    before = peak()
+    collection.finish()
+    print(1024 * (peak() - before))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux counts a peak anew")
+@pytest.mark.parametrize("engine", ["usearch", "hnswlib"])
+def test_an_index_that_is_written_is_not_in_memory_twice(tmp_path, engine):
+    path = tmp_path / f"documents.{engine}"
+    child = run_warm(PEAK, f"{engine}:{path}", imports=("offsphere.engines.registry", "numpy"))
+    assert child.returncode == 0, child.stderr
+    assert path.stat().st_size > 32 << 20
+    assert int(child.stdout) < path.stat().st_size / 2
+    assert not [file for file in tmp_path.iterdir() if file.name.startswith(".")]
+
+
+@pytest.mark.parametrize("engine", ["faiss", "usearch", "hnswlib"])
+def test_the_same_documents_for_another_metric_are_other_content(tmp_path, engine):
+    target = f"{engine}:{tmp_path}/documents.{engine}"
+    osp.export("dot", DOCUMENTS, target, ids=IDS, out=tmp_path / "out")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for out in (tmp_path / "out", None):
+        with pytest.raises(DataError, match=r"holds 500 vectors of 10 dimensions for inner product already.*--replace"):
+            osp.export("euclidean", DOCUMENTS, target, ids=IDS, out=out)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
 @pytest.mark.parametrize("engine", ["faiss", "usearch", "hnswlib"])
 def test_documents_without_a_place_in_the_ranking_are_left_out_and_counted(tmp_path, engine):
     rows = DOCUMENTS.copy()
@@ -150,6 +275,41 @@ def test_a_k_above_the_corpus_gets_all_of_it(tmp_path, engine):
     assert (done.verification.k, done.verification.recall, done.verification.short) == (40, 1.0, 0)
 
 
+def test_an_export_tells_how_far_it_is(tmp_path):
+    rows, told = RNG.normal(size=(40_000, 4)).astype(np.float32), []
+    asked_with = {"queries": QUERIES[:, :4], "out": tmp_path / "out", "progress": lambda *call: told.append(call)}
+    osp.export("dot", rows, f"faiss:{tmp_path}/v.faiss", **asked_with)
+    phases = list(dict.fromkeys(note.partition(",")[0] for _, _, note in told))
+    assert phases == ["exact answers", "storing", "building the index"]
+    assert [call[:2] for call in told if call[2] == "storing"] == [(16_384, 40_000), (32_768, 40_000), (40_000, 40_000)]
+    searched = [call[:2] for call in told if call[2].startswith("exact answers") and call[1]]
+    assert searched == sorted(searched)
+    assert searched[-1] == (40_000, 40_000)
+    told.clear()
+    osp.export(
+        "dot", DOCUMENTS, f"faiss:{tmp_path}/raced.faiss", queries=QUERIES, tune=True, progress=asked_with["progress"]
+    )
+    ways = {note for _, _, note in told if note.endswith("graph, storing")}
+    assert ways == {"inner product, graph, storing", "inner product as distance, graph, storing"}
+    assert (len(DOCUMENTS), len(DOCUMENTS), "inner product, graph, storing") in told
+    assert told[-1] == (0, 0, "building the index")
+
+
+def test_a_finished_export_that_is_run_again_stores_nothing(tmp_path):
+    pytest.importorskip("sqlite_vec")
+    notes, asked_with = [], {"queries": QUERIES, "out": tmp_path / "out"}
+    for expected in (True, False):
+        notes.clear()
+        osp.export(
+            "cosine",
+            DOCUMENTS,
+            f"sqlite:{tmp_path}/v.sqlite:docs",
+            **asked_with,
+            progress=lambda done, total, note="": notes.append(note),
+        )
+        assert ("storing" in notes) == expected
+
+
 def test_without_queries_documents_are_asked_with(tmp_path):
     done = osp.export("dot", DOCUMENTS, f"faiss:{tmp_path}/v.faiss")
     assert (done.verification.made_of, done.verification.queries) == ("documents", 100)
@@ -158,7 +318,7 @@ def test_without_queries_documents_are_asked_with(tmp_path):
 
 
 def test_what_an_engine_cannot_serve_is_refused_before_anything_is_written(tmp_path):
-    with pytest.raises(OffsphereError, match="overlap"):
+    with pytest.raises(OffsphereError, match=r"overlap is no inner product.*; cosine comes nearest, and what it"):
         osp.export("overlap", DOCUMENTS, f"faiss:{tmp_path}/v.faiss")
     with pytest.raises(ParameterError, match="hnswlib has no exact index: it has graph"):
         osp.export("dot", DOCUMENTS, f"hnswlib:{tmp_path}/v.hnsw", index="exact")

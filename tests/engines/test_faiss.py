@@ -11,7 +11,7 @@ import pytest
 from offsphere.base.errors import DataError, OffsphereError, VectorError
 from offsphere.engines.exchange import export_store, import_vectors
 from offsphere.engines.faiss_files import read_header
-from offsphere.engines.faiss_vectors import read_rows
+from offsphere.engines.faiss_vectors import read_faiss_rows
 from offsphere.engines.registry import engine_of
 from tests.engines.conftest import ROWS
 
@@ -58,7 +58,7 @@ def test_the_bytes_are_those_of_faiss(tmp_path, store):
 @pytest.mark.parametrize("metric", [faiss.METRIC_INNER_PRODUCT, faiss.METRIC_L2, faiss.METRIC_L1, faiss.METRIC_Lp])
 def test_a_flat_index_of_any_metric_is_read(tmp_path, metric):
     (tmp_path / "v.faiss").write_bytes(flat(ROWS, metric))
-    vectors, numbers = read_rows(tmp_path / "v.faiss")
+    vectors, numbers = read_faiss_rows(tmp_path / "v.faiss")
     assert (vectors == ROWS).all()
     assert numbers is None
     header = read_header(tmp_path / "v.faiss")
@@ -82,7 +82,7 @@ def test_numbers_that_inverted_lists_were_given_are_their_ids(tmp_path):
     index.train(ROWS)
     index.add_with_ids(ROWS, NUMBERS)
     faiss.write_index(index, str(tmp_path / "v.faiss"))
-    vectors, numbers = read_rows(tmp_path / "v.faiss")
+    vectors, numbers = read_faiss_rows(tmp_path / "v.faiss")
     assert (numbers == np.sort(NUMBERS)).all()
     assert (vectors == ROWS[np.argsort(NUMBERS)]).all()
 
@@ -94,7 +94,7 @@ def test_lists_of_which_most_are_empty_and_a_hashed_map_are_read(tmp_path):
     index.add_with_ids(ROWS[:5], NUMBERS[:5])
     faiss.write_index(index, str(tmp_path / "v.faiss"))
     assert b"sprs" in (tmp_path / "v.faiss").read_bytes()
-    vectors, numbers = read_rows(tmp_path / "v.faiss")
+    vectors, numbers = read_faiss_rows(tmp_path / "v.faiss")
     assert (vectors == ROWS[:5][::-1]).all()
     assert numbers.tolist() == NUMBERS[:5][::-1].tolist()
 
@@ -137,10 +137,10 @@ def test_a_truncated_index_is_refused_wherever_it_ends(tmp_path, factory):
     for end in [*range(200), *range(200, len(content), 37), len(content) - 1]:
         path.write_bytes(content[:end])
         with pytest.raises(DataError, match=r"FAISS index|truncated or damaged"):
-            read_rows(path)
+            read_faiss_rows(path)
     path.write_bytes(content + b"\0")
     with pytest.raises(DataError, match="1 bytes follow its end"):
-        read_rows(path)
+        read_faiss_rows(path)
 
 
 @pytest.mark.parametrize("factory", HELD)
@@ -155,7 +155,7 @@ def test_a_damaged_index_is_one_line_or_still_vectors_and_never_more_memory_than
         damaged[at] ^= 0xFF
         path.write_bytes(damaged)
         try:
-            vectors, _ = read_rows(path)
+            vectors, _ = read_faiss_rows(path)
         except DataError as error:
             lines.append(str(error))
         else:

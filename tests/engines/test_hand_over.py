@@ -8,6 +8,7 @@ import pytest
 import offsphere as osp
 from offsphere.base.errors import DataError, OffsphereError, VectorError
 from offsphere.engines.registry import engine_of
+from tests.engines import engine_laws as laws
 
 RNG = np.random.default_rng(5)
 DOCUMENTS = (RNG.normal(0.2, 1, (60, 8)) * RNG.lognormal(0, 1, (60, 1))).astype(np.float32)
@@ -52,6 +53,28 @@ def test_a_refused_export_leaves_the_scorer_by_which_the_collection_is_asked(pla
         osp.export("whiten(1) + dot", DOCUMENTS, place, queries=QUERIES, out=tmp_path / "out")
     assert osp.Scorer.load(tmp_path / "out" / "scorer").name == "whiten(0.5) + dot"
     assert hits_of(code) == before
+
+
+@pytest.mark.parametrize(
+    ("place", "wanted", "words"),
+    [
+        ("lancedb", {"stored": "int8", "index": "exact"}, "LanceDB stores int8 in an index only"),
+        ("sqlite", {"stored": "binary"}, "so that 8 must divide them"),
+        ("duckdb", {"index": "graph"}, "a graph in DuckDB needs its extension"),
+        ("faiss", {"ids": ["a\nb", *map(str, range(59))]}, "does not fit into a line"),
+    ],
+    indirect=["place"],
+)
+def test_what_an_engine_cannot_hold_replaces_nothing(place, tmp_path, monkeypatch, wanted, words):
+    from offsphere.engines import duckdb
+
+    rows = DOCUMENTS[:, :7]
+    osp.export("euclidean", rows, place)
+    monkeypatch.setattr(duckdb, "find_spec", lambda _: None)
+    monkeypatch.setattr(duckdb, "OFFLINE", {**duckdb.OFFLINE, "extension_directory": str(tmp_path / "none")})
+    with pytest.raises(OffsphereError, match=words):
+        osp.export("cosine", rows, place, replace=True, **wanted)
+    laws.check_holds(place, [str(row) for row in range(60)], rows)
 
 
 @everywhere("faiss")

@@ -61,6 +61,11 @@ def test_what_was_stored_comes_back(target):
     laws.check_reads_back(target)
 
 
+def test_the_command_imports_what_an_export_made(tmp_path, target):
+    export("dot", laws.DOCUMENTS, target)
+    laws.check_imported(target, tmp_path, {str(row): vector for row, vector in enumerate(laws.DOCUMENTS)})
+
+
 def test_lengths_survive_under_cosine(target):
     export("cosine", laws.DOCUMENTS, target)
     rows, facts = laws.read_back(target)
@@ -73,10 +78,9 @@ def test_the_snippet_runs_as_it_is_printed(tmp_path, target, name, index):
     laws.check_snippet(laws.check_served(target, name, index=index, out=tmp_path / "out"), target)
 
 
-@pytest.mark.slow
-def test_a_kill_in_the_middle_loses_nothing(tmp_path, target):
-    laws.check_killed(target, tmp_path / "noted", moment="within")
-    laws.check_killed(f"milvus:{tmp_path}/m.db:unnoted", tmp_path / "unnoted", moment="within", noted=False)
+@pytest.mark.parametrize("noted", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["noted", "unnoted"])
+def test_a_kill_in_the_middle_loses_nothing(tmp_path, target, noted):
+    laws.check_killed(target, tmp_path / "killed", moment="within", noted=noted)
 
 
 def test_a_finished_export_is_left_alone(tmp_path, target):
@@ -128,6 +132,11 @@ def test_collections_that_others_made_are_read_by_the_names_they_chose(tmp_path,
     assert {name: row.tolist() for name, row in found.items()} == {"c3": [3, 1], "c12": [12, 1]}
     assert (facts.dimension, str(facts.metric), facts.unfinished) == (2, "euclidean", False)
     assert set(laws.read_back(target, vector_name="image")[0]) == {"3", "12"}
+    for word, options in (("--vector-name", ()), ("--column", ("--id-field", "code"))):
+        names = ("3", "12") if not options else ("c3", "c12")
+        vectors = dict(zip(names, ([0, 1, 3], [0, 1, 12]), strict=True))
+        vectors = {name: np.array(row, np.float32) for name, row in vectors.items()}
+        laws.check_imported(target, tmp_path / word.strip("-"), vectors, word, "image", *options)
 
 
 def test_what_cannot_be_opened_is_one_line_and_makes_nothing(tmp_path, capfd):

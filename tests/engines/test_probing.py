@@ -7,14 +7,17 @@ import os
 
 import numpy as np
 import pytest
+from scripts.engine_table import HEAD, STABLE, row_of
 
 import offsphere as osp
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.engines.exporting import export
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import ENGINES, engine_of
-from tests.engines.postgres_server import running_postgres
-from tests.processes import run_command
+from tests.cli.running import run_here
+from tests.processes import ROOT, run_command
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the packages
 
 FILES = {"faiss": "x.faiss", "usearch": "x.usearch", "hnswlib": "x.hnsw", "qdrant-edge": "edge"}
 PLACES = {
@@ -26,10 +29,35 @@ PLACES = {
     "milvus": "x.db",
 }
 NAMES = {Metric.COSINE: "cosine", Metric.INNER_PRODUCT: "dot", Metric.EUCLIDEAN: "distance"}
+GRAPH_ALONE, EXACT_ALONE = {"hnswlib", "chroma"}, {"qdrant", "sqlite"}
+PREFIXES = [*FILES, *PLACES, "postgres"]
+INDEXES = [(prefix, "exact") for prefix in PREFIXES if prefix not in GRAPH_ALONE]
+INDEXES += [(prefix, "graph") for prefix in PREFIXES if prefix not in EXACT_ALONE]
+RNG = np.random.default_rng(0)
+DOCUMENTS = (RNG.normal(size=(300, 8)) * RNG.lognormal(0, 1, (300, 1))).astype(np.float32)
 
 
-def target_of(prefix, folder):
-    return f"{prefix}:{folder}/{FILES[prefix]}" if prefix in FILES else f"{prefix}:{folder}/{PLACES[prefix]}:docs"
+@pytest.fixture
+def target_of(request, tmp_path):
+    """A function from an engine's prefix to a target of it."""
+
+    def target(prefix):
+        if prefix == "postgres":
+            return f"postgres:{request.getfixturevalue('postgres_address')}:docs"
+        if prefix in FILES:
+            return f"{prefix}:{tmp_path}/{FILES[prefix]}"
+        return f"{prefix}:{tmp_path}/{PLACES[prefix]}:docs"
+
+    return target
+
+
+def page_rows():
+    """The table of the page, by engine and index."""
+    lines = [line for line in (ROOT / "docs" / "engines.md").read_text().splitlines() if line.startswith("|")]
+    cells = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines]
+    start = next(number for number, row in enumerate(cells) if row[0] == HEAD[0])
+    assert cells[start] == HEAD
+    return {row[0]: row for row in cells[start + 2 :] if len(row) == len(HEAD)}
 
 
 def check(seen, engine):
@@ -40,29 +68,184 @@ def check(seen, engine):
         name = NAMES[Metric(probed.metric)]
         assert probed.form.inverse == facts.returned.formula(name)
         assert probed.form.error < 1e-4
+        assert not probed.quantised
         if engine.prefix != "qdrant":  # in a folder its client keeps lengths; the engine itself, and Edge, do not
             assert probed.keeps_length in (facts.keeps_length, None)
+            assert probed.stored.startswith("as they were" if facts.keeps_length else "normalised")
         assert dict(probed.returned)[10] == 10
         assert dict(probed.returned)[100] == 100
+        if probed.metric == "euclidean":  # (0, 0) is as far from what is asked, (1, 0), as (2, 0) is
+            assert probed.zero in ("returned in place 2 of 3", "returned in place 3 of 3")
+        elif probed.metric == "inner product":
+            assert probed.zero == "returned in place 3 of 3"
 
 
-@pytest.mark.parametrize("prefix", [*FILES, *PLACES])
-def test_what_is_seen_of_an_engine_is_what_its_file_says(prefix, tmp_path):
-    target = target_of(prefix, tmp_path)
+@pytest.mark.parametrize(("prefix", "index"), INDEXES)
+def test_what_is_seen_of_an_engine_is_what_its_file_and_the_page_say(prefix, index, target_of, tmp_path):
+    target = target_of(prefix)
     engine, _ = engine_of(target)
-    check(osp.probe(target), engine)
+    seen = osp.probe(target, index=index)
+    check(seen, engine)
+    row, shown = row_of(seen, index), page_rows()[f"{engine.name}, {index}"]
+    assert row[: len(STABLE)] == shown[: len(STABLE)]
+    if index == "exact":
+        assert row == shown
+    assert shown[-1] != "as stored" or row[-1] == "as stored"
     left = [path.name for path in tmp_path.rglob("*") if "probe" in path.name]
     assert not [name for name in left if not name.startswith(".")], "something of the scratch collection is left"
 
 
-def test_postgres_does_what_its_file_says():
-    with running_postgres() as dsn:
-        target = f"postgres:{dsn}:docs"
-        check(osp.probe(target), engine_of(target)[0])
+def test_every_engine_that_can_be_opened_is_probed_here_and_stands_on_the_page():
+    assert {engine.prefix for engine in ENGINES if engine.open is not None} == set(PREFIXES)
+    names = {engine.prefix: engine.name for engine in ENGINES}
+    assert set(page_rows()) == {f"{names[prefix]}, {index}" for prefix, index in INDEXES}
 
 
-def test_every_engine_that_can_be_opened_is_probed_here():
-    assert {engine.prefix for engine in ENGINES if engine.open is not None} == {*FILES, *PLACES, "postgres"}
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_reading_only_tells_what_a_collection_of_any_engine_does(prefix, target_of):
+    target = target_of(prefix)
+    export("euclidean", DOCUMENTS, target, replace=True)
+    seen = osp.probe(target, read_only=True)
+    assert (seen.facts.rows, seen.facts.dimension, str(seen.facts.metric)) == (300, 8, "euclidean")
+    (probed,) = seen.metrics
+    assert probed.as_set
+    assert probed.form.inverse == engine_of(target)[0].metrics[Metric.EUCLIDEAN].returned.formula("distance")
+    assert probed.recall > 0.95
+    assert (probed.stored, probed.quantised, seen.unknown) == ("with lengths that differ", False, "")
+
+
+def table_of_somebody(prefix, target):
+    """A table that no export made: with ids, vectors and no index, in the engine's own way."""
+    if prefix == "lancedb":
+        lancedb = pytest.importorskip("lancedb")
+        rows = [{"id": f"d{row}", "vector": vector} for row, vector in enumerate(DOCUMENTS.tolist())]
+        lancedb.connect(target.split(":")[1]).create_table("docs", rows)
+        return
+    values = ", ".join(f"('d{row}', '{vector.tolist()}')" for row, vector in enumerate(DOCUMENTS))
+    if prefix == "duckdb":
+        duckdb = pytest.importorskip("duckdb")
+        with duckdb.connect(target.split(":")[1]) as connection:
+            connection.execute("CREATE TABLE docs (id VARCHAR, vector FLOAT[8])")
+            connection.execute(f"INSERT INTO docs VALUES {values}")
+        return
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(target.removeprefix("postgres:").rpartition(":")[0]) as connection:
+        connection.execute("DROP TABLE IF EXISTS docs")
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute("CREATE TABLE docs (id text PRIMARY KEY, embedding vector(8))")
+        connection.execute(f"INSERT INTO docs VALUES {values}")
+
+
+@pytest.mark.parametrize("prefix", ["lancedb", "duckdb", "postgres"])
+def test_a_table_whose_queries_choose_the_metric_says_so(prefix, target_of):
+    """Once: its facts were lost to the error that a search there is."""
+    target = target_of(prefix)
+    table_of_somebody(prefix, target)
+    seen = osp.probe(target, read_only=True)
+    assert (seen.facts.rows, seen.facts.dimension, seen.facts.metric, list(seen.metrics)) == (300, 8, None, [])
+    assert seen.unknown == "Each query chooses its metric: there is none to tell of."
+    printed = run_here("probe", target, "--read-only").stdout
+    assert "300 vectors of 8 dimensions" in printed
+    assert "Each query chooses its metric" in printed
+    assert json.loads(run_here("probe", target, "--read-only", "--json").stdout)["unknown"] == seen.unknown
+
+
+def index_of_somebody(prefix, target):
+    """A collection that ranks by the sum of absolute differences."""
+    if prefix == "faiss":
+        faiss = pytest.importorskip("faiss")
+        index = faiss.IndexFlat(8, faiss.METRIC_L1)
+        index.add(DOCUMENTS)
+        faiss.write_index(index, target.partition(":")[2])
+    elif prefix == "qdrant":
+        qdrant = pytest.importorskip("qdrant_client")
+        parameters = qdrant.models.VectorParams(size=8, distance=qdrant.models.Distance.MANHATTAN)
+        client = qdrant.QdrantClient(path=target.split(":")[1])
+        client.create_collection("docs", vectors_config=parameters)
+        points = [qdrant.models.PointStruct(id=row, vector=vector) for row, vector in enumerate(DOCUMENTS.tolist())]
+        client.upsert("docs", points)
+        client.close()
+    else:
+        psycopg = pytest.importorskip("psycopg")
+        table_of_somebody(prefix, target)
+        with psycopg.connect(target.removeprefix("postgres:").rpartition(":")[0]) as connection:
+            connection.execute("CREATE INDEX ON docs USING hnsw (embedding vector_l1_ops)")
+
+
+@pytest.mark.parametrize(("prefix", "word"), [("faiss", "L1"), ("qdrant", "Manhattan"), ("postgres", "vector_l1_ops")])
+def test_a_metric_that_we_do_not_have_is_named_and_is_not_called_cosine(prefix, word, target_of):
+    target = target_of(prefix)
+    index_of_somebody(prefix, target)
+    seen = osp.probe(target, read_only=True)
+    assert (seen.facts.rows, seen.facts.metric, seen.facts.other_metric, list(seen.metrics)) == (300, None, word, [])
+    printed = run_here("probe", target, "--read-only").stdout
+    assert f"It ranks by {word}, a metric that we do not have: no more can be told." in printed
+    assert "cosine" not in printed
+
+
+def test_a_table_without_ids_is_refused_where_its_answers_could_not_be_told(target_of, tmp_path):
+    """Once: LanceDB's distances were taken for the ids."""
+    lancedb = pytest.importorskip("lancedb")
+    target = target_of("lancedb")
+    rows = [{"code": f"c{row}", "vector": vector} for row, vector in enumerate(DOCUMENTS.tolist())]
+    table = lancedb.connect(tmp_path / "folder").create_table("docs", rows)
+    table.create_index(metric="cosine", index_type="IVF_FLAT", num_partitions=1)
+    with pytest.raises(DataError, match="no column of ids to answer with: name one with --id-field"):
+        osp.probe(target, read_only=True)
+    (probed,) = osp.probe(target, read_only=True, id_field="code").metrics
+    assert (probed.metric, probed.as_set) == ("cosine", True)
+    np.savez(tmp_path / "queries.npz", vectors=DOCUMENTS[:3], ids=np.array(["q0", "q1", "q2"]))
+    (tmp_path / "documents.ids").write_text("\n".join(f"c{row}" for row in range(300)))
+    (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq0\tc0\t1\nq1\tc1\t1\nq2\tc2\t1\n")
+    source = osp.CollectionSource(str(tmp_path), collection=target)
+    assert source.deployment(*source.load()).answers is None
+    named = osp.CollectionSource(str(tmp_path), collection=target, id_field="code")
+    assert named.deployment(*named.load()).answers.recall == 1.0
+
+
+def test_rows_without_ids_are_known_by_their_places_also_after_others_were_deleted(target_of, tmp_path):
+    """Once: DuckDB's own numbers of rows were taken for their places, which they are until something is deleted."""
+    duckdb = pytest.importorskip("duckdb")
+    target = target_of("duckdb")
+    export("euclidean", DOCUMENTS, target, index="exact")
+    with duckdb.connect(tmp_path / "x.duckdb") as connection:
+        connection.execute("DELETE FROM docs WHERE id::INT % 3 = 0")
+        connection.execute("ALTER TABLE docs DROP COLUMN id")
+    seen = osp.probe(target, read_only=True)
+    assert seen.facts.rows == 200
+    assert (seen.metrics[0].as_set, seen.metrics[0].recall) == (True, 1.0)
+
+
+@pytest.mark.parametrize("option", ["--vector-column", "--vector-name", "--column"])
+def test_fields_are_chosen_by_their_names(option, target_of, tmp_path):
+    lancedb = pytest.importorskip("lancedb")
+    pa = pytest.importorskip("pyarrow")
+    target = target_of("lancedb")
+    columns = [pa.FixedSizeListArray.from_arrays(pa.array(part.ravel()), 4) for part in np.hsplit(DOCUMENTS, 2)]
+    ids = [f"c{row}" for row in range(300)]
+    table = lancedb.connect(tmp_path / "folder").create_table(
+        "docs", pa.table({"code": ids, "text": columns[0], "image": columns[1]})
+    )
+    table.create_index(metric="dot", index_type="IVF_FLAT", num_partitions=1, vector_column_name="image")
+    with pytest.raises(DataError, match="several columns of vectors, text, image: say which by --vector-column"):
+        run_here("probe", target, "--read-only")
+    named = ["--id-field", "code", option, "image", "--json"]
+    seen = json.loads(run_here("probe", target, "--read-only", *named).stdout)
+    assert (seen["facts"]["dimension"], seen["metrics"][0]["formula"]) == (4, "dot = 1 - score")
+    with pytest.raises(DataError, match="has no column 'title'"):
+        run_here("probe", target, "--read-only", "--id-field", "title", option, "image")
+    with pytest.raises(ParameterError, match="name fields of a collection that is there: add --read-only"):
+        run_here("probe", target, *named)
+
+
+def test_fewer_digits_are_seen(target_of):
+    """Milvus keeps the vectors, and searches in eight bits a number."""
+    target = target_of("milvus")
+    export("dot", DOCUMENTS, target, index="graph", stored="int8")
+    (probed,) = osp.probe(target, read_only=True).metrics
+    assert probed.quantised
+    assert probed.as_set
+    assert "it stores fewer digits" in run_here("probe", target, "--read-only").stdout
 
 
 def test_reading_only_tells_of_a_collection_that_is_there_and_changes_no_byte_of_it(tmp_path):

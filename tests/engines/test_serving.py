@@ -10,6 +10,9 @@ from offsphere.engines.corpus import Corpus
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import ENGINES
 from offsphere.engines.serving import as_distance, own_metric, placed_rows, servings, stored_blocks
+from offsphere.scoring.names import NAMED_TRANSFORMS
+from offsphere.scoring.similarity import FAMILIES, Form
+from tests.engines import engine_laws as laws
 
 SIMILARITIES = (
     "cosine",
@@ -23,8 +26,9 @@ SIMILARITIES = (
     "angular",
     "norm-mix(0.9)",
     "radial-confidence(2)",
+    "log-prior(0.2)",
 )
-TRANSFORMS = ("", "center + ", "whiten(0.5) + ", "drop-top(1) + ", "standardize + ")
+TRANSFORMS = laws.TRANSFORMS
 
 rng = np.random.default_rng(3)
 DOCUMENTS = (rng.normal(0.3, 1, (300, 12)) * rng.lognormal(0, 1, (300, 1))).astype(np.float32)
@@ -87,6 +91,18 @@ def test_biases_and_standardised_queries_are_served_by_lowered_vectors(made):
     every_metric = next(engine for engine in ENGINES if len(engine.metrics) == 3)
     for serving in [*servings(scorer, every_metric), as_distance(scorer, CORPUS)]:
         check(serving)
+
+
+def test_every_engine_is_asked_with_every_part_that_it_could_serve():
+    """A similarity or a transform that is new is tried in all engines, not in the slow tests alone."""
+    scorers = [laws.scorer_of(name) for name in laws.OFTEN]
+    scorers = [osp.parse_scorer(scorer) if isinstance(scorer, str) else scorer for scorer in scorers]
+    lowering = {kind for kind, family in FAMILIES.items() if family.form is Form.AFFINE}
+    assert {scorer.similarity.kind for scorer in scorers} == lowering
+    assert {part.kind for scorer in scorers for part in scorer.transforms} == set(NAMED_TRANSFORMS)
+    names = [osp.parse_scorer(name) for name in laws.SCORERS]
+    assert {part.kind for scorer in names for part in scorer.transforms} == set(NAMED_TRANSFORMS)
+    assert {scorer.similarity.kind for scorer in names} == {kind for kind in lowering if FAMILIES[kind].by_name}
 
 
 def test_the_engines_own_metric_is_taken_where_it_has_one():

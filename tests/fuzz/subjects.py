@@ -572,11 +572,29 @@ def _learned_side(seed):
 def _training():
     from offsphere.scoring.training_record import Run, Training
 
-    run = Run(0, 0.5, 0.6, 40, 60, 1.5, [(0, float("nan"), 0.5), (40, 0.7, 0.62)], "all steps done")
+    run = Run(
+        0,
+        0.5,
+        0.6,
+        best_step=40,
+        steps=60,
+        seconds=1.5,
+        history=[(0, float("nan"), 0.5), (40, 0.7, 0.62)],
+        stopped="all steps done",
+    )
     rows = [{"step": float(step), "query_length": 1 + step / 7, "layer": None} for step in range(5)]
     recipe = {"normalize": "query", "temperature": 0.05, "length_target": None}
     return Training(
-        recipe, {"loss": "infonce"}, "ndcg@10", {"pairs": 80}, [run], 0, rows, ["a note é"], [], np.arange(9)
+        recipe,
+        {"loss": "infonce"},
+        "ndcg@10",
+        {"pairs": 80},
+        runs=[run],
+        chosen=0,
+        dynamics=rows,
+        notes=["a note é"],
+        said=[],
+        learned=np.arange(9),
     )
 
 
@@ -656,9 +674,17 @@ class AblationResult:
         rows = [VariantRow(name, 0.05, 1e-3, 0.4, [result], 1.5, (1.0, 0.0), 0.2, ["é"]) for name in ("cosine", "dot")]
         finding = PaperFinding("longer is better", "a paper", "holds", "0.5 above 0.4")
         dynamics = [{"variant": "dot", "step": 1.0, "loss": 0.5}]
-        Ablation([{"name": "t", "queries": 4}], "ndcg@10", rows, [0.3], 1, 2, [finding], {"pairs": 3}, dynamics).save(
-            folder
-        )
+        Ablation(
+            [{"name": "t", "queries": 4}],
+            "ndcg@10",
+            rows,
+            untouched=[0.3],
+            seeds=1,
+            trials=2,
+            findings=[finding],
+            counts={"pairs": 3},
+            dynamics=dynamics,
+        ).save(folder)
 
     @staticmethod
     def read(folder):

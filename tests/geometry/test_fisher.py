@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from offsphere.data import PairTask, PairVectors
-from offsphere.geometry.fisher import NORMALIZATIONS, fisher, information
+from offsphere.geometry.fisher import NORMALIZATIONS, fisher, fisher_information
 from offsphere.geometry.positives import positives_of
 
 RNG = np.random.default_rng(0)
@@ -22,7 +22,7 @@ def log_softmax(queries, documents, normalized, scale):
 def test_it_is_the_expected_outer_product_of_the_gradients(normalize):
     """Exactly: autograd's gradient for every query and every outcome, weighted by the outcome's probability."""
     normalized = NORMALIZATIONS[normalize]
-    on_queries, on_documents = information(QUERIES, DOCUMENTS, normalized, 1.7)
+    on_queries, on_documents = fisher_information(QUERIES, DOCUMENTS, normalized, 1.7)
     expected_q, expected_d = np.zeros((3, 3)), np.zeros((3, 3))
     for i in range(len(QUERIES)):
         for j in range(len(DOCUMENTS)):
@@ -38,13 +38,13 @@ def test_it_is_the_expected_outer_product_of_the_gradients(normalize):
 
 
 def test_without_normalisation_it_is_the_formula_of_the_sources():
-    _, on_documents = information(QUERIES, DOCUMENTS, (False, False), 1.0)
+    _, on_documents = fisher_information(QUERIES, DOCUMENTS, (False, False), 1.0)
     p = torch.softmax(torch.tensor(QUERIES @ DOCUMENTS.T), dim=1).numpy()
     assert np.allclose(on_documents, QUERIES.T @ np.diag(1 - (p**2).sum(axis=1)) @ QUERIES)
 
 
 def test_one_normalised_query_learns_nothing_along_itself():
-    on_queries, _ = information(QUERIES[:1], DOCUMENTS, (True, True), 5.0)
+    on_queries, _ = fisher_information(QUERIES[:1], DOCUMENTS, (True, True), 5.0)
     assert np.allclose(on_queries @ QUERIES[0], 0, atol=1e-12)
 
 

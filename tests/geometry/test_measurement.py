@@ -157,7 +157,7 @@ def test_gold_scores_turned_round_are_asked_about():
     shape = osp.measure(
         task, PairVectors.of(task, (left * scale).astype(np.float32), right.astype(np.float32)), ["dual"]
     )
-    assert shape.dual.warning.startswith("both are negative")
+    assert "less than chance would; are they distances, or turned round?" in shape.dual.sentence
 
 
 def test_sentences_of_odd_vectors_hold_no_nan():

@@ -1,17 +1,20 @@
 """Kill one command again and again: ``python -m tests.kills COMMAND KILLS [SEED]``.
 
 Each trial runs the command in a folder of its own and kills it with SIGKILL at random moments, one to three times, then
-lets it end; what it leaves must equal, byte for byte, what an undisturbed run leaves. Of five trials one lets the disk
-be full instead (no file may grow beyond a random size), and one runs two of them at once. It exits with 1 at the first
-trial that ends otherwise.
+lets it end; what it leaves must equal, byte for byte, what an undisturbed run leaves, and nothing else may lie beside
+it or in the cache. Of five trials one lets the disk be full instead (no file may grow beyond a random size), and one
+runs two of them at once. It exits with 1 at the first trial that ends otherwise, and where there were not as many kills
+as asked for, no disk that was full or no pair.
 """
 
 from __future__ import annotations
 
 import gc
 import json
+import math
 import os
 import random
+import re
 import resource
 import shlex
 import shutil
@@ -30,9 +33,13 @@ from pathlib import Path
 from tests.kills.commands import COMMANDS, Command
 
 IMPORTS = ("tests.command", "offsphere.engines.exchange", "offsphere.factors.closed_form", "scipy.sparse")
-HEAVY = {"adapt": ("torch",), "ablate": ("torch",), "train": ("sentence_transformers", "datasets", "torch")}
+TORCH = ("torch", "torch._dynamo", "pandas")  # whose imports take longer than all else that is done
+HEAVY = {"adapt": TORCH, "ablate": TORCH}
+HEAVY |= dict.fromkeys(("train", "sweep", "classify"), (*TORCH, "sentence_transformers", "datasets"))
 USER, INTERRUPTED = 2, -signal.SIGKILL
 MOST_KILLS = 3  # in one trial
+# how the names of files and folders look that are only there while something is being written
+PASSING = re.compile(r"\.partial$|\.unfinished$|^\.removed-|^\.copy-of-|^\..*\.[a-z0-9_]{8}$")
 
 
 class Trials:
@@ -46,11 +53,11 @@ class Trials:
         self.in_child(lambda: self.command.prepare(self.data))
         sys.path.insert(0, str(self.data))
         self.counts = {"kills": 0, "full disks": 0, "pairs": 0}
-        started = time.monotonic()
         folder = self.fresh("first")
         assert self.wait(self.start(folder)) == 0, self.said(folder)
-        self.seconds = time.monotonic() - started
         self.right = self.outcome(folder)
+        self.largest = max(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        self.usual = names_beside(folder)
         started = time.monotonic()  # once more: the first run compiled kernels
         folder = self.fresh("second")
         assert self.wait(self.start(folder)) == 0, self.said(folder)
@@ -60,7 +67,8 @@ class Trials:
     def fresh(self, name: str) -> Path:
         folder = self.home / name
         shutil.rmtree(folder, ignore_errors=True)
-        (folder / "out").mkdir(parents=True)
+        for inner in ("out", "tmp"):
+            (folder / inner).mkdir(parents=True)
         return folder
 
     def start(self, folder: Path, largest: int | None = None) -> int:
@@ -69,7 +77,8 @@ class Trials:
         if child:
             return child
         os.setpgid(0, 0)
-        os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+        os.environ |= {"XDG_CACHE_HOME": str(folder / "cache"), "TMPDIR": str(folder / "tmp")}
+        tempfile.tempdir = None
         os.chdir(folder)
         for descriptor, name in ((1, "stdout"), (2, "stderr")):
             os.dup2(os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644), descriptor)
@@ -118,6 +127,9 @@ class Trials:
         return left
 
     def check(self, folder: Path, what: str) -> None:
+        beside = sorted(names_beside(folder) - self.usual)
+        if beside:
+            raise SystemExit(f"{self.name}: after {what} there is what an undisturbed run does not leave: {beside[:5]}")
         got = self.outcome(folder)
         names = [key for key in {*got, *self.right} if got.get(key) != self.right.get(key)]
         if names:
@@ -149,7 +161,8 @@ class Trials:
         self.finish(folder, f"kills after {', '.join(f'{moment:.3f}' for moment in moments)} s")
 
     def fill_disk(self, folder: Path) -> None:
-        largest = int(10 ** self.chance.uniform(2, 6))  # what it says is a file, too
+        """Let no file grow beyond a size that some file of an undisturbed run has; what it says is a file, too."""
+        largest = int(10 ** self.chance.uniform(2, math.log10(max(self.largest, 200))))
         code = self.wait(self.start(folder, largest))
         lines = [line for line in self.said(folder).splitlines() if line.startswith("offsphere: ")]
         if code not in (0, USER) or (code == USER and len(lines) != 1):
@@ -165,25 +178,48 @@ class Trials:
         self.counts["pairs"] += 1
         self.finish(folder, "two at once")
 
+    def run(self, kills: int) -> None:
+        """Run trials until there were as many kills as asked for, a full disk and a pair; else raise."""
+        turns = cycle([self.kill, self.fill_disk, self.kill, self.run_two, self.kill])
+        for _ in range(10 * kills + 10):
+            if self.counts["kills"] >= kills and self.counts["pairs"] and self.counts["full disks"]:
+                break
+            next(turns)(self.fresh("trial"))
+        else:
+            raise SystemExit(f"{self.name}: asked for {kills} kills, a full disk and two at once, got {self.counts}")
 
-def main() -> None:
-    """Run trials until there were as many kills as asked for."""
-    name, kills = sys.argv[1], int(sys.argv[2])
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().getrandbits(32)
+
+def names_beside(folder: Path) -> set[str]:
+    """All that lies in the cache, and elsewhere what is only there while something is being written."""
+    cache = {str(path.relative_to(folder)) for path in (folder / "cache").rglob("*")}
+    return cache | {str(path.relative_to(folder)) for path in folder.rglob("*") if PASSING.search(path.name)}
+
+
+def warm(name: str) -> None:
+    """Import, and compile, whatever each run of a command would import and compile again."""
+    import numpy as np
+
+    from offsphere.vectors.lengths import lengths
+
     warnings.filterwarnings("ignore", message="lancedb fork support")
-    os.environ["OMP_NUM_THREADS"] = "1"
     for module in (*IMPORTS, *HEAVY.get(name, ())):
         import_module(module)
+    lengths(np.ones((2, 2), np.float32))  # a kernel of one thread: with it comes what all kernels need
     gc.freeze()
+
+
+def main() -> None:
+    """Run the trials of one command."""
+    name, kills = sys.argv[1], int(sys.argv[2])
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().getrandbits(32)
+    os.environ["OMP_NUM_THREADS"] = "1"
+    warm(name)
     with tempfile.TemporaryDirectory() as home:
         trials = Trials(name, Path(home), random.Random(seed))
-        turns = cycle([trials.kill, trials.fill_disk, trials.kill, trials.run_two, trials.kill])
-        for _ in range(10 * kills + 10):
-            next(turns)(trials.fresh("trial"))
-            if trials.counts["kills"] >= kills and trials.counts["pairs"]:
-                break
-        counts = ", ".join(f"{count} {kind}" for kind, count in trials.counts.items())
+        trials.run(kills)
+    counts = ", ".join(f"{count} {kind}" for kind, count in trials.counts.items())
     sys.stdout.write(f"{name}: {counts}, seed {seed}: all ended with the same bytes\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -72,10 +72,8 @@ def collection(kind: str, name: str) -> Callable[[Path], dict[str, str]]:
     def outcome(folder: Path) -> dict[str, str]:
         from offsphere.engines.exchange import import_vectors
 
-        left = [path.name for path in folder.rglob("*") if path.name.endswith((".unfinished", ".partial"))]
-        store = import_vectors(f"{kind}:{folder / name}:things", folder.parent / "read back")
-        rows = {row: str(vector.tolist()) for row, vector in zip(store.ids, store.vectors, strict=True)}
-        return rows | dict.fromkeys(left, "left over")
+        store = import_vectors(f"{kind}:{folder / name}", folder.parent / "read back")
+        return {row: str(vector.tolist()) for row, vector in zip(store.ids, store.vectors, strict=True)}
 
     return outcome
 
@@ -137,31 +135,50 @@ command("queries", "data queries {data} --out {out}/queries.jsonl --documents {o
 for suffix in ("npy", "npz", "parquet", "safetensors"):
     command(f"export .{suffix}", f"data export {{data}}/store {{out}}/v.{suffix}")(write_store)
 command("export, FAISS", "data export {data}/store {out}/v.faiss")(write_store)
-command("export, Qdrant", "data export {data}/store qdrant:{out}/db:things", collection("qdrant", "db"))(
-    lambda folder: write_store(folder, 300)
-)
-command("export, LanceDB", "data export {data}/store lancedb:{out}/db:things", collection("lancedb", "db"))(
-    lambda folder: write_store(folder, 300)
-)
-command("export, DuckDB", "data export {data}/store duckdb:{out}/v.duckdb:things", collection("duckdb", "v.duckdb"))(
-    lambda folder: write_store(folder, 300)
-)
-command("export, sqlite-vec", "data export {data}/store sqlite:{out}/v.db:things", collection("sqlite", "v.db"))(
-    lambda folder: write_store(folder, 300)
-)
+COLLECTIONS = {
+    "Qdrant": ("qdrant", "db:things"),
+    "LanceDB": ("lancedb", "db:things"),
+    "DuckDB": ("duckdb", "v.duckdb:things"),
+    "sqlite-vec": ("sqlite", "v.db:things"),
+    "hnswlib": ("hnswlib", "v.hnsw"),
+}
+for engine, (kind, name) in COLLECTIONS.items():
+    command(f"export, {engine}", f"data export {{data}}/store {kind}:{{out}}/{name}", collection(kind, name))(
+        lambda folder: write_store(folder, 300)
+    )
 SHIPPED = "export 'center + dot' --vectors {{data}}/store --to {kind}:{{out}}/{name} --out {{out}}/record"
 command("ship, FAISS", SHIPPED.format(kind="faiss", name="v.faiss"), shipped(files_of))(
     lambda folder: write_store(folder, 300)
 )
-command("ship, sqlite-vec", SHIPPED.format(kind="sqlite", name="v.db:things"), shipped(collection("sqlite", "v.db")))(
-    lambda folder: write_store(folder, 300)
-)
+command(
+    "ship, sqlite-vec", SHIPPED.format(kind="sqlite", name="v.db:things"), shipped(collection("sqlite", "v.db:things"))
+)(lambda folder: write_store(folder, 300))
 command("study", "study {data}={data} --out {out}", lambda folder: {"study": _digest(folder / "study.json")})(
     write_ranking
 )
 command("audit", "audit {data} --format json --out {out}/audit.json --save {out}/scorer")(write_ranking)
+command("compare", "compare {data} --save {out}/scorer")(write_ranking)
+command("compare, a shard", "compare {data} --shard 1/1 --state {out}/fit")(write_ranking)
+command("docstrings", "data docstrings --package json --package email --out {out}/json")(lambda folder: None)
 command("adapt", "adapt {data} --out {out} --epochs 2")(write_ranking)
 command("ablate", "ablate {data} --out {out} --sweep temperature --epochs 1 --seeds 1")(write_ranking)
+
+
+@command("merge", "merge {data}/fit-1 {data}/fit-2 --state {out}/fit")
+def write_states(folder: Path) -> None:
+    """What two shards fitted."""
+    from offsphere.data import load_task
+    from offsphere.shards.fit_state import FitState
+    from offsphere.shards.shard import Shard
+    from offsphere.shards.state_files import write_state
+
+    write_ranking(folder, documents=3_000)
+    task, documents = load_task(folder), np.load(folder / "documents.npy")
+    for number in (1, 2):
+        shard = Shard(number, 2)
+        mine, fitted = shard.rows(len(documents)), shard.fitted_rows(len(documents))
+        state = FitState.of(task, shard, documents[mine.start : mine.stop], documents[fitted.start : fitted.stop])
+        write_state(folder / f"fit-{number}", state)
 
 
 @command("factorize", "factorize fit {data}/seen.npz --rank 8 --out {out}")
@@ -173,6 +190,10 @@ def write_interactions(folder: Path) -> None:
     sparse.save_npz(folder / "seen.npz", sparse.csr_array(chosen.astype(np.float32)))
 
 
+SWEPT = "--over temperature --values 0.05,0.5 --steps 2 --set batch=8"
+
+
+@command("sweep", f"sweep {{data}} --model {{data}}/model --out {{out}} {SWEPT}")
 @command("train", "train {data} --model {data}/model --out {out} --steps 8 --batch 8 --set evaluate_every=3")
 def write_words(folder: Path) -> None:
     """Texts of a few words, a train and a test split, and a transformer of two layers."""
@@ -188,3 +209,18 @@ def write_words(folder: Path) -> None:
     documents = [(name, "", text) for name, text in zip(document.ids, document.items, strict=True)]
     asked = list(zip(query.ids, query.items, strict=True))
     write_beir(folder, documents, asked, {"train": pairs[:60], "test": pairs[60:]}, "three words of each document")
+
+
+@command("classify", "classify {data}/things --model {data}/clip --out {out} --neighbours 3")
+def write_pictures(folder: Path) -> None:
+    """Pictures in two colours, a folder for each, and a model of the size of a toy."""
+    from PIL import Image
+
+    from tests.tiny_vision import save_clip
+
+    save_clip(folder / "clip")
+    for name, colour in (("red", (250, 20, 20)), ("blue", (20, 20, 250))):
+        (folder / "things" / name).mkdir(parents=True)
+        for number in range(40):
+            tint = tuple(int(part * (0.6 + number / 99)) for part in colour)
+            Image.new("RGB", (20, 20), tint).save(folder / "things" / name / f"{number}.png")

@@ -8,7 +8,7 @@ import pytest
 
 import offsphere as osp
 from tests.cli.running import run
-from tests.comparison.test_other_systems import textual
+from tests.comparison.test_listing import textual
 from tests.report.test_page import MARKS, browser, opened  # noqa: F401  # a fixture
 
 TOKENS = ["--tokens", "wrd(length),wrd(uniform),maxsim(both)", "--token-top", "20"]

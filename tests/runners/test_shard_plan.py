@@ -4,7 +4,7 @@ import pytest
 
 from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.runners import shard_plan as planned
-from offsphere.runners.shard_plan import Plan, Workload
+from offsphere.runners.shard_plan import ShardPlan, Workload
 from tests.cli.running import printed, run_here
 from tests.runners.corpora import write_corpus
 
@@ -12,7 +12,7 @@ LOAD = Workload(documents=10**9, dimension=768, queries=10_000)
 
 
 def plan_of(memory=10**9, reading=5.0, computing=60.0):
-    return Plan(
+    return ShardPlan(
         work="compare",
         workload=LOAD,
         shards=1_000,

@@ -215,8 +215,10 @@ def test_a_recipe_that_cannot_be_is_refused(options, message):
     ],
 )
 def test_a_record_from_before_there_were_digests_is_checked(field, value, match, tmp_path):
-    run = Run(0, 0.5, 0.6, 4, 6, 1.0, [(0, float("nan"), 0.5)], "done")
-    Training({}, {}, "ndcg@10", {"pairs": 8}, [run], 0, [{"step": 1.0}], learned=np.arange(3)).save(tmp_path)
+    run = Run(0, 0.5, 0.6, best_step=4, steps=6, seconds=1.0, history=[(0, float("nan"), 0.5)], stopped="done")
+    Training(
+        {}, {}, "ndcg@10", {"pairs": 8}, runs=[run], chosen=0, dynamics=[{"step": 1.0}], learned=np.arange(3)
+    ).save(tmp_path)
     path = tmp_path / "training.json"
     values = json.loads(path.read_text())
     old = {name: part for name, part in values.items() if name not in ("format", "files", "digest")}
@@ -230,8 +232,8 @@ def test_a_record_from_before_there_were_digests_is_checked(field, value, match,
 
 
 def test_a_record_whose_files_were_changed_is_damaged(tmp_path):
-    run = Run(0, 0.5, 0.6, 4, 6, 1.0, [], "done")
-    Training({}, {}, "ndcg@10", {}, [run], 0, learned=np.arange(3)).save(tmp_path)
+    run = Run(0, 0.5, 0.6, best_step=4, steps=6, seconds=1.0, history=[], stopped="done")
+    Training({}, {}, "ndcg@10", {}, runs=[run], chosen=0, learned=np.arange(3)).save(tmp_path)
     np.save(tmp_path / "learned.npy", np.arange(4))
     with pytest.raises(OffsphereError, match=r"learned.npy is not the file that .*training.json describes"):
         Training.load(tmp_path)

@@ -13,7 +13,7 @@ from offsphere.ranking.search import search
 from offsphere.scoring.lowering import NotLowerableError
 from offsphere.scoring.names import parse_scorer
 from offsphere.vectors.moments import Moments
-from tests.oracles import FORMULAS, values
+from tests.oracles import FORMULAS, top, values
 from tests.scoring.samples import vectors
 
 LOWERED = [name for name in FORMULAS if parse_scorer(name).similarity.lowers]
@@ -57,17 +57,46 @@ def test_lowering_of_a_linear_similarity_keeps_its_value(seed, name):
     assert lowering.documents(documents).shape[1] == 9  # one coordinate more, for the bias
 
 
-@pytest.mark.parametrize("name", ["overlap", "tanh", "norm-gap(1)"])
-def test_what_is_no_inner_product_says_so(name):
-    with pytest.raises(NotLowerableError, match="is no inner product of one vector a side"):
+METRICS = ("cosine", "dot", "euclidean")  # what engines rank by themselves
+
+
+def agreement(name, other, spread):
+    """How many of the ten best of one similarity are among those of another, by lengths that scatter so much."""
+    rng = np.random.default_rng(0)
+    directions = rng.normal(0.3, 1, (1_200, 12))
+    rows = directions / np.linalg.norm(directions, axis=1, keepdims=True) * rng.lognormal(0, spread, (1_200, 1))
+    first, second = (top(values(which, rows[:200], rows[200:]), 10) for which in (name, other))
+    return np.mean([np.isin(left, right).mean() for left, right in zip(first, second, strict=True)])
+
+
+@pytest.mark.parametrize(
+    ("name", "formula", "nearest"),
+    [
+        ("overlap", "dot / (|q|^2 + |d|^2 - |dot|)", "cosine"),
+        ("tanh", "tanh(2 dot / (|q|^2 + |d|^2))", "cosine"),
+        ("norm-gap(1)", "-(| |q| - |d| | + weight arccos(cosine))", "euclidean"),
+    ],
+)
+def test_what_is_no_inner_product_says_which_part_and_what_comes_nearest(monkeypatch, name, formula, nearest):
+    with pytest.raises(NotLowerableError) as caught:
         parse_scorer(name).lower()
+    assert str(caught.value) == (
+        f"{name} is no inner product of one vector a side, so no engine can serve it by inner product: {formula} ties "
+        f"the two lengths together; {nearest} comes nearest, and what it finds can be re-ranked with score_pairs"
+    )
+    assert parse_scorer(nearest).similarity.lowers
+    gap = "norm-gap(1)"
+    monkeypatch.setitem(FORMULAS, gap, lambda p, a, b: -(np.abs(a - b) + np.arccos(np.clip(p / (a * b), -1, 1))))
+    for spread in (0.1, 0.35, 0.6):
+        agreements = {other: agreement(name, other, spread) for other in METRICS}
+        assert max(agreements, key=agreements.get) == nearest, (spread, agreements)
 
 
 def test_documents_without_length_are_pointed_out():
     documents = vectors(0, 4)
     documents[2] = 0
-    assert parse_scorer("cosine").lower().has_place(documents).tolist() == [True, True, False, True]
-    assert parse_scorer("dot").lower().has_place(documents).all()
+    assert parse_scorer("cosine").lower().is_rankable(documents).tolist() == [True, True, False, True]
+    assert parse_scorer("dot").lower().is_rankable(documents).all()
 
 
 def test_a_vector_that_no_engine_can_store_is_refused():

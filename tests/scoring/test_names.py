@@ -9,9 +9,9 @@ from offsphere.base.errors import OffsphereError
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.names import parse_scorer, read_scorer
 from offsphere.scoring.scorer import Scorer
-from offsphere.scoring.similarity import NormMix, Polar, RadialConfidence
+from offsphere.scoring.similarity import FAMILIES, NormMix, Polar, RadialConfidence
 from offsphere.scoring.training_record import Run, Training
-from offsphere.scoring.transforms import DropTop, Whiten
+from offsphere.scoring.transforms import TRANSFORMS, DropTop, Whiten
 from offsphere.scoring.transforms.adapter_map import SideAdapter
 
 
@@ -71,10 +71,29 @@ def test_a_scorer_is_read_by_its_name_or_by_its_folder(tmp_path):
 
 
 def test_a_learned_scorer_is_read_with_the_record_of_its_training(tmp_path):
-    run = Run(0, 0.1, 0.2, 1, 2, 0.5, [(1, 0.3, 0.2)], "all steps done")
-    record = Training({}, {}, "ndcg@10", {}, [run], 0, learned=np.array([7, 9]))
+    run = Run(0, 0.1, 0.2, best_step=1, steps=2, seconds=0.5, history=[(1, 0.3, 0.2)], stopped="all steps done")
+    record = Training({}, {}, "ndcg@10", {}, runs=[run], chosen=0, learned=np.array([7, 9]))
     adapter = Adapter(SideAdapter(np.eye(2)), SideAdapter(), record=record)
     adapter.save(tmp_path)
     (transform,) = read_scorer(str(tmp_path)).transforms
     assert transform.record.learned.tolist() == [7, 9]
     assert read_scorer(str(tmp_path)).key == adapter.scorer.key
+
+
+SEVERAL = {"polar": [(1, 1), (0, 0), (1, 0.75), (1, 1.5)], "whiten": [(0.25,), (0.5,), (1.0,)]}  # phrases by numbers
+
+
+def test_every_registered_part_has_a_phrase_of_its_own():
+    """Not the fallback, "use NAME", which explains a name by itself; and no two parts have one phrase."""
+    phrases = {}
+    for kind, part in (*FAMILIES.items(), *TRANSFORMS.items()):
+        assert "phrase" in vars(part), kind
+        told = vars(part)["phrase"]
+        for phrase in (
+            [told] if isinstance(told, str) else [part.of_numbers(numbers).phrase for numbers in SEVERAL[kind]]
+        ):
+            assert not phrase.startswith("use ")
+            assert phrase[0].islower()
+            assert not phrase.endswith(".")
+            assert phrases.setdefault(phrase, kind) == kind
+    assert len(phrases) > len(FAMILIES) + len(TRANSFORMS)

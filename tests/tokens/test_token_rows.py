@@ -190,7 +190,16 @@ def test_episodes_are_neither_pairs_nor_rankings():
     from offsphere.statistics.metrics import parse_metric
 
     rows, names = np.array([0, 1]), ["a", "b"]
-    task = EpisodeTask("two", names, names, rows, names, rows, asked=rows[None], shots=rows[None, :, None])
+    task = EpisodeTask(
+        name="two",
+        classes=names,
+        query_ids=names,
+        query_classes=rows,
+        shot_ids=names,
+        shot_classes=rows,
+        asked=rows[None],
+        shots=rows[None, :, None],
+    )
     vectors = task.vectors(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32))
     metric = parse_metric(task.usual_metric)
     evaluator = task.evaluator(vectors, metric, np.zeros(1, np.int64))

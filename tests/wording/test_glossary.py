@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from offsphere.report.terms import Terms
+from offsphere.report.terms import MarkedTerms
 from offsphere.wording.glossary import GLOSSARY, glossary_markdown
 from tests.processes import ROOT
 
@@ -49,28 +49,28 @@ def test_terms_are_explained_in_a_sentence_or_two():
     ],
 )
 def test_a_term_is_recognised_as_it_is_written(text, name):
-    terms = Terms({})
+    terms = MarkedTerms({})
     assert "<dfn" in terms(text)
     assert name in terms.used
 
 
 @pytest.mark.parametrize("text", ["stop", "hubris", "cosines-like @dot", "adot", "d0 = 3", "top 10", "anecdote"])
 def test_parts_of_words_are_no_terms(text):
-    assert "dot</span>" not in Terms({})(text)
-    assert "<dfn" not in Terms({})(text).replace("cosine", "")
+    assert "dot</span>" not in MarkedTerms({})(text)
+    assert "<dfn" not in MarkedTerms({})(text).replace("cosine", "")
 
 
 def test_a_term_explains_itself_once_a_section():
     used = {}
-    section = Terms(used)
+    section = MarkedTerms(used)
     assert section("cosine and cosine").count("<dfn") == 1
     assert section("cosine again").count("<dfn") == 0
-    assert Terms(used)("cosine in another section").count("<dfn") == 1
+    assert MarkedTerms(used)("cosine in another section").count("<dfn") == 1
     assert list(used) == ["cosine"]
 
 
 def test_nothing_in_a_text_becomes_markup():
-    marked = Terms({})("<script>cosine</script> (p = 1 <b>)", "small")
+    marked = MarkedTerms({})("<script>cosine</script> (p = 1 <b>)", "small")
     assert "<script>" not in marked
     assert "<b>" not in marked
     assert "&lt;script&gt;" in marked
@@ -78,6 +78,6 @@ def test_nothing_in_a_text_becomes_markup():
 
 
 def test_numbers_in_brackets_are_small_and_names_of_scorers_are_not():
-    marked = Terms({})("Use whiten(0.5) + x, +0.02 [+0.01, +0.03] (d = 1 [0, 2]) (no number)", "small")
+    marked = MarkedTerms({})("Use whiten(0.5) + x, +0.02 [+0.01, +0.03] (d = 1 [0, 2]) (no number)", "small")
     small = re.findall(r'<small class="numbers">(.*?)</small>', re.sub(r"<dfn.*?>(.*?)<span.*?</dfn>", r"\1", marked))
     assert small == ["[+0.01, +0.03]", "(d = 1 [0, 2])"]

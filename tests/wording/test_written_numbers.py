@@ -7,6 +7,7 @@ import pytest
 from offsphere.comparison.row import MeasuredRow
 from offsphere.geometry.dual import Dual
 from offsphere.statistics.estimate import Estimate
+from offsphere.wording.metric_phrases import metric_meaning
 from offsphere.wording.written_numbers import chance, chance_alone
 
 
@@ -28,7 +29,16 @@ def row(p):
 
 def dual(p):
     estimate = Estimate(0.5, 0.4, 0.6)
-    return Dual("ndcg@10", estimate, estimate, estimate, p, None).sentence
+    return Dual(
+        metric="ndcg@10",
+        cosine=estimate,
+        dot=estimate,
+        difference=estimate,
+        p=p,
+        state="gains",
+        why_not="",
+        warning=None,
+    ).sentence
 
 
 @pytest.mark.parametrize("write", [chance, chance_alone, row, dual])
@@ -41,3 +51,14 @@ def test_a_p_below_the_level_is_never_written_as_the_level(write):
 def test_other_ps_are_written_with_two_digits():
     assert [chance_alone(p) for p in (0.012345, 0.5, 1.0, 3e-7)] == ["0.012", "0.5", "1", "3e-07"]
     assert chance(3e-7) == "p < 0.0001"
+
+
+def test_every_metric_has_words_of_its_own():
+    """Votes and answers were once called "quality of the first ten results", which is what nDCG and MAP are."""
+    names = [
+        f"{label}@5" for label in ("full-recall", "knn", "answer-recall", "exact-match", "answer-f1", "mrr", "success")
+    ]
+    meanings = {metric_meaning(name) for name in names}
+    assert len(meanings) == len(names)
+    assert not any(meaning.startswith("quality") for meaning in meanings)
+    assert metric_meaning("knn@10") == "share of queries whose class the first ten results vote for"

@@ -25,7 +25,7 @@ from offsphere.base.token_estimate import tokens_about
 FOLDER = "answers"
 
 
-class Plan(NamedTuple):
+class AskingPlan(NamedTuple):
     """What asking will cost, before it starts."""
 
     prompts: int  # different ones in all
@@ -52,7 +52,7 @@ class Answers:
 
     told: Mapping[str, str]
     failed: Mapping[str, Failure]
-    plan: Plan
+    plan: AskingPlan
 
 
 def ask_all(
@@ -63,7 +63,7 @@ def ask_all(
     retries: int = 4,
     pause: float = 1.0,
     cache: bool = True,
-    before: Callable[[Plan], None] | None = None,
+    before: Callable[[AskingPlan], None] | None = None,
     progress: Progress | None = None,
 ) -> Answers:
     """Ask a reader prompts, each once; answers are kept by a digest of reader and prompt, failures are not.
@@ -98,7 +98,7 @@ def ask_all(
     kept = {prompt: _read(path) for prompt, path in files.items()} if cache else {}
     told = {prompt: answer for prompt, answer in kept.items() if answer is not None}
     waiting = [prompt for prompt in distinct if prompt not in told]
-    plan = Plan(len(distinct), len(told), tokens_about(waiting))
+    plan = AskingPlan(len(distinct), len(told), tokens_about(waiting))
     if before is not None:
         before(plan)
     failed: dict[str, Failure] = {}

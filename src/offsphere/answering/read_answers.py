@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from offsphere.answering.asking import Failure, Plan, ask_all
+from offsphere.answering.asking import AskingPlan, Failure, ask_all
 from offsphere.answering.prompt import prompt_of
 from offsphere.answering.read_task import QueryPassages, read_task
 from offsphere.answering.reader import Reader
@@ -21,6 +21,7 @@ from offsphere.data.answered_task import AnsweredTask
 from offsphere.data.grouping import grouping_named
 from offsphere.data.items import texts_alone
 from offsphere.data.task import Task, TaskVectors, check_kind, items_of
+from offsphere.data.task_kinds import as_answered_task
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.search import search
 from offsphere.scoring.given_scorer import fitted_scorer
@@ -44,7 +45,7 @@ class ReaderComparison:
 
     exact: Comparison
     f1: Comparison
-    plan: Plan
+    plan: AskingPlan
     failures: dict[str, Failure]
 
     def __repr__(self) -> str:
@@ -84,7 +85,7 @@ def read_answers(
     cache: bool = True,
     by: str | None = None,
     seed: int = 0,
-    before: Callable[[Plan], None] | None = None,
+    before: Callable[[AskingPlan], None] | None = None,
     progress: Progress | None = None,
 ) -> ReaderComparison:
     """Have a reader answer every question from the first passages of each scorer, and compare the scorers by that.
@@ -131,7 +132,8 @@ def read_answers(
         >>> result.exact["cosine"].value
         1.0
     """
-    if not isinstance(task, AnsweredTask):
+    answered = as_answered_task(task)
+    if answered is None:
         raise DataError(f'{task.name} has no answers: add them to queries.jsonl ("answers": [...])')
     if by is not None:
         grouping_named(task.groups, by, task.name)  # a name that is spelt wrong is told before anybody is asked
@@ -140,9 +142,9 @@ def read_answers(
     rows = check_kind(task, vectors, RankingVectors)
     parsed = [parse_scorer(scorer) if isinstance(scorer, str) else scorer for scorer in scorers]
     fitted = [fitted_scorer(scorer, rows.fitted_on) for scorer in [Scorer(COSINE), *parsed]]
-    sets = _passage_sets(task, rows, fitted, passages)
+    sets = _passage_sets(answered, rows, fitted, passages)
     questions, texts = (texts_alone(side, "a reader") for side in items_of(task, ": a reader reads texts"))
-    number = {name: row for row, name in enumerate(task.query_ids)}
+    number = {name: row for row, name in enumerate(answered.query_ids)}
     prompts = {key: prompt_of(questions[number[key[0]]], [texts[row] for row in key[1] if row >= 0]) for key in sets}
     answers = ask_all(
         reader,
@@ -154,14 +156,14 @@ def read_answers(
         progress=progress,
     )
     failures = {key[0]: answers.failed[prompt] for key, prompt in prompts.items() if prompt in answers.failed}
-    kept = np.array([row for row, name in enumerate(task.query_ids) if name not in failures], np.int64)
+    kept = np.array([row for row, name in enumerate(answered.query_ids) if name not in failures], np.int64)
     if not len(kept):
         first = next(iter(failures.values()))
         raise OffsphereError(f"the reader answered no question under every scorer: {first.kind}, {first.message}")
     told: dict[QueryPassages, str] = {
         key: answers.told[prompt] for key, prompt in prompts.items() if prompt in answers.told
     }
-    read, read_vectors = read_task(task, told).only(kept), rows.only(kept)
+    read, read_vectors = read_task(answered, told).only(kept), rows.only(kept)
     exact, f1 = (
         compare(read, read_vectors, fitted, metric=f"{label}@{passages}", by=by, seed=seed)
         for label in ("exact-match", "answer-f1")

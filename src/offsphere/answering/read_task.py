@@ -13,13 +13,13 @@ from offsphere.data.answered_task import AnsweredTask
 from offsphere.data.items import pick
 from offsphere.data.judgments import Judgments
 from offsphere.data.ranking_task import RankingTask
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 
 SCORES: Mapping[str, Callable[[str, Sequence[str]], float]] = {"exact-match": exact_match, "answer-f1": answer_f1}
 QueryPassages = tuple[str, tuple[int, ...]]  # a query's id, and the rows of the passages that were found for it
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class ReaderScores(Judgments):
     """Judgments whose gains tell what a reader's answer from the first passages is worth."""
 
@@ -45,7 +45,16 @@ class ReaderScores(Judgments):
         part = Judgments.only(self, rows)
         counts = part.query_count, part.document_count
         ids, answers = pick(self.ids, rows), pick(self.answers, rows)
-        return ReaderScores(part.queries, part.documents, part.grades, *counts, ids, answers, self.told, self.score)
+        return ReaderScores(
+            part.queries,
+            part.documents,
+            part.grades,
+            *counts,
+            ids=ids,
+            answers=answers,
+            told=self.told,
+            score=self.score,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -54,11 +63,11 @@ class ReadTask(AnsweredTask):
 
     told: Mapping[QueryPassages, str] = field(default_factory=dict)
 
-    def fits(self, metric: Metric) -> bool:
+    def fits(self, metric: QualityMetric) -> bool:
         """Whether a metric is one of rankings, of answers in them, or of what a reader made of them."""
         return metric.label in SCORES or AnsweredTask.fits(self, metric)
 
-    def judged_by(self, metric: Metric) -> Judgments:
+    def judged_by(self, metric: QualityMetric) -> Judgments:
         """What the reader's answers are worth where the metric asks for that."""
         if metric.label not in SCORES:
             return AnsweredTask.judged_by(self, metric)
@@ -66,7 +75,14 @@ class ReadTask(AnsweredTask):
         counts = plain.query_count, plain.document_count
         score = SCORES[metric.label]
         return ReaderScores(
-            plain.queries, plain.documents, plain.grades, *counts, self.query_ids, self.answers, self.told, score
+            plain.queries,
+            plain.documents,
+            plain.grades,
+            *counts,
+            ids=self.query_ids,
+            answers=self.answers,
+            told=self.told,
+            score=score,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
@@ -10,6 +9,7 @@ from typing import Any, Protocol, cast
 from offsphere.base.endpoint import EndpointFailedError, post_json
 from offsphere.base.errors import OffsphereError, ParameterError, first_line
 from offsphere.base.named_functions import CALLABLE, import_function
+from offsphere.base.reading.json_files import parse_json
 
 KEYS = ("OFFSPHERE_READER_KEY", "OPENAI_API_KEY")  # where in the environment the key is looked for; it is never stored
 LONGEST_ANSWER = 32  # tokens
@@ -109,8 +109,8 @@ def load_reader(name: str, model: str | None = None) -> Reader:
 def _text_of(body: bytes) -> str:
     """The text of the first choice; a failure where a response has none."""
     try:
-        text = json.loads(body)["choices"][0]["message"]["content"]
-    except (ValueError, LookupError, TypeError) as error:
+        text = parse_json(body, "the response")["choices"][0]["message"]["content"]
+    except (OffsphereError, LookupError, TypeError) as error:
         shown = body[:200].decode("utf-8", "replace")
         raise EndpointFailedError("nonsense", f"the endpoint's response is no completion: {shown!r}") from error
     return _spoken(text if isinstance(text, str) else "")

@@ -12,7 +12,7 @@ from offsphere.base.in_notebook import InNotebook, NotebookView
 from offsphere.base.plain import plain
 from offsphere.comparison.choice import Choice
 from offsphere.comparison.table import Comparison
-from offsphere.comparison.verdict import recommend
+from offsphere.comparison.verdict import recommended_choice
 from offsphere.engines.deployment import Deployment
 from offsphere.engines.settings import Setting, engine_settings
 from offsphere.geometry.shape import Geometry
@@ -110,16 +110,14 @@ def advise(
     shape: Geometry,
     *,
     symmetric: bool | None = None,
-    declared: str | None = None,
     deployment: Deployment | None = None,
 ) -> Advice:
     """Turn a comparison and a measurement into a recommendation.
 
     Args:
-        table: What ``compare`` found.
+        table: What ``compare`` found, and what it was told the model declares.
         shape: What ``measure`` found on the same task.
         symmetric: Whether the two sides could be exchanged; unless said, as the family of the task has it.
-        declared: The similarity that the model says it is to be scored with.
         deployment: What is known of the index in use, whose vectors these are.
 
     Returns:
@@ -149,11 +147,11 @@ def advise(
     symmetric = bool(table.task.get("symmetric")) if symmetric is None else symmetric
     if deployment is not None and deployment.scorer is not None:
         table = replace(table, deployed=deployment.scorer.name)
-    choice = recommend(table)
-    case = Case(table, shape, choice, symmetric, declared, deployment)
+    choice = recommended_choice(table)
+    case = Case(table, shape, choice, symmetric, deployment)
     findings = findings_of(case)
     # of unit vectors the dot product is the cosine: engines need not normalise them again
-    served = Scorer(DOT) if case.normalised and not choice.better else choice.scorer
+    served = Scorer(DOT) if case.normalized and not choice.better else choice.scorer
     return Advice(
         scorer=choice.scorer,
         name=choice.name,
@@ -164,6 +162,6 @@ def advise(
         findings=findings,
         settings=engine_settings(served, "query" if parse_metric(table.metric).agreement == "query" else "order"),
         symmetric=symmetric,
-        declared=declared,
+        declared=table.declared,
         choice=choice,
     )

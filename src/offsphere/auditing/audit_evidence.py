@@ -14,8 +14,8 @@ from offsphere.comparison.rerankable import RerankableLists, rerankable_lists
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.data.items import kinds_of, size_of
-from offsphere.data.rankings import as_ranking
 from offsphere.data.task import Task, TaskVectors
+from offsphere.data.task_kinds import as_ranking
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
 from offsphere.statistics.metrics import parse_metric

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ from offsphere.comparison.rerankable import RerankableLists
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.thresholds import DEFAULT_SCORERS, Thresholds, thresholds_for
-from offsphere.comparison.verdict import recommend
+from offsphere.comparison.verdict import recommended_choice
 from offsphere.data.call_order import check_order
 from offsphere.data.task import Task, TaskVectors
 from offsphere.engines.deployment import Deployment
@@ -197,7 +197,8 @@ def audit(
         training: How the model was trained: becomes part of the report.
         deployment: What is known of the index in use, as ``CollectionSource.deployment`` gives it: what its setting
             costs becomes part of the verdict.
-        table: The comparison of this task, where it was made already, by the same options: over shards, say.
+        table: The comparison of this task, where it was made already, by the same options: over shards, say. What the
+            model declares is what the comparison was told, unless it is said here.
 
     Returns:
         The evidence and the advice; ``offsphere.report.to_html`` makes a page of it.
@@ -221,25 +222,22 @@ def audit(
     """
     check_order("audit", task, vectors)
     clock = Clock()
+    deployed = deployment.scorer.name if deployment is not None and deployment.scorer is not None else None
     with clock.step("digest"):
         digests = digests_of(task, vectors)
     asked = {"metric": metric, "folds": str(folds), "seed": str(seed)}
     question = digest_of(f"{name} {value}".encode() for name, value in (digests | asked).items())
     with question_memo(question) if cache else nullcontext(Memo()) as memo:
         with clock.step("compare"):
-            table = (
-                table
-                if table is not None
-                else compare(
+            if table is None:
+                table = compare(
                     task,
                     vectors,
                     metric=metric,
                     folds=folds,
                     seed=seed,
                     declared=declared,
-                    deployed=deployment.scorer.name
-                    if deployment is not None and deployment.scorer is not None
-                    else None,
+                    deployed=deployed,
                     worth=worth,
                     by=by,
                     stored=stored,
@@ -248,12 +246,13 @@ def audit(
                     progress=in_phase(progress, "comparing"),
                     memo=memo,
                 )
-            )
+            # made elsewhere, it may not know what is in use: then it and the advice would begin with different words
+            table = replace(table, declared=declared or table.declared, deployed=deployed or table.deployed)
         with clock.step("measure"):
             scorer = _scorer_to_measure(table)
             measuring = in_phase(progress, "measuring")
             shape = measure(task, vectors, scorer=scorer, table=table, seed=seed, progress=measuring, memo=memo)
-        advice = advise(table, shape, symmetric=symmetric, declared=declared, deployment=deployment)
+        advice = advise(table, shape, symmetric=symmetric, deployment=deployment)
         say(progress, "exponents of the length")
         with clock.step("sweep"):
             curves = exponent_curves(task, vectors, table, advice.scorer, seed, memo)
@@ -285,7 +284,7 @@ def audit(
             "digests": digests,
             "versions": versions(),
             "seed": seed,
-            "folds": folds,
+            "folds": table.folds,
             "metric": table.metric,
             "seconds": clock.seconds,
         },
@@ -306,7 +305,7 @@ def _more_scorers(advice: Advice) -> list[Scorer]:
 
 def _scorer_to_measure(table: Comparison) -> Scorer | None:
     """The scorer whose hubs are looked at beside those of cosine and dot: the recommended one, if it is plain."""
-    choice = recommend(table)
+    choice = recommended_choice(table)
     return choice.scorer if choice.better and choice.scorer.is_plain else None
 
 

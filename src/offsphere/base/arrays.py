@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,3 +14,4 @@ Vectors = NDArray[np.floating]  # vectors as they come, of any precision, a row 
 Index = NDArray[np.int64]  # row numbers
 Counts = NDArray[np.int32]  # how many of something, such as tokens, each row has
 Flags = NDArray[np.bool_]  # which rows
+Arrays = Mapping[str, NDArray[Any]]  # by name, as they are kept in files

@@ -8,7 +8,7 @@ on. Nothing here knows whether a key is whole.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from offsphere.base.arrays import Arrays
 from offsphere.base.digests import array_pieces, digest_of
 from offsphere.base.errors import OffsphereError
 from offsphere.base.files import write_whole
 from offsphere.base.reading.npz_files import npz_bytes, read_npz
-
-Arrays = Mapping[str, NDArray[np.generic]]
 
 DIGEST = "digest of all the others"  # the array that says what the others should be
 
@@ -79,12 +78,12 @@ class Memo:
     def _keep(self, path: Path, arrays: dict[str, NDArray[Any]]) -> None:
         """Write an entry, where the folder has room for it."""
         content = npz_bytes(**arrays, **{DIGEST: np.array(_digest(path, arrays))})
-        if self.most is not None and size_of(path.parent) + len(content) > self.most:
+        if self.most is not None and bytes_in(path.parent) + len(content) > self.most:
             return
         write_whole(path, content)
 
 
-def size_of(folder: Path) -> int:
+def bytes_in(folder: Path) -> int:
     """How many bytes the files below a folder have; those that vanish meanwhile have none."""
     total = 0
     for path in folder.rglob("*"):

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from offsphere.base.cache import size_of
+from offsphere.base.cache import bytes_in
 
 try:
     import fcntl
@@ -32,7 +32,7 @@ def cached_folders(home: Path) -> list[CachedFolder]:
     """The folders directly below one, those that were not used for longest first; hidden ones are not listed."""
     with suppress(OSError):
         folders = [path for path in home.iterdir() if not path.name.startswith(".") and path.is_dir()]
-        return sorted((CachedFolder(path, size_of(path), _last_use(path)) for path in folders), key=lambda f: f.used)
+        return sorted((CachedFolder(path, bytes_in(path), _last_use(path)) for path in folders), key=lambda f: f.used)
     return []
 
 
@@ -60,7 +60,7 @@ def remove_folder(folder: Path) -> bool:
     Returns:
         Whether it is gone; it is not where somebody uses it, or where it may not be removed.
     """
-    sweep_removed(folder.parent)
+    remove_leftovers(folder.parent)
     handles: list[int] = []
     try:
         for lock in [path for name in LOCKS for path in folder.rglob(name)]:
@@ -78,10 +78,19 @@ def remove_folder(folder: Path) -> bool:
     return True
 
 
-def sweep_removed(home: Path) -> None:
+def remove_leftovers(home: Path) -> None:
     """Remove what a removal that was killed left."""
     for path in home.glob(f"{REMOVED}*"):
         shutil.rmtree(path, ignore_errors=True)
+
+
+def sweep_unused(home: Path, prefix: str) -> None:
+    """Remove folders whose names begin so and in which nobody works: runs that were killed left them."""
+    remove_leftovers(home)
+    if fcntl is None:
+        return
+    for folder in home.glob(f"{prefix}*"):
+        remove_folder(folder)
 
 
 def _hold_shared(folder: Path) -> int:

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 CORES = "OFFSPHERE_CORES"  # the variable that says how many cores this process may use
 WAITING = 2  # pieces of work that wait for each thread: enough to keep it busy, few enough for little memory
@@ -38,9 +38,9 @@ def physical_memory() -> int:
         return 1 << 62
 
 
-def in_order(work: Callable[..., Answer], pieces: Iterable[tuple[Any, ...]], threads: int) -> Iterator[Answer]:
+def in_order(work: Callable[..., Result], pieces: Iterable[tuple[Any, ...]], threads: int) -> Iterator[Result]:
     """The result of ``work(*piece)`` for each piece, in order, computed in threads; few pieces are kept at a time."""
-    running: deque[Future[Answer]] = deque()
+    running: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         for piece in pieces:
             running.append(pool.submit(work, *piece))

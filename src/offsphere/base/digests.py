@@ -6,7 +6,9 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
+from struct import Struct
 from typing import Any
 
 from numpy.typing import NDArray
@@ -16,17 +18,18 @@ from offsphere.base.errors import OffsphereError
 # Stored in manifests and in the names of caches: with other lengths, nothing that is there would be found again.
 PARTS_DIGITS, FILES_DIGITS = 24, 16
 LARGE = 1 << 16  # bytes that are worth a call, or a thread, of their own
-TOGETHER = 4_096  # small pieces that are hashed at once
+TOGETHER = 4_096  # texts that are hashed at once
+LENGTH = Struct("<Q")
 
 
 def digest_of(parts: Iterable[bytes]) -> str:
     """A short digest of several pieces, unambiguous where one ends and the next begins."""
-    return _sha256(parts)[:PARTS_DIGITS]
+    return _sha256([part] for part in parts)[:PARTS_DIGITS]
 
 
 def digest_of_texts(texts: Iterable[str]) -> str:
     """A full digest of texts in their order, unambiguous where one ends and the next begins."""
-    return _sha256(text.encode("utf-8", "surrogatepass") for text in texts)
+    return _sha256(_encoded(texts))
 
 
 def array_pieces(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes]:
@@ -51,7 +54,7 @@ def digest_of_named_files(folder: Path, paths: Iterable[Path]) -> str:
     parts = (
         part for name in sorted(names) for part in (name.encode(errors="surrogateescape"), _file_digest(names[name]))
     )
-    return _sha256(parts)[:FILES_DIGITS]
+    return _sha256([part] for part in parts)[:FILES_DIGITS]
 
 
 def _file_digest(path: Path) -> bytes:
@@ -90,18 +93,21 @@ def hashing_beside(digest: hashlib._Hash, content: bytes | memoryview) -> Iterat
         hashed.result()
 
 
-def _sha256(parts: Iterable[bytes]) -> str:
+def _sha256(batches: Iterable[Sequence[bytes]]) -> str:
     """The digest of pieces, each with its length before it: what tells ``ab, c`` from ``a, bc``."""
     digest = hashlib.sha256()
-    small: list[bytes] = []  # many ids are hashed at once
-    for part in parts:
-        small.append(len(part).to_bytes(8, "little"))
-        if len(part) < LARGE:
-            small.append(part)
-        if len(small) >= TOGETHER or len(part) >= LARGE:
-            digest.update(b"".join(small))
-            small.clear()
-        if len(part) >= LARGE:
+    for pieces in batches:
+        heads = map(LENGTH.pack, map(len, pieces))
+        both = chain.from_iterable(zip(heads, pieces, strict=True))
+        for part in both if len(pieces) == 1 else (b"".join(both),):  # one may be an array that is not copied
             digest.update(part)
-    digest.update(b"".join(small))
     return digest.hexdigest()
+
+
+def _encoded(texts: Iterable[str]) -> Iterator[list[bytes]]:
+    """Texts as bytes, many short ones together: a corpus has millions of ids."""
+    rest = iter(texts)
+    while together := list(islice(rest, TOGETHER)):
+        at_once = TOGETHER if sum(map(len, together)) < LARGE * 16 else 1
+        for first in range(0, len(together), at_once):
+            yield [text.encode("utf-8", "surrogatepass") for text in together[first : first + at_once]]

@@ -11,22 +11,23 @@ import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from offsphere.base.errors import first_line
+from offsphere.base.errors import first_line, one_line
 
 PATIENCE = 120.0  # seconds for one response
 LONGEST_WAIT = 60.0  # seconds between two tries
 TRY_AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
 BUSY = 429
 SHOWN = 200  # characters of what an endpoint says to its refusal
+MOST_BYTES = 1 << 26  # of a response: the vectors of a whole request have a tenth of that at most
 
-Answer = TypeVar("Answer")
+Reply = TypeVar("Reply")
 
 
 class EndpointFailedError(Exception):
     """An endpoint that gave nothing to use: busy, silent, refusing, or nonsense."""
 
     def __init__(self, kind: str, message: str, *, again: bool = False, wait: float = 0.0) -> None:
-        super().__init__(message)
+        super().__init__(one_line(message))
         self.kind = kind  # busy, silent, nonsense, refused
         self.again = again  # whether it may go better in a moment
         self.wait = wait  # seconds it asked to be left alone
@@ -45,7 +46,7 @@ def post_json(address: str, asked: Mapping[str, Any], keys: Sequence[str] = ()) 
         The bytes that came back.
 
     Raises:
-        EndpointFailedError: Nobody is there, the connection broke, or the endpoint refuses.
+        EndpointFailedError: Nobody is there, the connection broke, the endpoint refuses, or it does not stop sending.
     """
     headers = {"Content-Type": "application/json"}
     key = next((os.environ[name] for name in keys if os.environ.get(name)), None)
@@ -54,17 +55,19 @@ def post_json(address: str, asked: Mapping[str, Any], keys: Sequence[str] = ()) 
     request = urllib.request.Request(address, json.dumps(asked).encode(), headers)  # noqa: S310
     try:
         with urllib.request.build_opener(_StayThere).open(request, timeout=PATIENCE) as response:
-            body: bytes = response.read()
-            return body
+            body: bytes = response.read(MOST_BYTES + 1)
     except urllib.error.HTTPError as error:
         with error:  # it holds the connection
             raise _refusal(error, key) from error
     except (OSError, ValueError, http.client.HTTPException) as error:  # no connection, or one that broke
         where = address.partition("?")[0]
         raise EndpointFailedError("silent", f"{where}: {first_line(error)}", again=True) from error
+    if len(body) > MOST_BYTES:
+        raise EndpointFailedError("nonsense", f"the response has more than {MOST_BYTES:,} bytes", again=True)
+    return body
 
 
-def asked_again(call: Callable[[], Answer], retries: int, pause: float, stop: threading.Event) -> Answer:
+def asked_again(call: Callable[[], Reply], retries: int, pause: float, stop: threading.Event) -> Reply:
     """Call once, and again where it may go better: after a pause that doubles, or as long as the endpoint asks for.
 
     Args:
@@ -105,7 +108,7 @@ class _StayThere(urllib.request.HTTPRedirectHandler):
 def _refusal(error: urllib.error.HTTPError, key: str | None) -> EndpointFailedError:
     """What an endpoint that answers with an error means, and what it says itself."""
     after = error.headers.get("Retry-After", "") if error.headers is not None else ""
-    wait = float(after) if after.replace(".", "", 1).isdigit() else 0.0
+    wait = float(after) if after.replace(".", "", 1).isdecimal() else 0.0
     kind = "busy" if error.code == BUSY else "refused"
     try:
         said = error.read(4 * SHOWN).decode("utf-8", "replace")

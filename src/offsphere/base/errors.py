@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+ENDINGS = (KeyboardInterrupt, SystemExit, GeneratorExit)  # no failures: who catches all else lets these pass
 LONGEST_WORD, LONGEST_LINE = 200, 2_000  # characters of a message; an id can have millions
 
 
@@ -14,9 +15,8 @@ def one_line(text: str) -> str:
     """
     text = text.encode("utf-8", "backslashreplace").decode()
     text = re.sub(r"\s*\n\s*", " ", text.strip())
-    text = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
-    text = re.sub(rf"\S{{{LONGEST_WORD + 1},}}", lambda word: _cut(word.group(), LONGEST_WORD), text)
-    return _cut(text, LONGEST_LINE)
+    text = re.sub(rf"\S{{{LONGEST_WORD + 1},}}", lambda word: cut(word.group(), LONGEST_WORD), visible(text))
+    return cut(text, LONGEST_LINE)
 
 
 def first_line(error: BaseException) -> str:
@@ -25,7 +25,12 @@ def first_line(error: BaseException) -> str:
     return one_line(lines[0]) if lines else type(error).__name__
 
 
-def _cut(text: str, most: int) -> str:
+def visible(text: str) -> str:
+    """Write whatever is no sign that one can see, such as what a terminal obeys, as an escape."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
+def cut(text: str, most: int) -> str:
     """Leave the middle out of a text that is too long, and say how long it was."""
     if len(text) <= most:
         return text

@@ -55,7 +55,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     try:
         target = regular_target(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(target)
+        _remove_leftovers(target)
         stream, beside = _open_beside(target)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
@@ -66,11 +66,32 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             stream.flush()
             os.fsync(stream.fileno())
             beside.chmod(_mode(target))
-            beside.replace(target)  # while the lock is held: nobody sweeps it away
+            beside.replace(target)  # while the lock is held: nobody removes it
     except OSError as error:
         raise OffsphereError(f"cannot write {path}: {error.strerror}: nothing was changed") from error
     finally:
         with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def file_beside(path: Path) -> Iterator[Path]:
+    """A hidden file beside another, for a package that writes to a path only; it is gone afterwards.
+
+    Args:
+        path: The other file.
+
+    Yields:
+        The path of the hidden one. What a kill leaves of it is removed by the next one who writes the other file.
+
+    Raises:
+        OffsphereError: The other is no regular file.
+    """
+    stream, beside = _open_beside(regular_target(path))
+    with stream:  # which holds the lock
+        try:
+            yield beside
+        finally:
             beside.unlink(missing_ok=True)
 
 
@@ -121,7 +142,7 @@ def _open_beside(target: Path) -> tuple[BinaryIO, Path]:
         os.close(handle)
 
 
-def _sweep(target: Path) -> None:
+def _remove_leftovers(target: Path) -> None:
     """Remove what killed runs left of the same file."""
     if fcntl is None:
         return

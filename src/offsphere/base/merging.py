@@ -13,16 +13,16 @@ class Mergeable(Protocol):
         ...
 
 
-State = TypeVar("State", bound=Mergeable)
+MergedState = TypeVar("MergedState", bound=Mergeable)
 
 
-class Merging(Generic[State]):
+class Merging(Generic[MergedState]):
     """States so far, as the digits of a binary counter: the merged state of 1, 2, 4, 8, ... of them."""
 
     def __init__(self) -> None:
-        self.digits: list[tuple[int, State]] = []  # weight and merged state, the heaviest first
+        self.digits: list[tuple[int, MergedState]] = []  # weight and merged state, the heaviest first
 
-    def add(self, state: State) -> None:
+    def add(self, state: MergedState) -> None:
         """Take another state in, merging it with those of equal weight."""
         weight = 1
         while self.digits and self.digits[-1][0] == weight:
@@ -30,9 +30,9 @@ class Merging(Generic[State]):
             state = before.merge(state)
         self.digits.append((weight, state))
 
-    def result(self) -> State | None:
+    def result(self) -> MergedState | None:
         """All of them merged, or nothing if there were none."""
-        merged: State | None = None
+        merged: MergedState | None = None
         for _, state in reversed(self.digits):
             merged = state if merged is None else state.merge(merged)
         return merged

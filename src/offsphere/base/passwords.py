@@ -42,9 +42,9 @@ def without_password(address: str) -> str:
     """
     if "://" not in address:
         return re.sub(r"\s+", " ", _KEYWORD.sub("", address)).strip() if _KEYWORD.search(address) else address
-    place, _, query = address.partition("?")
+    server, _, query = address.partition("?")
     kept = [part for part in query.split("&") if part and not _PARAMETER.match(f"?{part}")]
-    return _USER_INFO.sub(r"\1@", f"{place}?{'&'.join(kept)}" if kept else place)
+    return _USER_INFO.sub(r"\1@", f"{server}?{'&'.join(kept)}" if kept else server)
 
 
 def is_unclear(address: str) -> bool:

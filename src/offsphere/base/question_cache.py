@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from offsphere.base.cache import Memo, cache_home
-from offsphere.base.cached_folders import CachedFolder, cached_folders, in_use, remove_folder, sweep_removed
+from offsphere.base.cached_folders import CachedFolder, cached_folders, in_use, remove_folder, remove_leftovers
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import ParameterError
 from offsphere.base.version import code_version
@@ -90,7 +90,7 @@ def trim(most: int) -> None:
 
     Those of other code go first, and after a week in any case; then those that were not used for longest.
     """
-    sweep_removed(questions_home())
+    remove_leftovers(questions_home())
     questions = cached_folders(questions_home())
     questions.sort(key=is_of_this_code)  # and among those as they were used
     total = sum(question.size for question in questions)

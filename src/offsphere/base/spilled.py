@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -29,10 +30,11 @@ def gather_rows(blocks: Iterable[NDArray[Any]], shape: tuple[int, int], dtype: A
 
     Raises:
         DataError: The blocks have other rows than announced.
-        OffsphereError: There is no room on the disk for them.
+        OffsphereError: There is no room on the disk for them; that is known before the first one is read.
     """
     kind = np.dtype(dtype)
-    if shape[0] * shape[1] * kind.itemsize <= SMALL:
+    size = shape[0] * shape[1] * kind.itemsize
+    if size <= SMALL:
         array = np.empty(shape, kind)
         for start, block in _numbered(blocks, shape, where):
             array[start : start + len(block)] = block
@@ -40,6 +42,9 @@ def gather_rows(blocks: Iterable[NDArray[Any]], shape: tuple[int, int], dtype: A
     folder = cache_home()  # on a disk; the folder for temporary files may be memory
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(folder).free
+        if size > free:
+            raise OffsphereError(f"{where} unpacks to {size:,} bytes, and {folder} has room for {free:,}")
         with tempfile.TemporaryFile(dir=folder) as stream:
             for _, block in _numbered(blocks, shape, where):
                 stream.write(np.ascontiguousarray(block, kind).data)

@@ -13,7 +13,7 @@ from offsphere.base.extras import load_extra
 if TYPE_CHECKING:
     import pandas as pd
 
-Rows = Sequence[Mapping[str, Any]]
+Records = Sequence[Mapping[str, Any]]
 
 # signs that mean something to LaTeX, one by one, so that what replaces one is not replaced again
 LATEX_SIGNS = {
@@ -26,7 +26,7 @@ LATEX_SIGNS = {
 }
 
 
-def pandas_of(rows: Rows) -> pd.DataFrame:
+def pandas_of(rows: Records) -> pd.DataFrame:
     """Rows as a pandas table; a value that a row has not is missing there.
 
     Args:
@@ -43,7 +43,7 @@ def pandas_of(rows: Rows) -> pd.DataFrame:
     return table
 
 
-def csv_of(rows: Rows) -> str:
+def csv_of(rows: Records) -> str:
     """Rows as CSV with a header; a value that a row has not, or that is none, is empty.
 
     Args:
@@ -67,7 +67,7 @@ def csv_of(rows: Rows) -> str:
     return text.getvalue()
 
 
-def latex_of(rows: Rows, columns: Sequence[str] | None = None) -> str:
+def latex_of(rows: Records, columns: Sequence[str] | None = None) -> str:
     r"""Rows as a LaTeX table in the style of booktabs; numbers have four digits and stand to the right.
 
     Args:
@@ -95,7 +95,7 @@ def latex_of(rows: Rows, columns: Sequence[str] | None = None) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def columns_of(rows: Rows) -> list[str]:
+def columns_of(rows: Records) -> list[str]:
     """The names that occur in rows, in the order of their first appearance."""
     return list(dict.fromkeys(name for row in rows for name in row))
 

@@ -13,8 +13,10 @@ from offsphere.base.errors import ParameterError
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
-from offsphere.cli.learning_parts import draw, formats_of, load_with_warnings, tracking_of, vectors_option
+from offsphere.cli.learning_parts import draw_ablation, formats_of, load_with_warnings, tracking_of, vectors_option
 from offsphere.cli.left_out import warn_of_tasks
+from offsphere.cli.option_groups import with_groups
+from offsphere.cli.paragraphs import echo_paragraph
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -27,17 +29,15 @@ if TYPE_CHECKING:
     from offsphere.learning.tracking import Tracking
 
 
+@with_groups
 def ablate_command(
-    data: learning.Data,
+    data: learning.LearningData,
     fields: Annotated[
         list[str] | None, typer.Argument(metavar="[FIELD=VALUES]...", help="Further fields of --cross.")
     ] = None,
-    vectors: learning.Vectors = None,
-    model: options.Model = None,
-    query_model: options.QueryModel = None,
-    backend: options.Backend = "torch",
-    model_dtype: options.ModelDtype = None,
-    processes: options.Processes = 1,
+    vectors: learning.LearningVectors = None,
+    *,
+    models: options.ModelOptions,
     out: Annotated[Path, typer.Option(help="Folder for the table and the dynamics.")] = Path("ablation"),
     full: Annotated[
         bool,
@@ -55,8 +55,8 @@ def ablate_command(
         ),
     ] = None,
     recipe: learning.RecipeName = None,
-    held_out: learning.HeldOut = None,
-    judge: learning.Judge = None,
+    held_out: learning.HeldOutData = None,
+    judge: learning.JudgeData = None,
     layers: Annotated[bool, typer.Option("--layers", help="Of an encoder: learning dynamics of every layer.")] = False,
     steps: learning.Steps = None,
     max_tokens: learning.MaxTokens = None,
@@ -86,11 +86,7 @@ def ablate_command(
     hard_negatives: Annotated[
         int | None, typer.Option(help="Mined for each query by the scorer in training. [2; for an encoder 0]")
     ] = None,
-    split: learning.Split = None,
-    train_split: learning.TrainSplit = None,
-    known_items: learning.KnownItems = False,
-    new_documents: learning.NewDocuments = False,
-    metric: learning.Metric = None,
+    parts: learning.PartOptions,
     seeds: Annotated[
         int | None, typer.Option(max=learning.MOST_SEEDS, help="Trainings of each variant. [3; for an encoder 1]")
     ] = None,
@@ -105,43 +101,30 @@ def ablate_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Train the grid of normalisations with equal budgets and say what holds. A killed run goes on where it stopped."""
-    from offsphere.encode.runtime import Runtime
-    from offsphere.factors.task_source import task_source
-
     if seeds is not None and seeds < 1:
         raise ParameterError(f"seeds = {seeds}: give at least one")
     formats_of(figures)  # refused before anything is trained
     if fields and not cross:
         raise ParameterError(f"{fields[0]!r} is no option: fields with values belong behind --cross")
-    adapters_only: dict[str, Any] = {"--vectors": vectors, "--known-items": known_items}
-    adapters_only |= {"--backend": backend != "torch", "--model-dtype": model_dtype, "--processes": processes > 1}
+    adapters_only: dict[str, Any] = {"--vectors": vectors, "--known-items": parts.known_items}
+    run = models.running
+    adapters_only |= {"--backend": run.backend != "torch", "--model-dtype": run.model_dtype}
+    adapters_only["--processes"] = run.processes > 1
     encoders_only = {"--recipe": recipe, "--held-out": held_out, "--steps": steps}
     encoders_only |= {"--judge": judge, "--layers": layers, "--max-tokens": max_tokens, "--from-scratch": from_scratch}
     _refuse(adapters_only if encoder else encoders_only, encoder=encoder)
-    if encoder and model is None:
+    if encoder and models.model is None:
         raise ParameterError("--encoder trains a model: name it with --model")
-    if encoder and query_model is not None:
+    if encoder and models.query_model is not None:
         raise ParameterError("--query-model is for adapters on frozen vectors: leave it out with --encoder")
+    reading = options.VerifiedReading(ignore_missing, ignore_broken, reverse, no_verify)
     request = _Request(
-        source=task_source(
-            data,
-            model,
-            vectors,
-            ignore_missing=ignore_missing,
-            verify=not no_verify,
-            query_model=query_model,
-            ignore_broken=ignore_broken,
-            reverse=reverse,
-            runtime=Runtime(backend, model_dtype, processes),
-        ),
+        source=models.source(data, vectors, reading),
         out=out,
-        split=split,
-        train_split=train_split,
+        parts=parts,
         also=also or [],
-        metric=metric,
         seeds=seeds,
         seed=seed,
-        new_documents=new_documents,
         tracking=tracking_of(report_to, out),
     )
     typed = {"batch": batch, "epochs": epochs, "hard_negatives": hard_negatives}
@@ -150,13 +133,13 @@ def ablate_command(
     asked = {"temperatures": temperature, "rates": rate, "full": full, "sweep": sweep, "names": names}
     if encoder:
         typed |= {"steps": steps, "max_tokens": max_tokens, "from_scratch": from_scratch or None}
-        chosen = _choose_encoders(str(model), recipe, typed, more, crossed, asked)
+        chosen = _choose_encoders(str(models.model), recipe, typed, more, crossed, asked)
         ablation, again = _ablate_encoders(request, *chosen, held_out, judge, layers=layers)
     else:
         choice = _choose_adapters(typed, more, crossed, asked)
-        ablation, again = _ablate_adapters(request, choice, full=full, known_items=known_items)
+        ablation, again = _ablate_adapters(request, choice, full=full)
     ablation.save(out)
-    draw(ablation, out, figures)
+    draw_ablation(ablation, out, figures)
     if as_json:
         typer.echo(json.dumps(ablation.to_json(), indent=2, allow_nan=False))
         return
@@ -165,7 +148,7 @@ def ablate_command(
     print_ablation(ablation)
     if crossed:
         print_dynamics(ablation)
-    typer.echo(f"The table and the dynamics are in {out}; in a report: offsphere audit {again} --ablation {out}")
+    echo_paragraph(f"The table and the dynamics are in {out}; in a report: `offsphere audit {again} --ablation {out}`")
 
 
 class _Request(NamedTuple):
@@ -173,13 +156,10 @@ class _Request(NamedTuple):
 
     source: EmbeddedSource
     out: Path
-    split: str | None
-    train_split: str | None
+    parts: learning.PartOptions
     also: list[str]
-    metric: str | None
     seeds: int | None
     seed: int
-    new_documents: bool
     tracking: Tracking | None
 
     def what_is_kept(self) -> str:
@@ -190,7 +170,7 @@ class _Request(NamedTuple):
     def shared(self) -> dict[str, Any]:
         """The arguments that ``ablate`` and ``ablate_encoder`` have in common."""
         kept = self.out / "parts"
-        decides = {"metric": self.metric, "seed": self.seed, "new_documents": self.new_documents}
+        decides = {"metric": self.parts.metric, "seed": self.seed, "new_documents": self.parts.new_documents}
         return decides | {"keep": kept, "tracking": self.tracking}
 
 
@@ -260,7 +240,9 @@ def _ablate_encoders(
         "ignore_broken": source.ignore_broken,
         "reverse": source.reverse,
     }
-    train, test = load_text_parts(source.data, split=request.split, train_split=request.train_split, **reading)
+    train, test = load_text_parts(
+        source.data, split=request.parts.split, train_split=request.parts.train_split, **reading
+    )
     warn_of_tasks(train, test)
     with told_when_interrupted(request.what_is_kept), progress_bar("training") as progress:
         ablation = ablate_encoder(
@@ -279,15 +261,13 @@ def _ablate_encoders(
     return ablation, f"{source.data} --model {source.model}"
 
 
-def _ablate_adapters(
-    request: _Request, choice: AdapterChoice, *, full: bool, known_items: bool
-) -> tuple[Ablation, str]:
+def _ablate_adapters(request: _Request, choice: AdapterChoice, *, full: bool) -> tuple[Ablation, str]:
     """Train adapters on vectors; and how to name data and vectors on a command line again."""
     from offsphere.learning.ablation.ablate_adapters import ablate
 
-    source = request.source
+    source, parts = request.source, request.parts
     check_writable(request.out / "ablation.json")
-    (train, test), known = load_with_warnings(source, request.split, request.train_split, known_items=known_items)
+    (train, test), known = load_with_warnings(source, parts.split, parts.train_split, known_items=parts.known_items)
     with progress_bar("embedding") as progress:
         also = [source.beside(text).load(progress=progress) for text in request.also]
     with told_when_interrupted(request.what_is_kept), progress_bar("training") as progress:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from offsphere.cli.paragraphs import paragraph
 from offsphere.learning.ablation.ablation import Ablation, VariantResult, VariantRow
 from offsphere.wording.written_numbers import chance_alone
 
@@ -26,42 +27,48 @@ DYNAMICS = {
     "token_self_gap": "meaningful less\nfunctional",
 }
 HEAD = "head"  # of variants that learn length apart
-NARROW, FOR_EACH_TASK = 124, 32  # columns the table needs, and for each task out of the domain
+WIDEST = 1_000  # columns of a table, far more than one has
 
 
 def print_ablation(ablation: Ablation) -> None:
     """Print every variant, best first, on every task; then what of the papers holds."""
-    needed = NARROW + FOR_EACH_TASK * (len(ablation.tasks) - 1)
-    console = Console(width=max(shutil.get_terminal_size((needed, 24)).columns, needed), highlight=False, markup=False)
-    heads, rows = ablation_cells(ablation)
-    table = Table(title=Text(_title(ablation), style="bold"), title_justify="left", box=None, pad_edge=False)
-    for column, head in enumerate(heads):
-        table.add_column(head, justify="left" if column == 0 else "right", no_wrap=True)
-    for cells in rows:
-        table.add_row(*map(Text, cells))
+    table = _table(_title(ablation), *ablation_cells(ablation))
+    console = _as_wide_as(table)
     console.print(table)
-    for line in ablation.footnotes:
-        console.print(line, style="dim")
-    if any(HEAD in row.name.replace(",", " ").split() for row in ablation.rows):
-        console.print(f"{HEAD}: the length of a document is learned by a part of its own", style="dim")
+    learned_apart = f"{HEAD}: the length of a document is learned by a part of its own"
+    apart = any(HEAD in row.name.replace(",", " ").split() for row in ablation.rows)
+    for line in (*ablation.footnotes, *([learned_apart] if apart else [])):
+        console.print(Text(paragraph(line)), style="dim", soft_wrap=True)
     for note in ablation.notes:
-        console.print(f"note: {note}")
+        console.print(Text(paragraph(f"note: {note}")), soft_wrap=True)
     console.print()
     for claim in ablation.findings:
-        console.print(f"{claim.verdict}: {claim.claim} ({claim.paper}). {claim.evidence}", soft_wrap=True)
-    console.print(ablation.conclusion, soft_wrap=True)
+        told = f"{claim.verdict}: {claim.claim} ({claim.paper}). {claim.evidence}"
+        console.print(Text(paragraph(told, "", "  ")), soft_wrap=True)
+    console.print(Text(paragraph(ablation.conclusion)), soft_wrap=True)
 
 
 def print_dynamics(ablation: Ablation) -> None:
     """Print what each variant did to the held-out probe: the last row of its dynamics, and what it started from."""
-    heads, rows = dynamics_cells(ablation)
     title = "The probe at the end" + (", of the first seed" if ablation.seeds > 1 else "")
+    table = _table(title, *dynamics_cells(ablation))
+    _as_wide_as(table).print(table)
+
+
+def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """A table of variants: their names, then numbers."""
     table = Table(title=Text(title, style="bold"), title_justify="left", box=None, pad_edge=False)
     for column, head in enumerate(heads):
         table.add_column(head, justify="left" if column == 0 else "right", no_wrap=True)
     for cells in rows:
         table.add_row(*map(Text, cells))
-    Console(width=NARROW, highlight=False, markup=False).print(table)
+    return table
+
+
+def _as_wide_as(table: Table) -> Console:
+    """A console that cuts no number of a table, however narrow the terminal is."""
+    needed = Console(width=WIDEST).measure(table).maximum
+    return Console(width=max(shutil.get_terminal_size((needed, 24)).columns, needed), highlight=False, markup=False)
 
 
 def dynamics_cells(ablation: Ablation) -> tuple[list[str], list[list[str]]]:

@@ -13,8 +13,11 @@ from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
 from offsphere.cli.learning_parts import load_with_warnings, tracking_of, vectors_option
+from offsphere.cli.option_groups import with_groups
+from offsphere.cli.paragraphs import echo_paragraph
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
+from offsphere.comparison.units import is_of_pairs
 from offsphere.learning.objective.losses import LOSSES
 
 if TYPE_CHECKING:
@@ -23,14 +26,12 @@ if TYPE_CHECKING:
 NORMALIZE = "both (cosine), none (dot), query, document, half, learn, or two exponents such as 1,0.5."
 
 
+@with_groups
 def adapt_command(
-    data: learning.Data,
-    vectors: learning.Vectors = None,
-    model: options.Model = None,
-    query_model: options.QueryModel = None,
-    backend: options.Backend = "torch",
-    model_dtype: options.ModelDtype = None,
-    processes: options.Processes = 1,
+    data: learning.LearningData,
+    vectors: learning.LearningVectors = None,
+    *,
+    models: options.ModelOptions,
     out: Annotated[Path, typer.Option(help="Folder for the adapter and the record of its training.")] = Path("adapter"),
     normalize: Annotated[str, typer.Option(help=f"The output, which is scored: {NORMALIZE}")] = "both",
     normalize_input: Annotated[str, typer.Option(help="The input of the adapter; the same values.")] = "none",
@@ -53,26 +54,17 @@ def adapt_command(
     epochs: learning.AdapterEpochs = None,
     rate: Annotated[float, typer.Option(help="Learning rate.")] = 1e-3,
     hard_negatives: Annotated[int, typer.Option(help="Mined for each query by the scorer in training.")] = 2,
-    split: learning.Split = None,
-    train_split: learning.TrainSplit = None,
-    known_items: learning.KnownItems = False,
-    new_documents: learning.NewDocuments = False,
-    metric: learning.Metric = None,
+    parts: learning.PartOptions,
     seeds: Annotated[
         int, typer.Option(max=learning.MOST_SEEDS, help="How many; the best by held-out value is kept.")
     ] = 1,
     seed: learning.FirstSeed = 0,
     more: learning.AdapterFields = None,
-    ignore_missing: options.IgnoreMissing = False,
-    ignore_broken: options.IgnoreBroken = False,
-    reverse: options.Reverse = False,
-    no_verify: options.NoVerify = False,
+    reading: options.VerifiedReading,
     report_to: learning.ReportTo = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Train a small map on vectors you already have, judge it on queries it never saw, and save it as a scorer."""
-    from offsphere.encode.runtime import Runtime
-    from offsphere.factors.task_source import task_source
     from offsphere.learning.adapters.adapter_recipe import Recipe
     from offsphere.learning.adapters.learn import learn
     from offsphere.learning.objective.contrastive_options import read_options
@@ -98,19 +90,9 @@ def adapt_command(
     recipe = replace(recipe, **read_options(more, Recipe))
     check_writable(out / "scorer.json")
     tracking = tracking_of(report_to, out)
-    source = task_source(
-        data,
-        model,
-        vectors,
-        ignore_missing=ignore_missing,
-        verify=not no_verify,
-        query_model=query_model,
-        ignore_broken=ignore_broken,
-        reverse=reverse,
-        runtime=Runtime(backend, model_dtype, processes),
-    )
-    (train, test), also = load_with_warnings(source, split, train_split, known_items=known_items)
-    how: dict[str, Any] = {"new_documents": new_documents, "metric": metric, "seed": seed, "seeds": seeds}
+    source = models.source(data, vectors, reading)
+    (train, test), also = load_with_warnings(source, parts.split, parts.train_split, known_items=parts.known_items)
+    how: dict[str, Any] = {"new_documents": parts.new_documents, "metric": parts.metric, "seed": seed, "seeds": seeds}
     how["tracking"] = tracking
     with told_when_interrupted(lambda: "nothing was written"), progress_bar("training") as progress:
         learned = learn(train, test, [recipe], also=also, progress=progress, **how)
@@ -129,25 +111,25 @@ def _print_learned(learned: Learned, out: Path, judged: str | None) -> None:
     assert record is not None
     counts, run = record.counts, record.run
     for note in learned.notes:
-        typer.echo(f"note: {note}")
-    units = "pairs" if learned.table.task["kind"] == "pairs" else "queries"
+        echo_paragraph(f"note: {note}")
+    units = "pairs" if is_of_pairs(learned.table.task) else "queries"
     values = f"{record.metric} {run.start:.4f} -> {run.best:.4f} at step {run.best_step} of {run.steps}"
-    typer.echo(
+    echo_paragraph(
         f"learned from {counts['pairs']:,} pairs of {_trained_on(learned)}, stopped by {counts['held_out']:,} held-out "
         f"{units}: {values} ({run.seconds:.1f} s)"
     )
     if counts["negatives_masked"]:
         masked = counts["negatives_masked"] / max(run.steps, 1)
-        typer.echo(f"{masked:,.0f} negatives a step are known to be relevant and did not count")
+        echo_paragraph(f"{masked:,.0f} negatives a step are known to be relevant and did not count")
     if len(record.runs) > 1:
-        typer.echo(f"seeds: {', '.join(f'{seeded.seed}: {seeded.best:.4f}' for seeded in record.runs)}")
+        echo_paragraph(f"seeds: {', '.join(f'{seeded.seed}: {seeded.best:.4f}' for seeded in record.runs)}")
     print_comparison(learned.table, every_row=True)
     for split in learned.splits:
-        typer.echo(f"{split.sentence}.")
+        echo_paragraph(f"{split.sentence}.")
         if split.warning is not None:
-            typer.echo(f"Mind: {split.warning}.")
-    again = f"offsphere compare {judged} --scorer {out}" if judged is not None else "judge it by other queries only"
-    typer.echo(f"The adapter is in {out}; {again}")
+            echo_paragraph(f"Mind: {split.warning}.")
+    again = f"`offsphere compare {judged} --scorer {out}`" if judged is not None else "judge it by other queries only"
+    echo_paragraph(f"The adapter is in {out}; {again}")
 
 
 def _trained_on(learned: Learned) -> str:

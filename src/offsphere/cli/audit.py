@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from offsphere.base.errors import ParameterError
-from offsphere.cli import options, plan_steps, runner_steps
+from offsphere.cli import options
 from offsphere.cli.audit_steps import print_audit, run_audit, write_report
-from offsphere.cli.deployed import CollectionFields, source_of
+from offsphere.cli.deployed import CollectionOptions
 from offsphere.cli.export_steps import export_recommended
-from offsphere.cli.other_systems import sources_of, token_rows_of
+from offsphere.cli.option_groups import with_groups
+from offsphere.cli.other_systems import OtherSystems
+from offsphere.cli.plan_steps import SearchPlanOptions, named
+from offsphere.cli.runner_steps import ShardStateOptions
 from offsphere.cli.writable import check_writable
 
 if TYPE_CHECKING:
@@ -23,17 +26,13 @@ if TYPE_CHECKING:
 FORMATS = ("html", "md", "json")
 
 
+@with_groups
 def audit_command(
     data: options.MaybeData = None,
-    model: options.Model = None,
-    query_model: options.QueryModel = None,
-    backend: options.Backend = "torch",
-    model_dtype: options.ModelDtype = None,
-    processes: options.Processes = 1,
-    vectors: options.Vectors = None,
-    collection: options.Collection = None,
-    id_field: options.IdField = None,
-    vector_column: options.VectorColumn = None,
+    *,
+    models: options.ModelOptions,
+    vectors: options.VectorFolder = None,
+    deployed: CollectionOptions,
     out: Annotated[Path | None, typer.Option(help="The report. [audit.html, .md or .json]")] = None,
     form: Annotated[str, typer.Option("--format", help="html, md (for a pull request) or json.")] = "html",
     open_it: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
@@ -55,6 +54,9 @@ def audit_command(
     export: Annotated[
         str | None, typer.Option(help=f"Put the recommended scorer into a search engine. {options.TARGET_HELP}")
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="With --export, replace a collection that holds something else.")
+    ] = False,
     engine: Annotated[
         str | None,
         typer.Option(help="Your search engine, whose settings are said first: faiss, qdrant, pgvector, lancedb, ..."),
@@ -65,34 +67,14 @@ def audit_command(
     ablation: Annotated[Path | None, typer.Option(help="Put what offsphere ablate found into the report.")] = None,
     worth: options.Worth = None,
     stored: options.Stored = None,
-    run: options.Run = None,
-    bm25: options.WithBm25 = False,
-    fuse: options.Fuse = None,
-    judge: options.JudgedBy = None,
-    judge_top: options.JudgedTop = 50,
-    tokens: options.Tokens = None,
-    token_model: options.TokenModel = None,
-    layer: options.TokenLayer = "last",
-    token_top: options.TokenTop = 100,
+    others: OtherSystems,
     more: options.More = False,
     precision: options.Precision = None,
     recall: options.Recall = None,
     false_alarms: options.FalseAlarms = None,
-    ignore_missing: options.IgnoreMissing = False,
-    ignore_broken: options.IgnoreBroken = False,
-    reverse: options.Reverse = False,
-    no_verify: options.NoVerify = False,
-    on: runner_steps.On = None,
-    workers: runner_steps.Workers = None,
-    cpus: runner_steps.Cpus = None,
-    gpus: runner_steps.Gpus = None,
-    object_store: runner_steps.ObjectStore = None,
-    shards: runner_steps.Shards = None,
-    states: runner_steps.States = None,
-    plan: plan_steps.Wanted = False,
-    documents: plan_steps.Documents = None,
-    dimension: plan_steps.Dimension = None,
-    queries: plan_steps.Queries = None,
+    reading: options.VerifiedReading,
+    runners: ShardStateOptions,
+    plans: SearchPlanOptions,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
     verbose: Annotated[
@@ -102,34 +84,20 @@ def audit_command(
 ) -> None:
     """Measure, compare, advise: one report that says what to use and why. A killed audit goes on where it stopped."""
     from offsphere.encode.embedded_task import EmbeddedSource
-    from offsphere.encode.runtime import Runtime
     from offsphere.shards.compare_question import CompareOptions
 
     engine = _check_options(metric, stored, engine, export)
-    judged = (judge, judge_top) if judge is not None else None
-    lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
-    lists += token_rows_of(tokens, token_model or model, layer, token_top)
+    lists = others.sources(models.model, ignore_missing=reading.ignore_missing)
     goal = _goal(precision, recall, false_alarms)
     report = _check_targets(out, form, save, as_json=as_json)
-    alone = {"--collection": collection, "--stored": stored, "--more": more, "--adapt": adapt, "other systems": lists}
-    planned = plan_steps.PlanRequest.of(plan, documents, dimension, queries, workers, cpus, shards, as_json=as_json)
+    alone = {"--collection": deployed.collection, "--stored": stored, "--more": more, "--adapt": adapt}
+    planned = plans.request(runners, as_json=as_json)
     if planned is not None:
-        source = EmbeddedSource(data, model, vectors) if data is not None else None
+        source = EmbeddedSource(data, models.model, vectors) if data is not None else None
         planned.compare(source, split, CompareOptions(metric=metric, folds=folds, seed=seed, worth=worth))
         return
-    gathered = runner_steps.RunnerRequest.of(on, workers, cpus, gpus, object_store, shards, states, alone)
-    source = source_of(
-        plan_steps.named(data),
-        model,
-        vectors,
-        ignore_missing=ignore_missing,
-        verify=not no_verify,
-        fields=CollectionFields(collection, id_field, vector_column),
-        query_model=query_model,
-        ignore_broken=ignore_broken,
-        reverse=reverse,
-        runtime=Runtime(backend, model_dtype, processes),
-    )
+    gathered = runners.request(alone | {"other systems": lists})
+    source = deployed.source(named(data), vectors, models, reading)
     audit = run_audit(
         source,
         split,
@@ -160,7 +128,7 @@ def audit_command(
     if open_it and not as_json:
         webbrowser.open(report.resolve().as_uri())
     if export is not None:
-        export_recommended(audit.advice.scorer, source, split, export, quiet=as_json)
+        export_recommended(audit.advice.scorer, source, split, export, replace=replace, quiet=as_json)
 
 
 def _check_options(metric: str | None, stored: str | None, engine: str | None, export: str | None) -> str | None:

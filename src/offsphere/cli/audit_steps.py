@@ -11,7 +11,6 @@ import typer
 
 from offsphere.base.files import write_whole
 from offsphere.base.interruption import told_when_interrupted
-from offsphere.cli.deployed import deployment_of
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.paragraphs import echo_items, echo_verdict
 from offsphere.cli.progress_bar import progress_bar
@@ -47,6 +46,7 @@ def run_audit(
     """Load the data, say what was left out, train adapters where they are wanted, and audit."""
     from offsphere.auditing.earlier_results import read_ablation, read_training
     from offsphere.auditing.run import audit
+    from offsphere.engines.collection_source import deployment_of
     from offsphere.learning.adapters.learn import ADAPTERS, learn
     from offsphere.learning.loading import load_parts
     from offsphere.shards.compare_question import CompareOptions

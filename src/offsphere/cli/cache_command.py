@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,11 +13,12 @@ from offsphere.base.errors import ParameterError
 from offsphere.cli import options
 
 cache_app = typer.Typer(help="Show or empty what is kept between runs.", no_args_is_help=True)
+NO_STORES = ("audits", "answers", "served", "data")  # folders of the cache that are no vectors of a task
 UNITS = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 
 
 @cache_app.command("info")
-def info_command(as_json: options.AsJson = False) -> None:
+def cache_info_command(as_json: options.AsJson = False) -> None:
     """Say what is kept between runs, where, and how large it is."""
     info = _cache_info()
     if as_json:
@@ -44,7 +44,7 @@ def clear_command(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before vectors are removed.")] = False,
 ) -> None:
     """Remove what audits kept, which they compute again when they need it; vectors stay unless one says so."""
-    from offsphere.base.cached_folders import cached_folders, remove_folder, sweep_removed
+    from offsphere.base.cached_folders import cached_folders, remove_folder, remove_leftovers
     from offsphere.base.question_cache import questions_home
 
     stores = _stores() if vectors else []
@@ -56,7 +56,7 @@ def clear_command(
             typer.echo(f"{what}: removed {len(gone):,} ({_size(sum(folder.size for folder in gone))})")
         if len(gone) < len(folders):
             typer.echo(f"{what}: kept {len(folders) - len(gone):,}, in use or not allowed to be removed")
-    sweep_removed(questions_home())
+    remove_leftovers(questions_home())
 
 
 def _cache_info() -> dict[str, Any]:
@@ -92,10 +92,8 @@ def _stores() -> list[Any]:
     """The folders of vectors that were embedded without saying where to."""
     from offsphere.base.cache import cache_home
     from offsphere.base.cached_folders import cached_folders
-    from offsphere.base.question_cache import questions_home
 
-    audits: Path = questions_home()
-    return [folder for folder in cached_folders(cache_home()) if folder.path != audits]
+    return [folder for folder in cached_folders(cache_home()) if folder.path.name not in NO_STORES]
 
 
 def _ask(count: int, size: int) -> None:

@@ -10,17 +10,19 @@ import typer
 
 from offsphere.base.reading.tables import text_lines
 from offsphere.cli import options
+from offsphere.cli.option_groups import with_groups
+from offsphere.cli.paragraphs import echo_paragraph
 from offsphere.cli.progress_bar import progress_bar
 
 
+@with_groups
 def classify_command(
     data: Annotated[
         str, typer.Argument(help="Pictures in a folder for each class, arrays with labels (.npz, idx), or a hub name.")
     ],
     model: Annotated[str, typer.Option(help=f"A model that takes pictures. {options.MODEL_HELP}")],
-    backend: options.Backend = "torch",
-    model_dtype: options.ModelDtype = None,
-    processes: options.Processes = 1,
+    *,
+    running: options.RuntimeOptions,
     out: Annotated[Path | None, typer.Option(help="Where to keep the vectors. Default: the user's cache.")] = None,
     split: Annotated[str | None, typer.Option(help="What is judged. [test]")] = None,
     train_split: Annotated[str, typer.Option(help="What is learned from.")] = "train",
@@ -39,7 +41,6 @@ def classify_command(
     """Tell classes by nearest neighbours, by a linear probe, and from their names alone."""
     from offsphere.comparison.classification import classify
     from offsphere.encode.embedded_labels import TEMPLATE, embed_labels
-    from offsphere.encode.runtime import Runtime
 
     with progress_bar("embedding") as progress:
         parts = embed_labels(
@@ -52,7 +53,7 @@ def classify_command(
             templates=template or [TEMPLATE],
             most=most,
             ignore_broken=ignore_broken,
-            runtime=Runtime(backend, model_dtype, processes),
+            runtime=running.runtime,
             seed=seed,
             progress=progress,
         )
@@ -62,6 +63,8 @@ def classify_command(
     if as_json:
         typer.echo(json.dumps(result.to_json(), indent=2))
         return
-    typer.echo(f"{result.name}: {result.classes} classes, learned from {result.learned:,}, judged by {result.judged:,}")
+    echo_paragraph(
+        f"{result.name}: {result.classes} classes, learned from {result.learned:,}, judged by {result.judged:,}"
+    )
     for row in result.rows:
         typer.echo(f"{row.method:<22}  {row.vectors:<11}  {row.accuracy}")

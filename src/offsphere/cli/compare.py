@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from offsphere.cli import options, plan_steps, reader_steps, runner_steps
-from offsphere.cli.deployed import CollectionFields, deployed_values, deployment_of, echo_deployed, source_of
+from offsphere.cli import options
+from offsphere.cli.deployed import CollectionOptions, deployed_values, echo_deployed
 from offsphere.cli.left_out import warn_left_out
-from offsphere.cli.other_systems import sources_of, token_rows_of
+from offsphere.cli.option_groups import with_groups
+from offsphere.cli.other_systems import OtherSystems
+from offsphere.cli.plan_steps import SearchPlanOptions, named
 from offsphere.cli.progress_bar import progress_bar
+from offsphere.cli.reader_steps import ReaderOptions, print_reading
+from offsphere.cli.runner_steps import ShardStateOptions
 from offsphere.cli.shard_steps import ShardRequest
 from offsphere.cli.writable import check_writable
 
@@ -22,17 +26,13 @@ if TYPE_CHECKING:
     from offsphere.comparison.table import Comparison
 
 
+@with_groups
 def compare_command(
     data: options.MaybeData = None,
-    vectors: options.Vectors = None,
-    model: options.Model = None,
-    query_model: options.QueryModel = None,
-    backend: options.Backend = "torch",
-    model_dtype: options.ModelDtype = None,
-    processes: options.Processes = 1,
-    collection: options.Collection = None,
-    id_field: options.IdField = None,
-    vector_column: options.VectorColumn = None,
+    vectors: options.VectorFolder = None,
+    *,
+    models: options.ModelOptions,
+    deployed: CollectionOptions,
     metric: Annotated[
         str | None,
         typer.Option(help="ndcg@10, mrr@10, recall@100, map@100, pooled-ap@100, spearman, ... [ndcg@10 or spearman]"),
@@ -47,43 +47,20 @@ def compare_command(
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Folder to save the recommended scorer in.")] = None,
     by: options.By = None,
-    reader: reader_steps.Name = None,
-    reader_model: reader_steps.Model = None,
-    passages: reader_steps.Passages = 5,
-    reader_workers: reader_steps.Workers = 4,
+    readers: ReaderOptions,
     worth: options.Worth = None,
     stored: options.Stored = None,
-    run: options.Run = None,
-    bm25: options.WithBm25 = False,
-    fuse: options.Fuse = None,
-    judge: options.JudgedBy = None,
-    judge_top: options.JudgedTop = 50,
-    tokens: options.Tokens = None,
-    token_model: options.TokenModel = None,
-    layer: options.TokenLayer = "last",
-    token_top: options.TokenTop = 100,
+    others: OtherSystems,
     more: options.More = False,
-    ignore_missing: options.IgnoreMissing = False,
-    ignore_broken: options.IgnoreBroken = False,
-    reverse: options.Reverse = False,
-    no_verify: options.NoVerify = False,
-    shard: options.Shard = None,
+    reading: options.VerifiedReading,
+    shard: options.ShardName = None,
     fitted: Annotated[
         list[Path] | None,
         typer.Option("--fitted", help="What all shards fitted, so that this one can be searched. Repeatable."),
     ] = None,
     state: options.StateFile = None,
-    on: runner_steps.On = None,
-    workers: runner_steps.Workers = None,
-    cpus: runner_steps.Cpus = None,
-    gpus: runner_steps.Gpus = None,
-    object_store: runner_steps.ObjectStore = None,
-    shards: runner_steps.Shards = None,
-    states: runner_steps.States = None,
-    plan: plan_steps.Wanted = False,
-    documents: plan_steps.Documents = None,
-    dimension: plan_steps.Dimension = None,
-    queries: plan_steps.Queries = None,
+    runners: ShardStateOptions,
+    plans: SearchPlanOptions,
     folds: options.Folds = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of folds, intervals and tests.")] = 0,
     every_row: Annotated[bool, typer.Option("--all", help="Show every row, not only the first ones.")] = False,
@@ -95,7 +72,7 @@ def compare_command(
     """Compare every similarity, exactly and with held-out values, intervals and corrected tests."""
     from offsphere.comparison.compare_scorers import compare
     from offsphere.encode.embedded_task import EmbeddedSource
-    from offsphere.encode.runtime import Runtime
+    from offsphere.engines.collection_source import deployment_of
     from offsphere.scoring.names import read_scorer
     from offsphere.scoring.stored.stored_form import parse_stored
     from offsphere.shards.compare_question import CompareOptions
@@ -107,50 +84,37 @@ def compare_command(
     if stored is not None:
         parse_stored(stored)
     scorers = [read_scorer(name) for name in scorer] if scorer else None
-    judged = (judge, judge_top) if judge is not None else None
-    lists = sources_of(run, bm25=bm25, fuse=fuse, judge=judged, ignore_missing=ignore_missing)
-    lists += token_rows_of(tokens, token_model or model, layer, token_top)
-    request = reader_steps.ReaderRequest.of(reader, reader_model, passages, reader_workers)
+    lists = others.sources(models.model, ignore_missing=reading.ignore_missing)
+    request = readers.request()
     if save is not None:
         check_writable(save / "scorer.json")
     alone = {
-        "--collection": collection,
-        "--reader": reader,
+        "--collection": deployed.collection,
+        "--reader": readers.reader,
         "--stored": stored,
-        "--run": run,
-        "--bm25": bm25,
-        "--fuse": fuse,
-        "--judge": judge,
-        "--tokens": tokens,
+        "--run": others.run,
+        "--bm25": others.bm25,
+        "--fuse": others.fuse,
+        "--judge": others.judge,
+        "--tokens": others.tokens,
         "--more": more,
     }
-    named = CompareOptions(scorers=scorer, metric=metric, folds=folds, seed=seed, worth=worth, by=by)
-    planned = plan_steps.PlanRequest.of(plan, documents, dimension, queries, workers, cpus, shards, as_json=as_json)
+    asked = CompareOptions(scorers=scorer, metric=metric, folds=folds, seed=seed, worth=worth, by=by)
+    planned = plans.request(runners, as_json=as_json)
     if planned is not None:
-        source = EmbeddedSource(data, model, vectors) if data is not None else None
-        planned.compare(source, split, named)
+        source = EmbeddedSource(data, models.model, vectors) if data is not None else None
+        planned.compare(source, split, asked)
         return
     divided = ShardRequest.of(
-        shard, fitted, state, {"--on": on, "--model": model, **alone, "--save": save, "--json": as_json}
+        shard, fitted, state, {"--on": runners.on, "--model": models.model, **alone, "--save": save, "--json": as_json}
     )
-    gathered = runner_steps.RunnerRequest.of(on, workers, cpus, gpus, object_store, shards, states, alone)
-    source = source_of(
-        plan_steps.named(data),
-        model,
-        vectors,
-        ignore_missing=ignore_missing,
-        verify=not no_verify,
-        fields=CollectionFields(collection, id_field, vector_column),
-        query_model=query_model,
-        ignore_broken=ignore_broken,
-        reverse=reverse,
-        runtime=Runtime(backend, model_dtype, processes),
-    )
+    gathered = runners.request(alone)
+    source = deployed.source(named(data), vectors, models, reading)
     if divided is not None:
-        divided.compare(source, split, named)
+        divided.compare(source, split, asked)
         return
     if gathered is not None:
-        table = gathered.compare(gathered.embedded(source, split), split, named)
+        table = gathered.compare(gathered.embedded(source, split), split, asked)
         _show(table, save, every_row, verbose, as_json=as_json)
         return
     with progress_bar("embedding") as progress:
@@ -182,7 +146,7 @@ def compare_command(
     if not as_json:
         echo_deployed(deployment, table)
         if read is not None:
-            reader_steps.print_reading(read)
+            print_reading(read)
 
 
 def _show(
@@ -197,10 +161,10 @@ def _show(
     """Save the recommended scorer where it is wanted, and print the table, or it and what stands beside it as JSON."""
     from offsphere.cli.comparison_table import print_comparison
     from offsphere.cli.stored_table import print_stored
-    from offsphere.comparison.choice import choose
+    from offsphere.comparison.verdict import recommended_choice
 
     if save is not None:
-        choose(table).scorer.save(save)
+        recommended_choice(table).scorer.save(save)
     if as_json:
         typer.echo(json.dumps(table.to_json() | dict(beside), indent=2))
         return

@@ -7,13 +7,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from offsphere.base.shown_ids import shown_id
 from offsphere.cli.paragraphs import TABLE_WIDTH, echo_items, echo_verdict, paragraph
 from offsphere.comparison.breakdown import Breakdown
-from offsphere.comparison.choice import choose
 from offsphere.comparison.list_row import ListRow
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
-from offsphere.comparison.units import size_of_task, unit_of
+from offsphere.comparison.units import is_of_pairs, size_of_task, unit_of
+from offsphere.comparison.verdict import recommended_choice
+from offsphere.statistics.significance import ALPHA
 from offsphere.wording.written_numbers import chance, chance_alone, share, with_interval
 
 SHOWN = 8  # rows, besides the baseline, dot and the chosen one
@@ -75,14 +77,14 @@ def _table(result: Comparison, rows: list[Row | ListRow]) -> Table:
 def _groups(breakdown: Breakdown, result: Comparison) -> Table:
     """The rows that matter in each group; a group is named once."""
     table = Table(box=None, pad_edge=False)
-    table.add_column(f"by {breakdown.name}", overflow="fold")
+    table.add_column(f"by {shown_id(breakdown.name)}", overflow="fold")
     table.add_column(f"{unit_of(result.task)}", justify="right")
     table.add_column("scorer", overflow="fold")
     for head in (result.metric, f"difference\nfrom {result.baseline}", "95 % interval\nof difference", "p"):
         table.add_column(head, justify="right", no_wrap=True)
     for cell in breakdown.cells:
         gain = cell.gain
-        first = [cell.label, f"{cell.units:,}"] if gain is None else ["", ""]
+        first = [shown_id(cell.label), f"{cell.units:,}"] if gain is None else ["", ""]
         differs = (
             ["", "", ""]
             if gain is None
@@ -105,7 +107,7 @@ def _footnotes(result: Comparison, rows: list[Row | ListRow]) -> list[str]:
     unit = unit_of(result.task)
     lines = [f"* tuned by cross-validation; the value is of held-out {unit}"] if any(r.tuned for r in rows) else []
     lines.append(_what_p_is(result))
-    if result.procedure is not None and choose(result).by == "procedure":
+    if result.procedure is not None and recommended_choice(result).by == "procedure":
         lines.append("the p of the verdict is of the choice as a whole, not of a row (--verbose)")
     if result.lists:
         lines.append(
@@ -116,12 +118,12 @@ def _footnotes(result: Comparison, rows: list[Row | ListRow]) -> list[str]:
 
 
 def _what_p_is(result: Comparison) -> str:
-    """Tell which p stand alone and which are corrected."""
+    """Tell which p stand alone and which are corrected, and that intervals are those of p."""
     planned = [row.name for row in result.rows if row.planned]
     others = sum(row.p is not None and not row.planned for row in result.rows)
     corrected = f"p is corrected for {others} row{'s' if others > 1 else ''}" if others else ""
     alone = f"that of {' and '.join(planned)}, asked for beforehand, stands alone" if planned else ""
-    return "; ".join(filter(None, ("an interval is for its row alone", corrected, alone)))
+    return "; ".join(filter(None, (corrected, alone, f"an interval of a difference leaves out 0 where p < {ALPHA}")))
 
 
 def _phrases(rows: list[Row | ListRow]) -> list[str]:
@@ -158,7 +160,7 @@ def _title(result: Comparison) -> str:
     """Name the task and its size."""
     task = result.task
     split = f" ({task['split']})" if task.get("split") else ""
-    return f"{task['name']}{'' if task['kind'] == 'pairs' else split}: {size_of_task(task)}"
+    return f"{task['name']}{'' if is_of_pairs(task) else split}: {size_of_task(task)}"
 
 
 def _cells(row: Row | ListRow) -> list[str]:

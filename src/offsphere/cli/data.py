@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from offsphere.base.errors import ParameterError
+from offsphere.base.local_paths import local_path
 from offsphere.base.passwords import hide_password
 from offsphere.base.reading.tables import text_lines
 from offsphere.cli import options
@@ -105,7 +106,7 @@ def queries_command(
 
 
 @data_app.command("export")
-def export_command(
+def data_export_command(
     store: Annotated[Path, typer.Argument(help="A store, such as vectors/documents.")],
     target: Annotated[str, typer.Argument(help=VECTORS_HELP)],
 ) -> None:
@@ -113,7 +114,7 @@ def export_command(
     from offsphere.data.store import open_store
     from offsphere.engines.exchange import export_store
 
-    vectors = open_store(store)
+    vectors = open_store(local_path(store))
     export_store(vectors, target)
     typer.echo(f"{hide_password(target)}: {vectors.manifest.rows:,} x {vectors.manifest.dimension}")
 
@@ -124,7 +125,7 @@ def import_command(
     store: Annotated[Path, typer.Argument(help="The store to make, such as vectors/documents.")],
     model: Annotated[str, typer.Option(help="What made the vectors.")] = "imported",
     id_field: options.IdField = None,
-    vector_column: options.VectorColumn = None,
+    vector_column: options.VectorColumnName = None,
     ids: Annotated[Path | None, typer.Option(help="A file of ids in the order of the vectors, one a line.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Throw away other vectors that the store holds.")] = False,
 ) -> None:

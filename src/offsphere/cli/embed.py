@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from offsphere.cli import options, plan_steps, runner_steps
+from offsphere.cli import options
 from offsphere.cli.left_out import warn_of_tasks
+from offsphere.cli.option_groups import with_groups
+from offsphere.cli.plan_steps import PlanOptions
 from offsphere.cli.progress_bar import progress_bar
+from offsphere.cli.runner_steps import RunnerOptions
 
 if TYPE_CHECKING:
     from offsphere.data.store import Manifest
+    from offsphere.data.task import Task
     from offsphere.encode.encoder import Encoder
     from offsphere.encode.served_plan import ServedPlan
 
 
+@with_groups
 def embed_command(
     data: Annotated[
         str,
@@ -27,9 +32,8 @@ def embed_command(
     ],
     model: Annotated[str, typer.Option(help=options.MODEL_HELP)] = "wordllama",
     query_model: options.QueryModel = None,
-    backend: options.Backend = "torch",
-    model_dtype: options.ModelDtype = None,
-    processes: options.Processes = 1,
+    *,
+    running: options.RuntimeOptions,
     out: Annotated[Path | None, typer.Option(help="Where to keep the vectors. Default: the user's cache.")] = None,
     split: Annotated[
         str | None, typer.Option(help="Embed this split alone: test, dev, train, ... [all that DATA has]")
@@ -42,55 +46,43 @@ def embed_command(
         float | None,
         typer.Option(min=0, help="What an API takes for a million tokens: tells what this will cost before it starts."),
     ] = None,
-    ignore_missing: options.IgnoreMissing = False,
-    ignore_broken: options.IgnoreBroken = False,
-    reverse: options.Reverse = False,
+    reading: options.ReadingOptions,
     shard: Annotated[
         str | None,
         typer.Option("--shard", help="Embed one of n shards of the documents, such as 2/7; 1/7 also has the queries."),
     ] = None,
-    on: runner_steps.On = None,
-    workers: runner_steps.Workers = None,
-    cpus: runner_steps.Cpus = None,
-    gpus: runner_steps.Gpus = None,
-    object_store: runner_steps.ObjectStore = None,
-    shards: runner_steps.Shards = None,
-    plan: plan_steps.Wanted = False,
-    documents: plan_steps.Documents = None,
+    runners: RunnerOptions,
+    plans: PlanOptions,
 ) -> None:
     """Encode a task's texts. A killed run goes on where it stopped; nothing is encoded twice."""
     from offsphere.data import load_task
     from offsphere.data.store import read_manifest
     from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.encode.embedding import default_folder, embed, items_by_store
-    from offsphere.encode.runtime import Runtime
     from offsphere.encode.served_plan import served_plans
     from offsphere.encode.shard_embedding import embed_shard, items_of_shard
     from offsphere.encode.sources import load_encoder
-    from offsphere.encode.split_embedding import embed_other_splits
     from offsphere.shards.shard import Shard
 
-    run: dict[str, Any] = {"keep_normalize": keep_normalize, "runtime": Runtime(backend, model_dtype, processes)}
+    run: dict[str, Any] = {"keep_normalize": keep_normalize, "runtime": running.runtime}
     alone = {"--shard": shard, "--price": price}
     source = EmbeddedSource(
         data,
         model,
         out,
-        ignore_missing=ignore_missing,
         query_model=query_model,
-        ignore_broken=ignore_broken,
-        reverse=reverse,
-        runtime=run["runtime"],
+        runtime=running.runtime,
+        **reading.for_texts,
     )
-    planned = plan_steps.PlanRequest.of(plan, documents, None, None, workers, cpus, shards)
+    planned = plans.request(runners)
     if planned is not None:
         planned.embed(source, split, dtype)
         return
-    gathered = runner_steps.RunnerRequest.of(on, workers, cpus, gpus, object_store, shards, None, alone)
+    gathered = runners.request(alone)
     if gathered is not None:
         _echo_stores(gathered.embed(source, out, split, dtype, keep_normalize=keep_normalize))
         return
-    task = load_task(data, split, ignore_missing=ignore_missing, ignore_broken=ignore_broken, reverse=reverse)
+    task = load_task(data, split, **reading.for_texts)
     warn_of_tasks(task)
     encoder = load_encoder(model, **run)
     asking = load_encoder(query_model, **run) if query_model is not None else None
@@ -111,22 +103,9 @@ def embed_command(
         embed(task, encoder, folder, query_model=asking, dtype=dtype, progress=progress)
     names = list(items_by_store(task))
     if split is None:  # what learns from another split looks for its vectors here
-        others = embed_other_splits(
-            data,
-            task,
-            encoder,
-            folder,
-            query_encoder=asking,
-            dtype=dtype,
-            ignore_missing=ignore_missing,
-            ignore_broken=ignore_broken,
-            reverse=reverse,
+        names += _embed_other_splits(
+            data, task, encoder, folder, query_encoder=asking, dtype=dtype, **reading.for_texts
         )
-        for other in others:
-            if other.left_out:
-                typer.echo(f"warning: the split {other.name} is left out: {other.left_out}", err=True)
-            else:
-                names.append(other.name)
     for name in names:
         manifest = read_manifest(folder / name)
         _echo_manifest(folder / name, manifest)
@@ -135,6 +114,18 @@ def embed_command(
     if manifest.similarity is not None:
         typer.echo(f"the model declares: {manifest.similarity}")
     _echo_notes(encoder, asking)
+
+
+def _embed_other_splits(data: str, task: Task, encoder: Encoder, folder: Path, **how: Any) -> list[str]:
+    """Embed what the other splits ask; the names of their stores. Of a split that is left out it says why."""
+    from offsphere.encode.split_embedding import embed_other_splits
+
+    with progress_bar("embedding other splits") as progress:
+        others = list(embed_other_splits(data, task, encoder, folder, progress=progress, **how))
+    for other in others:
+        if other.left_out:
+            typer.echo(f"warning: the split {other.name} is left out: {other.left_out}", err=True)
+    return [other.name for other in others if not other.left_out]
 
 
 def _echo_plans(plans: Mapping[str, ServedPlan], price: float | None) -> None:

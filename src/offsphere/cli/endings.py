@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -60,8 +61,7 @@ def _told_in_one_line() -> Iterator[None]:
 @contextmanager
 def one_line_endings(*, debug: bool) -> Iterator[None]:
     """End the program with one line for whatever the work inside raises; with ``debug`` also show where it happened."""
-    if not debug:
-        warnings.simplefilter("ignore")  # libraries warn their callers, and that is not the user
+    _prepare(debug=debug)
     try:
         try:
             yield
@@ -84,11 +84,22 @@ def one_line_endings(*, debug: bool) -> Iterator[None]:
         _end(USER, f"{where}{error.strerror or first_line(error)}", debug=debug)
     except MemoryError:
         _end(USER, "the memory of this machine is not enough: take fewer vectors, or another machine", debug=debug)
-    except Exception as error:  # noqa: BLE001  # the last one there is
+    except (SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001  # the last one there is; a library in Rust raises what is no Exception
         _end(BUG, _bug(error), debug=debug)
 
 
-def _bug(error: Exception) -> str:
+def _prepare(*, debug: bool) -> None:
+    """Keep back the warnings of libraries, and let whatever is printed be printed."""
+    if not debug:
+        warnings.simplefilter("ignore")  # they warn their callers, and that is not the user
+        os.environ.setdefault("PYTHONWARNINGS", "ignore")  # in processes that share the work, too
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a name of a file may hold bytes that are no signs
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _bug(error: BaseException) -> str:
     """What is said of an error that nobody thought of."""
     reason = f"{type(error).__name__}: {first_line(error)}"
     return f"this is a bug of offsphere ({reason}): run it again with --debug and report what it shows"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -10,12 +11,12 @@ import typer
 
 from offsphere.base.errors import ParameterError
 from offsphere.cli import options
-from offsphere.cli.export_steps import MISSED, default_folder, print_export
+from offsphere.cli.export_steps import MISSED, default_export_folder, print_export
 from offsphere.cli.paragraphs import echo_items, paragraph
 from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
-    from offsphere.engines.collection import IndexKind, StoredForm
+    from offsphere.engines.collection import IndexKind, NumberForm
 
 MODEL_PREFIX = "sentence-transformers:"
 
@@ -60,8 +61,12 @@ def export_command(
     from offsphere.engines.registry import engine_of
 
     if to.startswith(MODEL_PREFIX):
-        _export_model(scorer, vectors, to.removeprefix(MODEL_PREFIX), model, replace=replace, as_json=as_json)
+        _refuse({"--index": index, "--effort": effort, "--tune": tune, "--out": out}, "search engines")
+        _refuse({"--stored": stored != "float32"}, "search engines")
+        folder = to.removeprefix(MODEL_PREFIX)
+        _export_model(scorer, vectors, folder, model, replace=replace, verify=not no_verify, as_json=as_json)
         return
+    _refuse({"--model": model}, f"{MODEL_PREFIX}FOLDER")
     if vectors is None:
         raise ParameterError("which vectors? Give those of the documents with --vectors DIR")
     engine_of(to)  # what cannot be read is said before any file is read
@@ -77,23 +82,37 @@ def export_command(
             goal=goal,
             index=cast("IndexKind | None", kind),
             effort=effort,
-            stored=cast("StoredForm", form),
+            stored=cast("NumberForm", form),
             tune=tune,
             replace=replace,
-            out=out or default_folder(to),
+            out=out or default_export_folder(to),
             seed=seed,
             progress=progress,
         )
     if as_json:
         typer.echo(json.dumps(done.to_json(), indent=2))
     else:
-        print_export(done, out or default_folder(to))
+        print_export(done, out or default_export_folder(to))
     if not done.passed:
         raise typer.Exit(MISSED)
 
 
+def _refuse(options: Mapping[str, object], meant_for: str) -> None:
+    """Refuse options that would do nothing."""
+    for name, value in options.items():
+        if value:
+            raise ParameterError(f"{name} is for {meant_for}: leave it out")
+
+
 def _export_model(
-    scorer: str, vectors: Path | None, folder: str, model: str | None, *, replace: bool, as_json: bool
+    scorer: str,
+    vectors: Path | None,
+    folder: str,
+    model: str | None,
+    *,
+    replace: bool,
+    verify: bool,
+    as_json: bool,
 ) -> None:
     """Fold a scorer into the stages of a model."""
     from dataclasses import asdict
@@ -108,7 +127,7 @@ def _export_model(
     if chosen.needs_fit:
         if vectors is None:
             raise ParameterError(f"{chosen.name} must be fitted on documents first: give their vectors with --vectors")
-        chosen = chosen.fit(Corpus.of(vectors).vectors)
+        chosen = chosen.fit(Corpus.of(vectors, verify=verify).vectors)
     done = export_model(chosen, model, folder, replace=replace)
     if as_json:
         typer.echo(json.dumps(asdict(done), indent=2))

@@ -20,37 +20,51 @@ MISSED = 1  # the exit code where the engine returns less than asked for
 
 
 def export_recommended(
-    scorer: Scorer, source: EmbeddedSource, split: str | None, target: str, *, quiet: bool = False
+    scorer: Scorer,
+    source: EmbeddedSource,
+    split: str | None,
+    target: str,
+    *,
+    replace: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Put what an audit recommends into a search engine, with the vectors that it was found on."""
-    from offsphere.data.task_vectors import RankingVectors
+    from offsphere.data.task_kinds import as_ranking
     from offsphere.engines.corpus import Corpus
-    from offsphere.engines.exporting import export
+    from offsphere.engines.exporting import SCORER, export
 
     task, vectors = source.load(split)
-    if not isinstance(vectors, RankingVectors):
+    ranking = as_ranking(task, vectors)
+    if ranking is None:
         raise ParameterError("pairs have no documents to search: only what was found on a ranking can be exported")
-    corpus = Corpus.of(vectors, task.sides[-1].ids)
-    folder = default_folder(target)
+    corpus = Corpus.of(ranking[1], task.sides[-1].ids)
+    folder = default_export_folder(target)
     with progress_bar("exporting") as progress:
-        done = export(scorer, corpus, target, out=folder, progress=progress)
+        done = export(scorer, corpus, target, replace=replace, out=folder, progress=progress)
     if not quiet:
         typer.echo()
-        print_export(done, folder)
+        # what is advised are options of the other command
+        print_export(done, folder, f"What to change, by offsphere export {folder / SCORER} --to {done.target}")
     if not done.passed:
         raise typer.Exit(MISSED)
 
 
-def default_folder(target: str) -> Path:
+def default_export_folder(target: str) -> Path:
     """Where an export keeps its record where nobody says."""
+    from offsphere.engines.export_record import export_folder
     from offsphere.engines.registry import engine_of
 
-    engine, where = engine_of(target)
-    return Path("export") / f"{engine.prefix}-{where.name or Path(where.location).stem}"
+    return export_folder(*engine_of(target))
 
 
-def print_export(done: Export, folder: Path) -> None:
-    """Print what was raced, what stands where, whether it returns what was measured, and how to ask it."""
+def print_export(done: Export, folder: Path, advice: str = "What to change") -> None:
+    """Print what was raced, what stands where, whether it returns what was measured, and how to ask it.
+
+    Args:
+        done: The export.
+        folder: Where its record is.
+        advice: The heading of what to change where the goal was missed.
+    """
     if done.raced:
         width = max(len(strategy.name) for strategy, _ in done.raced)
         typer.secho(f"{'strategy':<{width}} {'recall':>7} {'ms a query':>11}", bold=True)
@@ -72,7 +86,7 @@ def print_export(done: Export, folder: Path) -> None:
         )
     )
     echo_items("Mind", done.notes)
-    echo_items("What to change", done.advice)
+    echo_items(advice, done.advice)
     typer.echo()
     typer.secho("Ask it so (vectors: what the model gives for one query, as a row):", bold=True)
     typer.echo("\n".join(f"    {line}" for line in done.snippet.strip().splitlines()))

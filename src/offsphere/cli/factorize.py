@@ -11,6 +11,7 @@ import typer
 from offsphere.base.errors import ParameterError
 from offsphere.base.files import write_whole
 from offsphere.cli import options
+from offsphere.cli.paragraphs import echo_paragraph
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -123,12 +124,12 @@ def stability_command(
         return
     for penalised, trust in by_penalty.items():
         typer.echo(f"If the training penalised {PENALISED[penalised]}:")
-        typer.echo(f"  {trust.verdict}")
-    typer.echo("Say which it was with --regularized product, nothing or factors, to see more of it.")
+        echo_paragraph(trust.verdict, "  ")
+    echo_paragraph("Say which it was with --regularized product, nothing or factors, to see more of it.")
 
 
 @factorize_app.command("demo")
-def demo_command(
+def factorize_demo_command(
     out: Annotated[Path, typer.Option(help="The page.")] = Path("factors.html"),
     users: Annotated[int, typer.Option(help="Simulated users.")] = 20_000,
     items: Annotated[int, typer.Option(help="Simulated items.")] = 1_000,
@@ -145,8 +146,8 @@ def demo_command(
     result = experiment(data, max(1, min(RANK, items // 2, users // 2)), seed=seed)
     write_whole(out, factors_to_html(result).encode())
     for panel in result.panels:
-        typer.echo(f"{panel.title}: within {panel.within:.3f}, between {panel.between:.3f}, AUC {panel.auc:.3f}")
-    typer.echo(result.stability.verdict)
+        echo_paragraph(f"{panel.title}: within {panel.within:.3f}, between {panel.between:.3f}, AUC {panel.auc:.3f}")
+    echo_paragraph(result.stability.verdict)
     typer.echo(f"The page is {out} ({out.stat().st_size / 1e6:.1f} MB).")
 
 
@@ -154,13 +155,13 @@ def _print_fit(factors: Factors, rank: int, judged: Recommendations, trust: Stab
     """The factors, what scorers are worth on held-out interactions, and whether their cosines can be trusted."""
     from offsphere.cli.comparison_table import print_comparison
 
-    typer.echo(f"{factors!r}: {factors.used} of {rank} factors in use")
+    echo_paragraph(f"{factors!r}: {factors.used} of {rank} factors in use")
     if factors.empty_users or factors.empty_items:
         empty = f"{factors.empty_users:,} users and {factors.empty_items:,} items have no interactions; they are zero"
         typer.echo(f"warning: {empty}", err=True)
     print_comparison(judged.table, every_row=True)
     for sentence in judged.sentences[1:]:
-        typer.echo(sentence)
+        echo_paragraph(sentence)
     _print_stability(trust)
 
 
@@ -169,18 +170,18 @@ def _print_stability(trust: Stability) -> None:
     drawn = [change for change in trust.changes if change.drawn]
     for change in trust.changes:
         if change not in drawn:
-            typer.echo(
+            echo_paragraph(
                 f"{change.name}: {change.overlap:.0%} of neighbours stay, rank correlation "
                 f"{change.rank_correlation:+.2f}"
             )
     if drawn:
         low, high = (pick(change.overlap for change in drawn) for pick in (min, max))
-        typer.echo(f"{len(drawn)} random changes ({trust.freedom}): {low:.0%} to {high:.0%} of neighbours stay")
+        echo_paragraph(f"{len(drawn)} random changes ({trust.freedom}): {low:.0%} to {high:.0%} of neighbours stay")
     rounding = max(change.score_change for change in trust.changes)
-    typer.echo(f"no score of the model changes by more than {rounding:.0e} of the largest")
+    echo_paragraph(f"no score of the model changes by more than {rounding:.0e} of the largest")
     if len(trust.asked) < trust.items:
-        typer.echo(f"looked at the neighbours of {len(trust.asked):,} of {trust.items:,} items")
-    typer.echo(trust.verdict)
+        echo_paragraph(f"looked at the neighbours of {len(trust.asked):,} of {trust.items:,} items")
+    echo_paragraph(trust.verdict)
     if not trust.determined:
         named = ", ".join(f"{item} ({share:.0%})" for item, share in trust.least_trusted[:5])
-        typer.echo(f"Least to be trusted are items {named}.")
+        echo_paragraph(f"Least to be trusted are items {named}.")

@@ -17,7 +17,7 @@ from offsphere.geometry.layers import Layers
 from offsphere.statistics.correlation import Correlation
 
 
-def print_study(study: LayerStudy) -> None:
+def print_layer_study(study: LayerStudy) -> None:
     """Print the layers of a model, then what changed between models."""
     print_layers(study.layers, study.side)
     print_changes(study.changes, study.agreement)
@@ -130,16 +130,14 @@ def print_changes(changes: Sequence[SelfSimilarityChange], agreement: Correlatio
     console = table_console()
     for change in changes:
         console.print()
-        console.print(Text(change.sentence), soft_wrap=True)
+        console.print(Text(paragraph(change.sentence)), soft_wrap=True)
         for way, entries in (("rose", change.risen), ("fell", change.fallen)):
             tokens = ", ".join(f"{token} {value:+.3f}" for token, value in entries) or "none"
-            console.print(Text(f"  {way} most: {tokens}"), soft_wrap=True)
+            console.print(Text(paragraph(f"{way} most: {tokens}", "  ", "    ")), soft_wrap=True)
     if agreement is not None:
         console.print()
-        console.print(
-            Text(
-                f"the two changes correlate over {agreement.rows:,} tokens: Pearson {agreement.pearson}, "
-                f"Spearman {agreement.spearman}"
-            ),
-            soft_wrap=True,
+        told = (
+            f"the two changes correlate over {agreement.rows:,} tokens: Pearson {agreement.pearson}, "
+            f"Spearman {agreement.spearman}"
         )
+        console.print(Text(paragraph(told)), soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,23 +11,25 @@ import typer
 MOST_SEEDS = 10_000  # trainings that anybody waits for
 
 # what is learned from, and what is judged by
-Data = Annotated[str, typer.Argument(help="A BEIR folder, TREC files, an STS table, text pairs, qrels, or a hub name.")]
-Vectors = Annotated[
+LearningData = Annotated[
+    str, typer.Argument(help="A BEIR folder, TREC files, an STS table, text pairs, qrels, or a hub name.")
+]
+LearningVectors = Annotated[
     Path | None, typer.Option(help="Folder with queries.*, queries-train.* and documents.*. Default: DATA itself.")
 ]
-Split = Annotated[str | None, typer.Option(help="Judge by this split. [test]")]
+JudgedSplit = Annotated[str | None, typer.Option(help="JudgeData by this split. [test]")]
 TrainSplit = Annotated[str | None, typer.Option(help="Learn from this split. [train, if there is one]")]
-HeldOut = Annotated[
+HeldOutData = Annotated[
     str | None, typer.Option(help="Stop by this data (DATA or DATA:SPLIT), instead of queries put aside.")
 ]
-Judge = Annotated[str | None, typer.Option(help="Judge by this data, instead of another split of DATA.")]
+JudgeData = Annotated[str | None, typer.Option(help="JudgeData by this data, instead of another split of DATA.")]
 KnownItems = Annotated[
     bool, typer.Option("--known-items", help="Learn from the corpus too: each title asks for its text.")
 ]
 NewDocuments = Annotated[
     bool, typer.Option("--new-documents", help="Stop by queries whose relevant documents were not learned from.")
 ]
-Metric = Annotated[str | None, typer.Option(help="ndcg@10, mrr@10, ..., spearman. [ndcg@10 or spearman]")]
+MetricName = Annotated[str | None, typer.Option(help="ndcg@10, mrr@10, ..., spearman. [ndcg@10 or spearman]")]
 
 Figures = Annotated[
     str | None, typer.Option(help="Draw one figure a quantity into OUT/figures: svg, png, pdf, joined by commas.")
@@ -65,3 +68,14 @@ Steps = Annotated[int | None, typer.Option(help="Steps, instead of epochs.")]
 MaxTokens = Annotated[int | None, typer.Option(help="Of a text that the model looks at. [as the model has it]")]
 FromScratch = Annotated[bool, typer.Option("--from-scratch", help="Forget the weights of the model first.")]
 FirstSeed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="The first seed.")]
+
+
+@dataclass(frozen=True, slots=True)
+class PartOptions:
+    """Which part of the data an adapter learns from, which judges it, and by what."""
+
+    split: JudgedSplit = None
+    train_split: TrainSplit = None
+    known_items: KnownItems = False
+    new_documents: NewDocuments = False
+    metric: MetricName = None

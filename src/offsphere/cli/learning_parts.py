@@ -45,7 +45,7 @@ def formats_of(figures: str | None) -> list[str]:
     return [known_name("format of figures", name, FORMATS) for name in asked]
 
 
-def draw(ablation: Ablation, out: Path, figures: str | None) -> None:
+def draw_ablation(ablation: Ablation, out: Path, figures: str | None) -> None:
     """Draw one figure a quantity into a folder beside the tables, where that was asked for."""
     if figures is None:
         return

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from offsphere.base.shown_ids import shown_id
+
 if TYPE_CHECKING:
     from offsphere.data.task import EmbeddedTask, Task
 
@@ -24,7 +26,8 @@ def warn_left_out(*parts: EmbeddedTask) -> None:
     for task, vectors in parts:
         messages |= dict.fromkeys(task.warnings())
         if vectors.empty:
-            named = ", ".join(vectors.empty[:NAMED_AT_MOST]) + (", ..." if len(vectors.empty) > NAMED_AT_MOST else "")
+            some = [shown_id(name) for name in vectors.empty[:NAMED_AT_MOST]]
+            named = ", ".join(some) + (", ..." if len(vectors.empty) > NAMED_AT_MOST else "")
             empty = (
                 f"{len(vectors.empty)} vectors have length zero, so cosine ranks them last (empty texts? mend or "
                 f"remove them): {named}"

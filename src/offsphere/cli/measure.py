@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from offsphere.base.errors import OffsphereError
-from offsphere.cli import options, plan_steps, runner_steps
-from offsphere.cli.deployed import CollectionFields, deployed_values, echo_deployed, source_of
+from offsphere.cli import options
+from offsphere.cli.deployed import CollectionOptions, deployed_values, echo_deployed
 from offsphere.cli.left_out import warn_left_out
+from offsphere.cli.option_groups import with_groups
+from offsphere.cli.plan_steps import VectorPlanOptions
 from offsphere.cli.progress_bar import progress_bar
+from offsphere.cli.runner_steps import RunnerRequest, ShardStateOptions
 from offsphere.cli.shard_steps import ShardRequest
 
 if TYPE_CHECKING:
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from offsphere.geometry.words import Words
 
 
+@with_groups
 def measure_command(
     data: Annotated[
         str | None,
@@ -33,18 +38,15 @@ def measure_command(
             show_default=False,
         ),
     ] = None,
-    vectors: options.Vectors = None,
+    vectors: options.VectorFolder = None,
+    *,
     query_model: options.QueryModel = None,
     model: Annotated[
         str | None,
         typer.Option(help=f"Embed with this model, or count its tokens where --vectors is given. {options.MODEL_HELP}"),
     ] = None,
-    backend: options.Backend = "torch",
-    model_dtype: options.ModelDtype = None,
-    processes: options.Processes = 1,
-    collection: options.Collection = None,
-    id_field: options.IdField = None,
-    vector_column: options.VectorColumn = None,
+    running: options.RuntimeOptions,
+    deployed: CollectionOptions,
     section: Annotated[
         list[str] | None,
         typer.Option(
@@ -91,59 +93,46 @@ def measure_command(
         typer.Option(help="With --against: another model and what it was made from; tells if the same tokens changed."),
     ] = None,
     split: options.Split = None,
-    ignore_missing: options.IgnoreMissing = False,
-    ignore_broken: options.IgnoreBroken = False,
-    reverse: options.Reverse = False,
-    no_verify: options.NoVerify = False,
-    shard: options.Shard = None,
+    reading: options.VerifiedReading,
+    shard: options.ShardName = None,
     state: options.StateFile = None,
-    on: runner_steps.On = None,
-    workers: runner_steps.Workers = None,
-    cpus: runner_steps.Cpus = None,
-    gpus: runner_steps.Gpus = None,
-    object_store: runner_steps.ObjectStore = None,
-    shards: runner_steps.Shards = None,
-    states: runner_steps.States = None,
-    plan: plan_steps.Wanted = False,
-    documents: plan_steps.Documents = None,
-    dimension: plan_steps.Dimension = None,
+    runners: ShardStateOptions,
+    plans: VectorPlanOptions,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of samples and intervals.")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure lengths, relevance, isotropy, dimensions, hubs and more; every layer of a transformer; or its tokens."""
-    from offsphere.encode.runtime import Runtime
-
     alone = [name for name, wanted in (("--layers", layers), ("--words", words)) if wanted]
     for_sections = scorer is not None or groups is not None or training_size is not None
     _check_alone(alone, at_least, side, against, other, without_sections=not section and for_sections)
-    planned = plan_steps.PlanRequest.of(plan, documents, dimension, None, workers, cpus, shards, as_json=as_json)
+    planned = plans.request(runners, as_json=as_json)
     if planned is not None:
         planned.measure(data)
         return
-    data, fields = _of_target(data, CollectionFields(collection, id_field, vector_column))
-    source = source_of(
-        data,
-        model,
-        vectors,
-        ignore_missing=ignore_missing,
-        verify=not no_verify,
-        fields=fields,
-        query_model=query_model,
-        ignore_broken=ignore_broken,
-        reverse=reverse,
-        runtime=Runtime(backend, model_dtype, processes),
-    )
-    needing: dict[str, object] = {"--model": model, "--collection": fields.target}
+    data, deployed = _of_target(data, deployed)
+    source = deployed.source(data, vectors, options.ModelOptions(model, query_model, running), reading)
+    needing: dict[str, object] = {"--model": model, "--collection": deployed.collection}
     needing |= {"--scorer": scorer, "--groups": groups, "--training-size": training_size, "--vectors": vectors}
     needing |= dict.fromkeys(alone, True)
-    divided = ShardRequest.of(shard, None, state, {"--on": on, **needing, "--section": section, "--json": as_json})
-    gathered = runner_steps.RunnerRequest.of(on, workers, cpus, gpus, object_store, shards, states, needing)
+    divided = ShardRequest.of(
+        shard, None, state, {"--on": runners.on, **needing, "--section": section, "--json": as_json}
+    )
+    gathered = runners.request(needing)
     if divided is not None:
         divided.measure(source, seed)
         return
     values: dict[str, Any] = {}
     if section or not alone:
-        shape, deployment = _measure_shape(source, split, section, scorer, groups, training_size, seed, gathered)
+        shape, deployment = _measure_shape(
+            source,
+            split,
+            section,
+            scorer=scorer,
+            groups=groups,
+            training_size=training_size,
+            seed=seed,
+            gathered=gathered,
+        )
         values |= shape.to_json() | deployed_values(deployment)
         if not as_json:
             from offsphere.cli.shape_tables import print_shape
@@ -155,9 +144,9 @@ def measure_command(
         study = _measure_layers(source, split, side, at_most, at_least, compared, seed)
         values |= study.to_json()
         if not as_json:
-            from offsphere.cli.layer_tables import print_study
+            from offsphere.cli.layer_tables import print_layer_study
 
-            print_study(study)
+            print_layer_study(study)
     if words:
         measured = _measure_words(source, split, side, at_most, seed)
         values |= measured.to_json()
@@ -197,11 +186,12 @@ def _measure_shape(
     source: EmbeddedSource,
     split: str | None,
     sections: list[str] | None,
+    *,
     scorer: str | None,
     groups: Path | None,
     training_size: int | None,
     seed: int,
-    gathered: runner_steps.RunnerRequest | None,
+    gathered: RunnerRequest | None,
 ) -> tuple[Geometry, Deployment | None]:
     """Load what is to be measured, say what was left out, and measure it; and look at the collection, if it is one."""
     from offsphere.engines.collection_source import load_deployed
@@ -235,15 +225,15 @@ def _measure_shape(
     return shape, deployment
 
 
-def _of_target(data: str | None, fields: CollectionFields) -> tuple[str, CollectionFields]:
+def _of_target(data: str | None, deployed: CollectionOptions) -> tuple[str, CollectionOptions]:
     """Tell a collection that stands where a task would; it is measured alone then, as with ``--collection`` alone."""
     from offsphere.engines.live_collection import is_target
 
-    if data is not None and fields.target is None and is_target(data):
-        return "", fields._replace(target=data)
-    if data is None and fields.target is None:
+    if data is not None and deployed.collection is None and is_target(data):
+        return "", replace(deployed, collection=data)
+    if data is None and deployed.collection is None:
         raise OffsphereError("measure what? Give a task, a file of vectors, or a collection with --collection")
-    return data or "", fields
+    return data or "", deployed
 
 
 def _measure_layers(

@@ -34,7 +34,7 @@ def merge_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Merge the states of shards, in any order and grouping, into the very result that one run prints."""
-    from offsphere.comparison.choice import choose
+    from offsphere.comparison.verdict import recommended_choice
     from offsphere.shards.compare_state import CompareState
     from offsphere.shards.measure_state import MeasureState
     from offsphere.shards.merged_evaluator import compared
@@ -64,7 +64,7 @@ def merge_command(
     with progress_bar("comparing") as progress:
         table = compared(merged, progress)
     if save is not None:
-        choose(table).scorer.save(save)
+        recommended_choice(table).scorer.save(save)
     if as_json:
         typer.echo(json.dumps(table.to_json(), indent=2))
         return

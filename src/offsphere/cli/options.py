@@ -1,11 +1,19 @@
-"""Arguments and options that several commands share: what the data is, how it is judged, how results are printed."""
+"""Arguments and options that several commands share: what the data is, how it is judged, how results are printed.
+
+Those that always come together are groups, which ``with_groups`` takes apart for typer.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
+
+if TYPE_CHECKING:
+    from offsphere.encode.embedded_task import EmbeddedSource
+    from offsphere.encode.runtime import Runtime
 
 MODEL_HELP = (
     "A hub name, a model folder, wordllama (static, needs no download), package:NAME (a model folder inside an "
@@ -20,12 +28,8 @@ TARGET_HELP = (
     "usearch:FILE, hnswlib:FILE"
 )
 
-Collection = Annotated[
-    str | None,
-    typer.Option(help=f"Take the documents' vectors from your search engine, which is only read. {TARGET_HELP}"),
-]
 IdField = Annotated[str | None, typer.Option(help="What the ids are called there. [what the engine calls them]")]
-VectorColumn = Annotated[
+VectorColumnName = Annotated[
     str | None,
     typer.Option(
         "--vector-column",
@@ -40,28 +44,11 @@ DATA_HELP = (
 )
 Data = Annotated[str, typer.Argument(help=DATA_HELP)]
 MaybeData = Annotated[str | None, typer.Argument(help=DATA_HELP, show_default=False)]
-Vectors = Annotated[
+VectorFolder = Annotated[
     Path | None,
     typer.Option(help="Folder with queries.* and documents.* (pairs: left.*, right.*). Default: DATA itself."),
 ]
-Model = Annotated[str | None, typer.Option(help=f"Embed with this model. {MODEL_HELP}")]
-QueryModel = Annotated[
-    str | None,
-    typer.Option(help="Embed queries with another model than the documents, of another width if need be."),
-]
-Backend = Annotated[
-    str, typer.Option(help="Who runs a model of sentence-transformers: torch, onnx or openvino.", show_default="torch")
-]
-ModelDtype = Annotated[
-    str | None,
-    typer.Option(
-        "--model-dtype",
-        help="The numbers such a model computes in: float32, float16 or bfloat16. [as it was saved]",
-    ),
-]
-Processes = Annotated[
-    int, typer.Option("--processes", min=1, help="Processes that share such a model's work, each with the model.")
-]
+ModelName = Annotated[str | None, typer.Option(help=f"Embed with this model. {MODEL_HELP}")]
 Split = Annotated[str | None, typer.Option(help="Which judgments: test, dev, train, ...")]
 IgnoreMissing = Annotated[
     bool, typer.Option("--ignore-missing", help="Go on without judgments for unknown queries or documents.")
@@ -88,39 +75,6 @@ Stored = Annotated[
         "... joined by commas."
     ),
 ]
-Run = Annotated[
-    list[Path] | None,
-    typer.Option("--run", help="A TREC run or a ranx run (.json) of another system, as a row. Repeatable."),
-]
-Tokens = Annotated[
-    str | None,
-    typer.Option(
-        help="Similarities over tokens as rows: wrd, softcos, mean, maxsim, one of them as wrd(uniform), joined by "
-        "commas, or all. Rankings: the first documents are ranked again by them."
-    ),
-]
-TokenModel = Annotated[str | None, typer.Option(help="Whose tokens: a static model or a transformer. [--model]")]
-TokenLayer = Annotated[
-    str, typer.Option("--token-layer", help="Of a transformer's tokens: last, all, or numbers such as 0,6.")
-]
-TokenTop = Annotated[
-    int, typer.Option("--token-top", min=2, help="How many documents a query are ranked again by their tokens.")
-]
-WithBm25 = Annotated[
-    bool, typer.Option("--bm25", help="BM25 over the texts as a row, alone and joined with cosine (or with --fuse).")
-]
-Fuse = Annotated[
-    list[str] | None,
-    typer.Option("--fuse", help="Join BM25 with this scorer, by ranks and by tuned scores. Repeatable. [cosine]"),
-]
-JudgedBy = Annotated[
-    str | None,
-    typer.Option(
-        "--judge",
-        help="cross-encoder:M as a row, M a folder or a full name of the hub: reads pairs, ranks the nearest again.",
-    ),
-]
-JudgedTop = Annotated[int, typer.Option("--judge-top", min=1, help="How many documents a query the judge ranks again.")]
 Precision = Annotated[
     float | None, typer.Option(help="Where to cut: so much of what is shown is to be relevant, such as 0.9.")
 ]
@@ -140,7 +94,7 @@ More = Annotated[
         help="Compare also layer normalisation, mean projection, whitening by the spectrum, and priors of the length.",
     ),
 ]
-Shard = Annotated[
+ShardName = Annotated[
     str | None,
     typer.Option("--shard", help="Work on one of n shards of the documents alone, such as 2/7, and leave a --state."),
 ]
@@ -149,3 +103,88 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing els
 NoVerify = Annotated[
     bool, typer.Option("--no-verify", help="Do not compare stored vectors with their checksums (about 1 s a GB).")
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeOptions:
+    """How a model of sentence-transformers is run."""
+
+    backend: Annotated[
+        str,
+        typer.Option(help="Who runs a model of sentence-transformers: torch, onnx or openvino.", show_default="torch"),
+    ] = "torch"
+    model_dtype: Annotated[
+        str | None,
+        typer.Option(
+            "--model-dtype",
+            help="The numbers such a model computes in: float32, float16 or bfloat16. [as it was saved]",
+        ),
+    ] = None
+    processes: Annotated[
+        int, typer.Option("--processes", min=1, help="Processes that share such a model's work, each with the model.")
+    ] = 1
+
+    @property
+    def runtime(self) -> Runtime:
+        """What was typed, as the library takes it."""
+        from offsphere.encode.runtime import Runtime
+
+        return Runtime(self.backend, self.model_dtype, self.processes)
+
+
+QueryModel = Annotated[
+    str | None,
+    typer.Option(help="Embed queries with another model than the documents, of another width if need be."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """The model of the documents, the one of the queries where that is another, and how both are run."""
+
+    model: ModelName = None
+    query_model: QueryModel = None
+    running: RuntimeOptions = field(default_factory=RuntimeOptions)
+
+    def source(self, data: str, vectors: Path | None, reading: VerifiedReading) -> EmbeddedSource:
+        """Where a task and its vectors come from."""
+        from offsphere.factors.task_source import task_source
+
+        return task_source(
+            data,
+            self.model,
+            vectors,
+            verify=not reading.no_verify,
+            query_model=self.query_model,
+            runtime=self.running.runtime,
+            **reading.for_texts,
+        )
+
+
+class TextReading(TypedDict):
+    """How a task without vectors is loaded, as keywords."""
+
+    ignore_missing: bool
+    ignore_broken: bool
+    reverse: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingOptions:
+    """What is done with data that is not whole, and which side asks."""
+
+    ignore_missing: IgnoreMissing = False
+    ignore_broken: IgnoreBroken = False
+    reverse: Reverse = False
+
+    @property
+    def for_texts(self) -> TextReading:
+        """What was typed, as whatever loads a task without vectors takes it."""
+        return {"ignore_missing": self.ignore_missing, "ignore_broken": self.ignore_broken, "reverse": self.reverse}
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedReading(ReadingOptions):
+    """What is done with data that is not whole, with stored vectors among it."""
+
+    no_verify: NoVerify = False

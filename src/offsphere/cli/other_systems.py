@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from offsphere.base.errors import OffsphereError, ParameterError
 
@@ -12,50 +14,78 @@ if TYPE_CHECKING:
     from offsphere.comparison.list_source import ListSource
 
 
-def sources_of(
-    runs: Sequence[Path] | None,
-    *,
-    bm25: bool = False,
-    fuse: Sequence[str] | None = None,
-    judge: tuple[str, int] | None = None,
-    ignore_missing: bool = False,
-) -> list[ListSource]:
-    """Make a source of lists of everything that was named; what is no run or no scorer is refused at once.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherSystems:
+    """What stands in the table beside scorers: runs of others, BM25, a judge, similarities over tokens."""
 
-    Args:
-        runs: run files.
-        bm25: whether BM25 is a row.
-        fuse: names of the scorers that it is joined with; cosine unless said.
-        judge: a cross-encoder, and how many documents a query it ranks again.
-        ignore_missing: go on without what a run names and the task does not list.
-    """
-    from offsphere.comparison.bm25 import Bm25
-    from offsphere.comparison.fusion import Fusion
-    from offsphere.comparison.judge import Judge
-    from offsphere.comparison.run_file import RunFile
+    run: Annotated[
+        list[Path] | None,
+        typer.Option("--run", help="A TREC run or a ranx run (.json) of another system, as a row. Repeatable."),
+    ] = None
+    bm25: Annotated[
+        bool,
+        typer.Option("--bm25", help="BM25 over the texts as a row, alone and joined with cosine (or with --fuse)."),
+    ] = False
+    fuse: Annotated[
+        list[str] | None,
+        typer.Option("--fuse", help="Join BM25 with this scorer, by ranks and by tuned scores. Repeatable. [cosine]"),
+    ] = None
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            "--judge",
+            help="cross-encoder:M as a row, M a folder or a full name of the hub: reads pairs, ranks the nearest "
+            "again.",
+        ),
+    ] = None
+    judge_top: Annotated[
+        int, typer.Option("--judge-top", min=1, help="How many documents a query the judge ranks again.")
+    ] = 50
+    tokens: Annotated[
+        str | None,
+        typer.Option(
+            help="Similarities over tokens as rows: wrd, softcos, mean, maxsim, one of them as wrd(uniform), joined by "
+            "commas, or all. Rankings: the first documents are ranked again by them."
+        ),
+    ] = None
+    token_model: Annotated[
+        str | None, typer.Option(help="Whose tokens: a static model or a transformer. [--model]")
+    ] = None
+    layer: Annotated[
+        str, typer.Option("--token-layer", help="Of a transformer's tokens: last, all, or numbers such as 0,6.")
+    ] = "last"
+    token_top: Annotated[
+        int, typer.Option("--token-top", min=2, help="How many documents a query are ranked again by their tokens.")
+    ] = 100
 
-    if fuse and not bm25:
-        raise ParameterError("--fuse joins a scorer with BM25: write --bm25 too")
-    sources: list[ListSource] = [RunFile(path, ignore_missing=ignore_missing) for path in runs or ()]
-    if bm25:
-        words = Bm25()
-        sources += [words, *(Fusion(words, name) for name in fuse or ("cosine",))]
-    return [*sources, *([Judge(*judge)] if judge is not None else [])]
+    def sources(self, model: str | None, *, ignore_missing: bool) -> list[ListSource]:
+        """Make a source of lists of everything that was named; what is no run, no scorer or no name is refused at once.
 
+        Args:
+            model: Whose tokens are compared unless said.
+            ignore_missing: Whether to go on without what a run names and the task does not list.
+        """
+        from offsphere.comparison.bm25 import Bm25
+        from offsphere.comparison.fusion import Fusion
+        from offsphere.comparison.judge import Judge
+        from offsphere.comparison.run_file import RunFile
 
-def token_rows_of(tokens: str | None, model: str | None, layer: str, top: int) -> list[ListSource]:
-    """Make a source of lists of the similarities over tokens that were named; what is no name is refused at once.
+        if self.fuse and not self.bm25:
+            raise ParameterError("--fuse joins a scorer with BM25: write --bm25 too")
+        sources: list[ListSource] = [RunFile(path, ignore_missing=ignore_missing) for path in self.run or ()]
+        if self.bm25:
+            words = Bm25()
+            sources += [words, *(Fusion(words, name) for name in self.fuse or ("cosine",))]
+        if self.judge is not None:
+            sources.append(Judge(self.judge, self.judge_top))
+        return [*sources, *self._token_rows(self.token_model or model)]
 
-    Args:
-        tokens: their names, joined by commas.
-        model: whose tokens.
-        layer: of a transformer.
-        top: how many documents a query are ranked again.
-    """
-    if tokens is None:
-        return []
-    if model is None:
-        raise OffsphereError("--tokens compares token vectors of a model: say which with --model or --token-model")
-    from offsphere.tokens.token_rows import TokenRows
+    def _token_rows(self, model: str | None) -> list[ListSource]:
+        """The source of the similarities over tokens that were named."""
+        if self.tokens is None:
+            return []
+        if model is None:
+            raise OffsphereError("--tokens compares token vectors of a model: say which with --model or --token-model")
+        from offsphere.tokens.token_rows import TokenRows
 
-    return [TokenRows(tokens, model, layer, top)]
+        return [TokenRows(self.tokens, model, self.layer, self.token_top)]

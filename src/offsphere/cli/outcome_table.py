@@ -5,16 +5,24 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from offsphere.learning.encoders.outcome import Outcome
+from offsphere.learning.encoders.outcome import TrainingOutcome
 from offsphere.wording.written_numbers import chance_alone
 
 
-def outcome_table(outcome: Outcome) -> Table:
+def outcome_table(outcome: TrainingOutcome) -> Table:
     """The value before and after, as the model was trained and by cosine."""
     split = f" ({outcome.task['split']})" if outcome.task.get("split") else ""
     title = Text(f"{outcome.task['name']}{split}", style="bold")
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for column, head in enumerate(["", outcome.metric, "95 % interval", "difference", "95 % interval", "p"]):
+    heads = [
+        "scored",
+        outcome.metric,
+        f"95 % interval\nof {outcome.metric}",
+        "difference\nfrom before",
+        "95 % interval\nof difference",
+        "p",
+    ]
+    for column, head in enumerate(heads):
         table.add_column(head, justify="left" if column == 0 else "right", no_wrap=True)
     for row in outcome.rows:
         cells = [row.name, f"{row.value:.4f}", f"{row.low:.4f} {row.high:.4f}"]

@@ -44,6 +44,11 @@ def paragraph(text: str, first: str = "", others: str | None = None) -> str:
     ).replace(_KEPT, " ")
 
 
+def echo_paragraph(text: str, first: str = "", others: str | None = None) -> None:
+    """Print a text in lines that can be read; the arguments are those of ``paragraph``."""
+    typer.echo(paragraph(text, first, others))
+
+
 def echo_verdict(sentences: Iterable[str]) -> None:
     """Print sentences one below the other: what to do in a line of its own, what it rests on below it."""
     for number, sentence in enumerate(sentences):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -10,24 +11,86 @@ import typer
 
 from offsphere.base.cores import available_cores
 from offsphere.base.errors import OffsphereError
+from offsphere.cli.runner_steps import RunnerOptions
 from offsphere.cli.shard_steps import check_names
-from offsphere.runners.shard_plan import Plan, Workload
+from offsphere.runners.shard_plan import ShardPlan, Workload
 
 if TYPE_CHECKING:
     from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.shards.compare_question import CompareOptions
 
-Wanted = Annotated[
-    bool,
-    typer.Option(
-        "--plan",
-        help="Only tell what a run over shards takes: bytes, multiplications, memory, time. What --documents, "
-        "--dimension and --queries do not say is that of DATA.",
-    ),
-]
-Documents = Annotated[float | None, typer.Option(min=1, help="With --plan: of so many documents, such as 1e9.")]
-Dimension = Annotated[int | None, typer.Option(min=1, help="With --plan: of vectors with so many numbers.")]
-Queries = Annotated[float | None, typer.Option(min=1, help="With --plan: of so many queries.")]
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """Whether a plan is wanted, and of how many documents."""
+
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan",
+            help="Only tell what a run over shards takes: bytes, multiplications, memory, time. What --documents, "
+            "--dimension and --queries do not say is that of DATA.",
+        ),
+    ] = False
+    documents: Annotated[float | None, typer.Option(min=1, help="With --plan: of so many documents, such as 1e9.")] = (
+        None
+    )
+
+    @property
+    def described(self) -> dict[str, float | None]:
+        """What was typed of a corpus, by the names of the options."""
+        return {"--documents": self.documents}
+
+    def request(self, runners: RunnerOptions, *, as_json: bool = False) -> PlanRequest | None:
+        """What was typed; nothing where no plan is wanted.
+
+        Args:
+            runners: Who is to work on the shards.
+            as_json: Whether the plan is printed as JSON.
+
+        Raises:
+            OffsphereError: A corpus is described, and no plan wanted.
+        """
+        if not self.plan:
+            typed = [name for name, value in self.described.items() if value is not None]
+            if typed:
+                raise OffsphereError(f"{typed[0]} describes a corpus that is not there: add --plan")
+            return None
+        counts = {name: int(value) for name, value in self.described.items() if value is not None}
+        workers = runners.workers
+        return PlanRequest(
+            documents=counts.get("--documents"),
+            dimension=counts.get("--dimension"),
+            queries=counts.get("--queries"),
+            workers=workers or 1,
+            cores=runners.cpus or (1 if workers is not None else available_cores()),
+            shards=runners.shards,
+            as_json=as_json,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class VectorPlanOptions(PlanOptions):
+    """Whether a plan is wanted, and of which vectors."""
+
+    dimension: Annotated[int | None, typer.Option(min=1, help="With --plan: of vectors with so many numbers.")] = None
+
+    @property
+    def described(self) -> dict[str, float | None]:
+        """What was typed of vectors, by the names of the options."""
+        return {"--documents": self.documents, "--dimension": self.dimension}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPlanOptions(VectorPlanOptions):
+    """Whether a plan is wanted, and of which search."""
+
+    queries: Annotated[float | None, typer.Option(min=1, help="With --plan: of so many queries.")] = None
+
+    @property
+    def described(self) -> dict[str, float | None]:
+        """What was typed of a search, by the names of the options."""
+        return {"--documents": self.documents, "--dimension": self.dimension, "--queries": self.queries}
 
 
 class PlanRequest(NamedTuple):
@@ -40,34 +103,6 @@ class PlanRequest(NamedTuple):
     cores: int  # of each worker
     shards: int | None
     as_json: bool
-
-    @classmethod
-    def of(
-        cls,
-        wanted: bool,
-        documents: float | None,
-        dimension: int | None,
-        queries: float | None,
-        workers: int | None,
-        cpus: int | None,
-        shards: int | None,
-        *,
-        as_json: bool = False,
-    ) -> PlanRequest | None:
-        """Read what was typed; nothing where no plan is wanted.
-
-        Raises:
-            OffsphereError: A corpus is described, and no plan wanted.
-        """
-        if not wanted:
-            described = {"--documents": documents, "--dimension": dimension, "--queries": queries}
-            typed = [name for name, value in described.items() if value is not None]
-            if typed:
-                raise OffsphereError(f"{typed[0]} describes a corpus that is not there: add --plan")
-            return None
-        many = [int(count) if count is not None else None for count in (documents, queries)]
-        cores = cpus or (1 if workers is not None else available_cores())
-        return cls(many[0], dimension, many[1], workers or 1, cores, shards, as_json)
 
     def compare(self, source: EmbeddedSource | None, split: str | None, options: CompareOptions) -> None:
         """Print the plan of a comparison."""
@@ -134,7 +169,7 @@ class PlanRequest(NamedTuple):
             number=number,
         )
 
-    def _print(self, plan: Plan) -> None:
+    def _print(self, plan: ShardPlan) -> None:
         if self.as_json:
             typer.echo(json.dumps(plan.to_json(), indent=2))
             return

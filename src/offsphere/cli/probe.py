@@ -12,7 +12,7 @@ from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.engines.collection import IndexKind
-    from offsphere.engines.probing import MetricProbe, Probe
+    from offsphere.engines.probed_metric import MetricProbe, Probe
 
 
 def probe_command(
@@ -21,6 +21,8 @@ def probe_command(
         bool, typer.Option("--read-only", help="Look at the collection that is there, and write nothing.")
     ] = False,
     index: Annotated[str | None, typer.Option(help="Which index to try: exact, graph or lists.")] = None,
+    id_field: options.IdField = None,
+    vector_column: options.VectorColumnName = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find out what an engine really does: its metric, its scores, what it stores, how many documents it gives.
@@ -32,7 +34,9 @@ def probe_command(
 
     kind = cast("IndexKind | None", index_kind(index) if index is not None else None)
     with progress_bar("probing") as progress:
-        seen = probe(target, read_only=read_only, index=kind, progress=progress)
+        seen = probe(
+            target, read_only=read_only, index=kind, id_field=id_field, vector_name=vector_column, progress=progress
+        )
     if as_json:
         typer.echo(json.dumps(seen.to_json(), indent=2))
     else:
@@ -45,8 +49,8 @@ def print_probe(seen: Probe) -> None:
     if seen.facts is not None:
         facts = seen.facts
         typer.echo(f"  {facts.rows:,} vectors of {facts.dimension} dimensions, {facts.index}, stored as {facts.stored}")
-    if not seen.metrics:
-        typer.echo("  Its vectors cannot be read back, so nothing more can be told without writing.")
+    if seen.unknown:
+        typer.echo(f"  {seen.unknown}")
     for probed in seen.metrics:
         typer.echo()
         typer.secho(f"Set to {probed.metric} ({probed.index}):", bold=True)
@@ -70,7 +74,17 @@ def _lines(probed: MetricProbe) -> list[tuple[str, str]]:
         ("scores", formula),
         ("vectors", f"stored {probed.stored}" if probed.keeps_length is not None else probed.stored),
         ("documents for k", f"only {', '.join(short)}" if short else "as many as asked for"),
+        ("largest k", _largest_k(probed.largest_k)),
         ("exact ten best", f"{probed.recall:.1%} of them"),
         ("equal vectors", probed.ties),
         ("length zero", probed.zero),
     ]
+
+
+def _largest_k(taken: int | None) -> str:
+    """The largest k that was taken."""
+    from offsphere.engines.probed_metric import MOST_ASKED
+
+    if taken is None:
+        return "not tried"
+    return f"{taken:,} is taken, and more is refused" if taken < MOST_ASKED else f"{taken:,} is taken, perhaps more"

@@ -67,11 +67,11 @@ def _bar(watch: ProgressWatch) -> Iterator[None]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"))
     with ProgressDisplay(*columns, console=Console(stderr=True), transient=True) as display:
         row = display.add_task(watch.label, total=None, visible=False, left="")
-        with _looking(lambda: draw(watch, display, row)):
+        with _looking(lambda: draw_bar(watch, display, row)):
             yield
 
 
-def draw(watch: ProgressWatch, display: ProgressDisplay, row: TaskID) -> None:
+def draw_bar(watch: ProgressWatch, display: ProgressDisplay, row: TaskID) -> None:
     """Bring the bar up to what is watched: a pulse where no end is known, else the share and the time left."""
     share, left = watch.share, watch.seconds_left
     display.update(

@@ -80,7 +80,7 @@ class ProgressWatch:
         """One line for somebody who reads a log."""
         share, left = self.share, self.seconds_left
         if share is None:
-            return f"{self.description}: {in_time(self.seconds)} so far"
+            return f"{self.description}: {time_told(self.seconds)} so far"
         return f"{self.description}: {share:.0%}".replace("%", " %") + (f", {time_left(left)}" if left else "")
 
 
@@ -91,10 +91,10 @@ def time_left(seconds: float) -> str:
         >>> time_left(12.3), time_left(600), time_left(9_000)
         ('about 12 s left', 'about 10 min left', 'about 2.5 h left')
     """
-    return f"about {in_time(seconds)} left"
+    return f"about {time_told(seconds)} left"
 
 
-def in_time(seconds: float) -> str:
+def time_told(seconds: float) -> str:
     """Write a span of time with the digits that matter."""
     if seconds < ROUGHLY:
         return f"{seconds:.0f} s"

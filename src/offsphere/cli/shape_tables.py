@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from offsphere.base.shown_ids import shown_id
 from offsphere.cli.paragraphs import TABLE_WIDTH, paragraph
 from offsphere.geometry.ceiling import Ceiling
 from offsphere.geometry.dimensions import Dimensions
@@ -212,7 +213,7 @@ def _hubness(scorers: Sequence[Hubness]) -> Cells:
     heads += ["worst hubs\n(lists they are in)"]
     rows = []
     for row in scorers:
-        worst = ", ".join(f"{hub.id} ({hub.occurrences})" for hub in row.worst[:3])
+        worst = ", ".join(f"{shown_id(hub.id)} ({hub.occurrences})" for hub in row.worst[:3])
         shares = [f"{row.robin_hood:.3f}", f"{row.gini:.3f}", f"{row.antihub_share:.1%}"]
         rows.append([row.scorer, f"{row.skewness:.2f}", *shares, str(row.hub_count), worst])
     chance = scorers[0].chance

@@ -12,10 +12,12 @@ from offsphere.base.errors import ParameterError
 from offsphere.base.files import write_whole
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import options
+from offsphere.cli.option_groups import with_groups
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
 
+@with_groups
 def study_command(
     tasks: Annotated[
         list[str],
@@ -25,9 +27,8 @@ def study_command(
         ),
     ],
     model: Annotated[list[str] | None, typer.Option(help=f"Repeatable. {options.MODEL_HELP}")] = None,
-    backend: options.Backend = "torch",
-    model_dtype: options.ModelDtype = None,
-    processes: options.Processes = 1,
+    *,
+    running: options.RuntimeOptions,
     out: Annotated[Path, typer.Option(help="Folder for the page, the table and the audits.")] = Path("study"),
     adapt: Annotated[
         bool, typer.Option("--adapt", help="Train adapters too, where there is a train split to learn from.")
@@ -40,11 +41,10 @@ def study_command(
     """Audit tasks x models, each once, and say what predicts that length helps. A killed study goes on."""
     from offsphere.auditing.study.run_study import study
     from offsphere.auditing.study.study_cell import cells_of, read_cells
-    from offsphere.encode.runtime import Runtime
     from offsphere.report import to_html
     from offsphere.report.study_page import study_to_html
 
-    runtime = Runtime(backend, model_dtype, processes)
+    runtime = running.runtime
     if len(tasks) == 1 and tasks[0].endswith(".toml"):
         if model or adapt or not runtime.is_usual:
             raise ParameterError(

@@ -5,15 +5,24 @@ from __future__ import annotations
 import typer
 
 from offsphere.auditing.study.run_study import Study
-from offsphere.auditing.study.study_row import Change, StudyRow
+from offsphere.auditing.study.study_row import MeasuredChange, StudyRow
 from offsphere.cli.paragraphs import echo_items
 from offsphere.cli.shape_tables import print_rows, table_console
 from offsphere.statistics.significance import ALPHA
 from offsphere.wording.written_numbers import signed
 
-WORTH = ("task", "model", "metric", "cosine", "dot - cosine", "recommended", "its gain")
-LEARNED = ("task", "model", "scorer", "value", "over cosine")
-EXPLAINED = ("task", "model", "d", "d, rivals", "spread of\nlengths", "documents\nalone", "curve of\nlength", "at most")
+WORTH = ("task", "model", "metric", "cosine", "dot over\ncosine", "recommended", "that over\ncosine")
+LEARNED = ("task", "model", "scorer", "value", "over\ncosine")
+EXPLAINED = (
+    "task",
+    "model",
+    "d of relevant\nlengths",
+    "d beside\nrivals",
+    "variation\nof lengths",
+    "best boost a\ndocument",
+    "boost by\nlength",
+    "any boost\nat most",
+)
 
 
 def print_study(study: Study) -> None:
@@ -42,7 +51,7 @@ def _explained(row: StudyRow) -> list[str]:
     return [*_names(row), *known, _gain(row.ceiling), _gain(row.ceiling_length), most]
 
 
-def _adapter(row: StudyRow, name: str, change: Change) -> list[str]:
+def _adapter(row: StudyRow, name: str, change: MeasuredChange) -> list[str]:
     """An adapter, or what the vectors as they are give beside it."""
     value = f"{change['value']:.4f}" if change["value"] is not None else "-"
     return [*_names(row), name, value, _gain(change) if change["p"] is not None else "-"]
@@ -53,7 +62,7 @@ def _names(row: StudyRow) -> list[str]:
     return [row.task, row.model.rsplit("/", 1)[-1].rsplit(":", 1)[-1]]
 
 
-def _gain(change: Change | None) -> str:
+def _gain(change: MeasuredChange | None) -> str:
     """A gain, with a star where it is sure."""
     if change is None or change["gain"] is None:
         return "-"

@@ -13,8 +13,9 @@ from offsphere.base.files import write_whole
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import learning_options as learning
 from offsphere.cli import options
-from offsphere.cli.learning_parts import draw, formats_of, tracking_of
+from offsphere.cli.learning_parts import draw_ablation, formats_of, tracking_of
 from offsphere.cli.left_out import warn_of_tasks
+from offsphere.cli.paragraphs import echo_paragraph
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -22,14 +23,14 @@ STEPS = 200
 
 
 def sweep_command(
-    data: learning.Data,
+    data: learning.LearningData,
     model: learning.TrainedModel,
     over: Annotated[str, typer.Option(help="temperature (powers of two), batch, or pooling (mean, cls, max).")],
     values: Annotated[str | None, typer.Option(help="Instead of the usual ones, joined by commas.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the table, the dynamics and the page.")] = Path("sweep"),
-    judge: learning.Judge = None,
+    judge: learning.JudgeData = None,
     layers: Annotated[bool, typer.Option("--layers", help="Learning dynamics of every layer.")] = False,
-    held_out: learning.HeldOut = None,
+    held_out: learning.HeldOutData = None,
     recipe: learning.RecipeName = None,
     config: learning.RecipeFile = None,
     steps: Annotated[int | None, typer.Option(help="Steps of each training. [200]")] = None,
@@ -37,9 +38,9 @@ def sweep_command(
     max_tokens: learning.MaxTokens = None,
     from_scratch: learning.FromScratch = False,
     more: Annotated[list[str] | None, typer.Option("--set", help="Any field of a recipe, as NAME=VALUE.")] = None,
-    split: learning.Split = None,
+    split: learning.JudgedSplit = None,
     train_split: learning.TrainSplit = None,
-    metric: learning.Metric = None,
+    metric: learning.MetricName = None,
     seeds: Annotated[int, typer.Option(max=learning.MOST_SEEDS, help="Trainings of each value.")] = 1,
     seed: learning.FirstSeed = 0,
     ignore_broken: options.IgnoreBroken = False,
@@ -85,7 +86,7 @@ def sweep_command(
         )
     ablation.save(out)
     write_whole(out / "sweep.html", sweep_to_html(ablation, f"Sweep over {over}").encode())
-    draw(ablation, out, figures)
+    draw_ablation(ablation, out, figures)
     if as_json:
         typer.echo(json.dumps(ablation.to_json(), indent=2))
         return
@@ -93,4 +94,4 @@ def sweep_command(
 
     print_ablation(ablation)
     print_dynamics(ablation)
-    typer.echo(f"The page is {out / 'sweep.html'}; the table and the dynamics are in {out}")
+    echo_paragraph(f"The page is {out / 'sweep.html'}; the table and the dynamics are in {out}")

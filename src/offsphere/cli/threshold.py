@@ -10,17 +10,18 @@ import typer
 
 from offsphere.cli import options
 from offsphere.cli.left_out import warn_left_out
+from offsphere.cli.option_groups import with_groups
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
 
+@with_groups
 def threshold_command(
     data: options.Data,
-    vectors: options.Vectors = None,
-    model: options.Model = None,
-    backend: options.Backend = "torch",
-    model_dtype: options.ModelDtype = None,
-    processes: options.Processes = 1,
+    vectors: options.VectorFolder = None,
+    model: options.ModelName = None,
+    *,
+    running: options.RuntimeOptions,
     scorer: Annotated[
         list[str] | None,
         typer.Option(
@@ -45,7 +46,6 @@ def threshold_command(
     """Find the score above which results are shown, so that one promise is kept: precision, recall or false alarms."""
     from offsphere.comparison.goal import Goal
     from offsphere.comparison.thresholds import named_scorer, threshold
-    from offsphere.encode.runtime import Runtime
     from offsphere.factors.task_source import task_source
 
     # what can be wrong in the command itself is said before any file is read
@@ -59,7 +59,7 @@ def threshold_command(
         vectors,
         ignore_missing=ignore_missing,
         verify=not no_verify,
-        runtime=Runtime(backend, model_dtype, processes),
+        runtime=running.runtime,
     )
     other = None
     with progress_bar("embedding") as progress:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from offsphere.cli.paragraphs import TABLE_WIDTH, echo_items, echo_verdict, paragraph
-from offsphere.comparison.shown import Outcome
+from offsphere.comparison.shown import ThresholdOutcome
 from offsphere.comparison.thresholds import Thresholds
 
 HEADS = ("precision\nof what is shown", "recall", "false\nalarms", "queries with\nresults", "shown\na query")
@@ -21,40 +21,40 @@ NOTES = (
 )
 
 
-def print_thresholds(found: Thresholds) -> None:
+def print_thresholds(thresholds: Thresholds) -> None:
     """Print the promise, the thresholds side by side, and what they give elsewhere where that was tried.
 
     Args:
-        found: The thresholds.
+        thresholds: The thresholds.
     """
-    task = found.task
+    task = thresholds.task
     title = f"{task['name']}: {task['queries']:,} queries, {task['documents']:,} documents"
     typer.secho(paragraph(title), bold=True)
     typer.echo()
-    echo_verdict(_sentences(found))
+    echo_verdict(_sentences(thresholds))
     typer.echo()
     console = Console(width=TABLE_WIDTH, highlight=False, markup=False)
-    kept = [(row.name, row.threshold, row.kept, row.outcome) for row in found.rows]
+    kept = [(row.name, row.threshold, row.kept, row.outcome) for row in thresholds.rows]
     console.print(_table(kept, "one threshold\nkeeps"))
     for line in NOTES:
         console.print(paragraph(line), style="dim", soft_wrap=True)
-    if found.also is not None:
+    if thresholds.also is not None:
         typer.echo()
-        typer.secho(f"The same thresholds on {found.also['name']}:", bold=True)
-        console.print(_table([(row.name, row.threshold, None, row.elsewhere) for row in found.rows], None))
-    echo_items("Mind", (f"{note[0].upper()}{note[1:]}." for note in found.notes))
+        typer.secho(f"The same thresholds on {thresholds.also['name']}:", bold=True)
+        console.print(_table([(row.name, row.threshold, None, row.elsewhere) for row in thresholds.rows], None))
+    echo_items("Mind", (f"{note[0].upper()}{note[1:]}." for note in thresholds.notes))
 
 
-def _sentences(found: Thresholds) -> list[str]:
+def _sentences(thresholds: Thresholds) -> list[str]:
     """What to do, and what that promises."""
-    best = found.best
-    promise = f"The promise: {found.goal.promise}."
+    best = thresholds.best
+    promise = f"The promise: {thresholds.goal.promise}."
     if best is None or best.threshold is None:
-        return [f"No threshold of these scorers keeps {found.goal.kind} {found.goal.level:g}.", promise]
+        return [f"No threshold of these scorers keeps {thresholds.goal.kind} {thresholds.goal.level:g}.", promise]
     return [f"Show what {best.name} scores at least {best.threshold:.4g}.", promise]
 
 
-def _table(rows: Sequence[tuple[str, float | None, float | None, Outcome | None]], last: str | None) -> Table:
+def _table(rows: Sequence[tuple[str, float | None, float | None, ThresholdOutcome | None]], last: str | None) -> Table:
     """A row a scorer under heads that say what each column holds."""
     table = Table(box=None, pad_edge=False)
     table.add_column("scorer", overflow="fold")
@@ -66,7 +66,7 @@ def _table(rows: Sequence[tuple[str, float | None, float | None, Outcome | None]
     return table
 
 
-def _numbers(outcome: Outcome | None) -> list[str]:
+def _numbers(outcome: ThresholdOutcome | None) -> list[str]:
     """The numbers of an outcome, those that are promised with their interval below."""
     if outcome is None:
         return ["-"] * len(HEADS)

@@ -14,6 +14,8 @@ from offsphere.cli import options
 from offsphere.cli.learning_parts import tracking_of
 from offsphere.cli.left_out import warn_of_tasks
 from offsphere.cli.live import live_table
+from offsphere.cli.option_groups import with_groups
+from offsphere.cli.paragraphs import echo_paragraph
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 from offsphere.learning.objective.losses import LOSSES
@@ -22,10 +24,15 @@ if TYPE_CHECKING:
     from offsphere.learning.encoders.train_encoder import TrainedEncoder
 
 
+PLAN_LABEL = 11  # columns before what a line of a plan says
+
+
+@with_groups
 def train_command(
-    data: learning.Data,
+    data: learning.LearningData,
     model: learning.TrainedModel,
     out: Annotated[Path, typer.Option(help="Folder for the trained model.")] = Path("model"),
+    *,
     recipe: learning.RecipeName = None,
     config: learning.RecipeFile = None,
     normalize: Annotated[
@@ -51,29 +58,25 @@ def train_command(
         list[str] | None,
         typer.Option("--set", help="Any other field of a recipe, as NAME=VALUE: pooling=cls, momentum=0.999, ..."),
     ] = None,
-    split: learning.Split = None,
+    split: learning.JudgedSplit = None,
     train_split: learning.TrainSplit = None,
-    held_out: learning.HeldOut = None,
+    held_out: learning.HeldOutData = None,
     new_documents: learning.NewDocuments = False,
-    metric: learning.Metric = None,
+    metric: learning.MetricName = None,
     seed: learning.FirstSeed = 0,
     layers: Annotated[bool, typer.Option("--layers", help="Learning dynamics of every layer.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Begin anew, whatever is in the folder.")] = False,
     push_to_hub: Annotated[str | None, typer.Option(help="Push the model there (private) when it is trained.")] = None,
-    ignore_missing: options.IgnoreMissing = False,
-    ignore_broken: options.IgnoreBroken = False,
-    reverse: options.Reverse = False,
+    reading: options.ReadingOptions,
     report_to: learning.ReportTo = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Fine-tune an encoder. Killed, the same command goes on where it stopped."""
-    from offsphere.learning.data.task_sources import TextSource
-    from offsphere.learning.data.training_data import divide
     from offsphere.learning.encoders.plan import plan_training
     from offsphere.learning.encoders.recipe_file import recipe_from
     from offsphere.learning.encoders.train_encoder import train
-    from offsphere.learning.loading import load_named_task, load_text_parts
+    from offsphere.learning.loading import judged_apart, load_named_task, load_text_parts
     from offsphere.statistics.metrics import parse_metric
 
     typed = {
@@ -95,18 +98,13 @@ def train_command(
         parse_metric(metric)
     tracking = tracking_of(report_to, out)
     chosen = recipe_from(recipe, config, typed, more)
-    reading: dict[str, bool] = {
-        "ignore_missing": ignore_missing,
-        "ignore_broken": ignore_broken,
-        "reverse": reverse,
-    }
-    learned, judged = load_text_parts(data, split=split, train_split=train_split, **reading)
-    warn_of_tasks(learned, judged)
-    if judged is None:
-        division = divide(TextSource(learned), seed, by_document=new_documents)
-        learned, judged = division.train.task, division.test.task
-        typer.echo(f"note: {division.note}", err=True)
-    stopped_by = load_named_task(held_out, **reading) if held_out is not None else None
+    loaded = load_text_parts(data, split=split, train_split=train_split, **reading.for_texts)
+    warn_of_tasks(*loaded)
+    parts = judged_apart(*loaded, seed, new_documents=new_documents)
+    learned, judged = parts.train.task, parts.test.task
+    if parts.note:
+        typer.echo(f"note: {parts.note}", err=True)
+    stopped_by = load_named_task(held_out, **reading.for_texts) if held_out is not None else None
     shared: dict[str, Any] = {"held_out": stopped_by, "new_documents": new_documents, "metric": metric, "seed": seed}
     if dry_run:
         _print_plan(plan_training(learned, model, judged, chosen, **shared), as_json=as_json)
@@ -149,9 +147,11 @@ def _print_plan(plan: dict[str, Any], *, as_json: bool) -> None:
         f"judged by  {_name_of(plan['judged_by'])}, once, at the end",
         f"steps      {plan['steps']:,} of {recipe['batch']} pairs, seed {plan['seed']}",
         f"recipe     {', '.join(f'{name} {value}' for name, value in used.items())}",
-        *(f"note: {note}" for note in plan["notes"]),
     ]
-    typer.echo("\n".join(lines))
+    for line in lines:
+        echo_paragraph(line, "", " " * PLAN_LABEL)
+    for note in plan["notes"]:
+        echo_paragraph(f"note: {note}")
 
 
 def _name_of(task: dict[str, Any]) -> str:
@@ -167,8 +167,8 @@ def _print_trained(trained: TrainedEncoder, out: Path) -> None:
 
     record, run = trained.record, trained.record.run
     for note in record.notes:
-        typer.echo(f"note: {note}")
-    typer.echo(
+        echo_paragraph(f"note: {note}")
+    echo_paragraph(
         f"learned from {record.counts['pairs']:,} pairs, stopped by {record.counts['held_out']:,} held out: "
         f"{record.metric} {run.start:.4f} -> {run.best:.4f} at step {run.best_step} of {run.steps} "
         f"({run.seconds:.0f} s, {run.stopped})"
@@ -178,7 +178,7 @@ def _print_trained(trained: TrainedEncoder, out: Path) -> None:
         typer.echo(f"the same by cosine: {run.cosine[0]:.4f} -> {run.cosine[best]:.4f}")
     if trained.outcome is not None:
         Console(highlight=False, markup=False, width=max(100, Console().width)).print(outcome_table(trained.outcome))
-        typer.echo(trained.outcome.conclusion)
-    needs_us = any(stage.startswith("Power") for stage in trained.plan["stages_added"])
-    how = f"SentenceTransformer({str(out)!r}{', trust_remote_code=True) with offsphere installed' if needs_us else ')'}"
-    typer.echo(f"The model is in {out}, scored by {trained.plan['similarity']}: {how}")
+        echo_paragraph(trained.outcome.conclusion)
+    ours = ", trust_remote_code=True) with offsphere installed" if trained.needs_offsphere else ")"
+    how = f"`SentenceTransformer({str(out)!r}{ours}`"
+    echo_paragraph(f"The model is in {out}, scored by {trained.plan['similarity']}: {how}")

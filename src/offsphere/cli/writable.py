@@ -14,7 +14,6 @@ def check_writable(target: Path) -> None:
     try:
         folder = regular_target(target).parent
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".offsphere-"):
-            pass
+        tempfile.TemporaryFile(dir=folder).close()  # it has no name, so that a kill leaves none
     except OSError as error:
         raise OffsphereError(f"cannot write {target}: {error.strerror}: choose another place") from error

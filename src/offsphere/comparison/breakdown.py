@@ -11,9 +11,10 @@ import numpy as np
 from offsphere.base.arrays import Array
 from offsphere.base.errors import ParameterError
 from offsphere.base.plain import plain
-from offsphere.comparison.row_tests import RESAMPLES
+from offsphere.base.short_repr import short_repr
 from offsphere.data.grouping import Grouping
-from offsphere.statistics.significance import bootstrap_means, holm, interval, randomization_test
+from offsphere.statistics.agreeing_intervals import around_means
+from offsphere.statistics.max_t import max_t_by_signs
 
 
 class TableRow(Protocol):
@@ -61,6 +62,8 @@ class Breakdown:
     name: str
     cells: Sequence[GroupCell]
 
+    __repr__ = short_repr
+
     @property
     def labels(self) -> list[str]:
         """The groups, the largest first."""
@@ -86,7 +89,7 @@ def break_down(rows: Sequence[TableRow], baseline: TableRow, grouping: Grouping,
         seed: Of intervals and tests.
 
     Returns:
-        A cell a group and row; the largest group first, p corrected for all of them together (Holm).
+        A cell a group and row; the largest group first, p corrected for all of them together.
 
     Raises:
         ParameterError: The metric has no value a query.
@@ -98,8 +101,9 @@ def break_down(rows: Sequence[TableRow], baseline: TableRow, grouping: Grouping,
     ordered = names[np.lexsort((names, -counts))].tolist()
     others = [row for row in rows if row is not baseline and row.values is not None]
     keys = [(label, row) for label in ordered for row in others]
-    gained = [_values(row)[labels == label] - _values(baseline)[labels == label] for label, row in keys]
-    gains = dict(zip([(label, row.name) for label, row in keys], judge_groups(gained, seed), strict=True))
+    gained = [np.where(labels == label, _values(row) - _values(baseline), np.nan) for label, row in keys]
+    judged = judge_groups(np.stack(gained, axis=1), seed) if gained else []
+    gains = dict(zip([(label, row.name) for label, row in keys], judged, strict=True))
     return Breakdown(
         grouping.name,
         [
@@ -116,15 +120,22 @@ def break_down(rows: Sequence[TableRow], baseline: TableRow, grouping: Grouping,
     )
 
 
-def judge_groups(gained: Sequence[Array], seed: int) -> list[GroupDifference]:
-    """The mean gain of each group with its interval, and p from random signs, corrected for all groups (Holm)."""
-    if not gained:
-        return []
-    p = holm(np.array([randomization_test(values[:, None], seed=seed)[0] for values in gained]))
+def judge_groups(gained: Array, seed: int) -> list[GroupDifference]:
+    """Test the mean gain of each group by random signs, corrected for all groups, and put its interval around it.
+
+    Args:
+        gained: By each unit: (units, groups), not a number where the unit is not of the group.
+        seed: Of the sign patterns.
+
+    Returns:
+        A difference a group, in their order.
+    """
+    tests = max_t_by_signs(np.nan_to_num(gained), seed=seed)
     differences = []
-    for values, corrected in zip(gained, p.tolist(), strict=True):
-        low, high = interval(bootstrap_means(values[:, None], RESAMPLES, seed))
-        differences.append(GroupDifference(float(values.mean()), float(low[0]), float(high[0]), corrected))
+    for column, p, reach in zip(gained.T, tests.corrected.tolist(), tests.reach, strict=True):
+        values = column[np.isfinite(column)][:, None]
+        around = around_means(values, reach[None])
+        differences.append(GroupDifference(float(values.mean()), float(around.low[0]), float(around.high[0]), p))
     return differences
 
 

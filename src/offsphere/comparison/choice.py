@@ -10,14 +10,15 @@ import numpy as np
 from offsphere.comparison.complexity import complexity_of
 from offsphere.comparison.row import Row
 from offsphere.scoring.scorer import Scorer
+from offsphere.statistics.agreeing_intervals import around_means
 from offsphere.statistics.difference import Difference
+from offsphere.statistics.max_t import max_t_by_signs
 from offsphere.statistics.nested_choice import choose_option
-from offsphere.statistics.significance import bootstrap_means, interval, randomization_test
 
 if TYPE_CHECKING:
     from offsphere.comparison.table import Comparison
 
-By = Literal["procedure", "planned", "row", "baseline"]
+ChosenBy = Literal["procedure", "planned", "row", "baseline"]
 
 
 class Choice(NamedTuple):
@@ -26,7 +27,7 @@ class Choice(NamedTuple):
     row: Row
     best: Row  # the row with the highest value of those that are significantly better than the baseline, else ``row``
     p_best: float | None  # of the difference between the two; nothing where they are one
-    by: By  # which test it rests on
+    by: ChosenBy  # which test it rests on
     scorer: Scorer  # what one deploys: of the row, or the very one that the procedure chooses
     name: str  # of that scorer
 
@@ -63,7 +64,7 @@ def stay(table: Comparison) -> Choice:
     return Choice(row, row, None, "baseline", row.scorer, row.deployed)
 
 
-def chosen_row(table: Comparison) -> tuple[Row, By]:
+def chosen_row(table: Comparison) -> tuple[Row, ChosenBy]:
     """Find the row to deploy, and which test that rests on."""
     baseline, procedure = table[table.baseline], table.procedure
     follows = procedure is not None and procedure.better and procedure.high >= table.worth
@@ -94,16 +95,15 @@ def difference_of(first: Row, second: Row, seed: int) -> Difference | None:
         second: of the same.
         seed: of interval and test.
     """
-    p = difference_p(first, second, seed)
-    if p is None or first.values is None or second.values is None:
+    if first.values is None or second.values is None:
         return None
-    apart = first.values - second.values
-    around = interval(bootstrap_means(apart, seed=seed))
-    return Difference(float(apart.mean()), float(around.low[0]), float(around.high[0]), p)
+    apart = (first.values - second.values)[:, None]
+    tests = max_t_by_signs(apart, seed=seed)
+    around = around_means(apart, tests.reach)
+    return Difference(float(apart.mean()), float(around.low[0]), float(around.high[0]), float(tests.alone[0]))
 
 
 def difference_p(first: Row, second: Row, seed: int) -> float | None:
     """Test the difference of two rows, query by query; nothing where there is no value a query."""
-    if first.values is None or second.values is None:
-        return None
-    return float(randomization_test(first.values - second.values, seed=seed)[0])
+    apart = difference_of(first, second, seed)
+    return apart.p if apart is not None else None

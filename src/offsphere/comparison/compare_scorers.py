@@ -22,7 +22,7 @@ from offsphere.scoring.given_scorer import one_or_more
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.stored.stored_form import check_width, parse_stored
 from offsphere.statistics.cross_validation import assign_folds
-from offsphere.statistics.metrics import Metric, parse_metric
+from offsphere.statistics.metrics import QualityMetric, parse_metric
 from offsphere.vectors.lengths import are_equal, lengths
 from offsphere.vectors.widths import refuse_two_widths
 
@@ -159,7 +159,7 @@ def check_numbers(folds: int, seed: int, worth: float | None) -> None:
         raise ParameterError(f"worth = {worth}: the smallest gain that matters is above 0, such as 0.01")
 
 
-def metric_for(task: Task, metric: str | None) -> Metric:
+def metric_for(task: Task, metric: str | None) -> QualityMetric:
     """Find the metric of that name, which must fit the kind of task; without a name the usual one."""
     chosen = parse_metric(metric or task.usual_metric)
     if not task.fits(chosen):

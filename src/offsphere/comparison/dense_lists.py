@@ -8,8 +8,8 @@ from offsphere.base.arrays import Array, Index
 from offsphere.comparison.list_source import ListRequest, NotListedError
 from offsphere.data.items import kinds_of, texts_alone
 from offsphere.data.ranking_task import RankingTask
-from offsphere.data.rankings import as_ranking
 from offsphere.data.scored_lists import ScoredLists
+from offsphere.data.task_kinds import as_ranking
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.search import search_in_turns
 from offsphere.scoring.scorer import Scorer

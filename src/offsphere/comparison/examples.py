@@ -10,6 +10,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index
 from offsphere.base.cache import Memo
+from offsphere.base.short_repr import short_repr
 from offsphere.comparison.row import Row
 from offsphere.data.image import Image
 from offsphere.data.items import Item, text_of_item
@@ -44,6 +45,10 @@ class Example(NamedTuple):
     first: Sequence[RankedDocument]
     second: Sequence[RankedDocument]
     image: Image | None = None
+
+    def __repr__(self) -> str:
+        """The fields, long ones by their size."""
+        return short_repr(self)
 
 
 def changed_queries(

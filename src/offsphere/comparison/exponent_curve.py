@@ -1,4 +1,4 @@
-"""The exponent sweep: one curve from strong reward of length, over dot product and cosine, to over-normalised."""
+"""The exponent curve: values from strong reward of length, over dot product and cosine, to over-normalised."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from offsphere.base.arrays import Array
+from offsphere.base.short_repr import short_repr
 from offsphere.data.evaluator import Evaluator
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import Polar
@@ -25,6 +26,8 @@ class ExponentCurve:
     values: Array
     low: Array
     high: Array
+
+    __repr__ = short_repr
 
 
 def exponent_curve(evaluator: Evaluator, scorer: Scorer, *, pairs: bool, seed: int = 0) -> ExponentCurve:

@@ -17,7 +17,7 @@ from offsphere.statistics.risk_control import (
     lowest_with_precision,
 )
 
-Kind = Literal["precision", "recall", "false alarms"]
+GoalKind = Literal["precision", "recall", "false alarms"]
 ERROR = 0.1  # the chance that a promise of precision is not kept
 GRID = 60  # thresholds that are tested for it
 LAID_DOWN = 5  # one query of so many lays down the grid, the others test it
@@ -35,7 +35,7 @@ class Goal:
         ParameterError: where the level is no such share.
     """
 
-    kind: Kind
+    kind: GoalKind
     level: float
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class Goal:
     @classmethod
     def of(cls, precision: float | None, recall: float | None, false_alarms: float | None) -> Goal:
         """The one goal that was given."""
-        kinds: tuple[Kind, ...] = ("precision", "recall", "false alarms")
+        kinds: tuple[GoalKind, ...] = ("precision", "recall", "false alarms")
         given = [
             (kind, level)
             for kind, level in zip(kinds, (precision, recall, false_alarms), strict=True)

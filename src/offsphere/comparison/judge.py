@@ -29,8 +29,8 @@ from offsphere.comparison.dense_lists import (
     texts_of,
 )
 from offsphere.comparison.list_source import ListCandidate, ListRequest
-from offsphere.data.ranking_task import RankingTask
 from offsphere.data.scored_lists import ScoredLists
+from offsphere.data.task_kinds import as_ranking_task
 from offsphere.encode.cross_encoder import CrossEncoderModel
 from offsphere.scoring.given_scorer import fitted_scorer
 from offsphere.scoring.names import parse_scorer
@@ -86,7 +86,7 @@ class Judge:
         first, second = texts_of(asked, "the judge")
         encoder = CrossEncoderModel(self.source)
         name = f"judge {self.source.rstrip('/').rpartition('/')[2]}"
-        if not isinstance(asked.task, RankingTask):
+        if as_ranking_task(asked.task) is None:
             started = time.monotonic()
             scores, fresh = self._scores(encoder, list(zip(first, second, strict=True)), asked.progress)
             cost = _cost(len(scores), fresh, time.monotonic() - started)

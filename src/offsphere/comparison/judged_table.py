@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from offsphere.base.arrays import Index
-from offsphere.base.progress import Progress, say
+from offsphere.base.progress import Progress, in_phase, say
 from offsphere.comparison.breakdown import TableRow, break_down
 from offsphere.comparison.candidate_rows import CandidateRows
 from offsphere.comparison.candidates import Candidate, ranking_key
@@ -25,14 +25,15 @@ from offsphere.comparison.table import Comparison
 from offsphere.comparison.tuning import MeasuredCandidate
 from offsphere.data.evaluator import Evaluator
 from offsphere.data.grouping import Grouping
+from offsphere.statistics.cross_validation import few_folds
 from offsphere.statistics.equivalence import usual_worth
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 
 NARROW = (
     "whitening was fitted on {count:,} vectors of {dimensions:,} dimensions: directions in which these do not vary are "
     "dropped, so its rows tell how it ranks these documents, not how it would rank others"
 )
-NORMALISED = "the vectors are normalised: their length was discarded before they came here"
+EQUAL_LENGTHS_NOTE = "the vectors are normalised: their length was discarded before they came here"
 NAMED_BEFORE = "p is right for scorers that were named before any look at these queries, too small for others"
 
 
@@ -105,9 +106,8 @@ def judged_table(
     """
     metric, moments, given = evaluator.metric, fit.moments, rows.given
     results = _merge_families(measured, metric)
-    notes = [NORMALISED] if fit.equal_lengths else []
-    if options.folds > task.units:
-        notes.append(f"{task.units} {task.unit} make {task.units} folds, not {options.folds}")
+    notes = [EQUAL_LENGTHS_NOTE] if fit.equal_lengths else []
+    notes += few_folds(task.units, task.unit, options.folds)
     if given is not None:
         notes.append(NAMED_BEFORE)
         notes += _notes_on_learned(given, unit_keys)
@@ -126,6 +126,7 @@ def judged_table(
         asked={"dot", *(name for name in (options.declared, options.deployed) if name is not None)},
         seed=options.seed,
         permutations=options.permutations,
+        progress=in_phase(progress, "intervals and tests"),
     )
     say(progress, "testing the choice")
     best_first = np.argsort([-row.value for row in tested], kind="stable")  # what has no value comes last
@@ -143,6 +144,7 @@ def judged_table(
             folds=options.folds,
             seed=options.seed,
             permutations=options.permutations,
+            progress=in_phase(progress, "testing the choice"),
         ),
         worth=options.worth if options.worth is not None else usual_worth(tested[0].value),
         most_to_gain=bound,
@@ -180,7 +182,7 @@ def _notes_on_learned(rows: Sequence[Candidate], unit_keys: Callable[[], Index])
     return notes
 
 
-def _merge_families(results: Sequence[MeasuredCandidate], metric: Metric) -> list[MeasuredCandidate]:
+def _merge_families(results: Sequence[MeasuredCandidate], metric: QualityMetric) -> list[MeasuredCandidate]:
     """Drop a family that chose one and the same fixed scorer always, and name it in that scorer's row."""
     fixed = {
         ranking_key(candidate, 0, metric.agreement): number

@@ -12,7 +12,7 @@ from offsphere.base.progress import Progress
 from offsphere.comparison.length_contrast import LengthContrast
 from offsphere.data.scored_lists import ScoredLists
 from offsphere.data.task import Task, TaskVectors
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 
 
 class NotListedError(OffsphereError):
@@ -24,7 +24,7 @@ class ListRequest(NamedTuple):
 
     task: Task
     vectors: TaskVectors
-    metric: Metric
+    metric: QualityMetric
     progress: Progress | None = None
     memo: Memo = Memo()
 
@@ -60,6 +60,12 @@ class ListSource(Protocol):
 
     def candidates(self, asked: ListRequest) -> Sequence[ListCandidate]:
         """Make the lists of a task.
+
+        Args:
+            asked: The task and its vectors, and the metric that says how deep lists must be.
+
+        Returns:
+            A row each.
 
         Raises:
             NotListedError: where this task has not what the source needs, such as texts: a note says so.

@@ -19,10 +19,9 @@ from offsphere.comparison.list_source import ListCandidate, ListRequest, ListSou
 from offsphere.comparison.row_tests import RowTests, judge_measured, row_fields
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.tuning import MeasuredCandidate
-from offsphere.comparison.verdict import recommend
+from offsphere.comparison.verdict import recommended_choice
 from offsphere.data.evaluator import Evaluator, ListEvaluator, lists_measured
-from offsphere.data.pair_task import PairTask
-from offsphere.data.ranking_task import RankingTask
+from offsphere.data.task_kinds import has_lists_or_pairs
 from offsphere.statistics.cross_validation import TunedMeasurement, tune
 
 
@@ -53,7 +52,7 @@ def make_lists(
     """
     made: list[ListCandidate] = []
     notes: list[str] = []
-    known = isinstance(asked.task, RankingTask | PairTask) and isinstance(evaluator, ListEvaluator)
+    known = has_lists_or_pairs(asked.task) and isinstance(evaluator, ListEvaluator)
     if sources and not known:  # so that a source that meets no ranking has met pairs
         return [], [f"other systems are left out: {asked.task.name} has neither lists of documents nor pairs"]
     for source in sources:
@@ -94,7 +93,7 @@ def with_list_rows(
     """
     measured = [_measure(candidate, evaluator) for candidate in made]
     by_name = {result.candidate.name: result for result in results}
-    chosen = recommend(table).row.name
+    chosen = recommended_choice(table).row.name
 
     def against(name: str) -> tuple[list[MeasuredCandidate | MeasuredLists], RowTests]:
         rows: list[MeasuredCandidate | MeasuredLists] = [by_name[name], *measured]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from offsphere.comparison.verdict import has_enough, is_unreadable, recommend
+from offsphere.comparison.verdict import has_enough, is_unreadable, recommended_choice
 from offsphere.wording.finding import Certainty, Direction, Finding
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def lists_finding(table: Comparison) -> Finding | None:
     rows = [row for row in table.lists if isfinite(row.value)]
     if not rows or not has_enough(table) or is_unreadable(table):
         return None
-    row, chosen = max(rows, key=lambda row: row.value), recommend(table)
+    row, chosen = max(rows, key=lambda row: row.value), recommended_choice(table)
     direction: Direction = "up" if row.beats_choice else "down" if row.loses_to_choice else "none"
     certainty: Certainty = "unsure" if direction == "none" else "sure"
     numbers = {

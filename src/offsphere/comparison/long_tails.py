@@ -8,7 +8,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array
 from offsphere.comparison.tuning import MeasuredCandidate
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 from offsphere.statistics.values import in_spreads
 
 # Six scorers that could be exchanged were told apart in 5 % of data sets at a skewness of 1, in 6 to 10 % at 2, and in
@@ -16,7 +16,7 @@ from offsphere.statistics.values import in_spreads
 SKEWED = 2.0
 
 
-def notes_on_long_tails(metric: Metric, results: Sequence[MeasuredCandidate]) -> list[str]:
+def notes_on_long_tails(metric: QualityMetric, results: Sequence[MeasuredCandidate]) -> list[str]:
     """Warn of rows whose p under Pearson's correlation cannot be believed; other metrics go by ranks.
 
     Args:

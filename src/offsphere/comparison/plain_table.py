@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SHOWN = 12  # rows, besides the baseline, dot and the chosen one
 WIDTH = 100
-LONGEST_NAME = 48
+LONGEST_NAME = 46
 
 
 def plain_table(table: Comparison) -> str:
@@ -39,7 +39,7 @@ def shown_cells(table: Comparison) -> tuple[tuple[str, ...], list[tuple[str, ...
     """The heads, the cells of the rows that are shown, and how many rows are not."""
     every = table.every_row
     rows = [row for rank, row in enumerate(every) if rank < SHOWN or _always_shown(row, table)]
-    header = ("scorer", table.metric, f"- {table.baseline}", "95 % interval", "p")
+    header = ("scorer", table.metric, f"over {table.baseline}", "95 % interval of that", "p")
     return header, [_cells(row) for row in rows], len(every) - len(rows)
 
 

@@ -16,12 +16,15 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index
 from offsphere.base.plain import plain
+from offsphere.base.progress import Progress
+from offsphere.base.short_repr import short_repr
 from offsphere.comparison.complexity import Complexity, complexity_of
 from offsphere.comparison.tuning import MeasuredCandidate
 from offsphere.scoring.scorer import Scorer
+from offsphere.statistics.agreeing_intervals import on_scale
 from offsphere.statistics.evaluation import Evaluation
 from offsphere.statistics.nested_choice import NestedChoice, nested_choice
-from offsphere.statistics.significance import ALPHA
+from offsphere.statistics.significance import ALPHA, Interval
 
 JUDGED = 6_000  # held-out values in all: the fewer units, the more divisions
 FEWEST_REPEATS, MOST_REPEATS = 5, 30
@@ -49,6 +52,8 @@ class Procedure:
         low: the lower end of the gain's 95 % interval.
         high: its upper end.
         p: of the gain, two-sided and uncorrected, since one thing is tested.
+        error: the standard error of the gain.
+        reach: beyond how many of these errors a gain is called one.
         chosen: the share of all choices that fell on each scorer, the most frequent first.
         row: the name of the row in which the scorer stands that the rule chooses on all queries.
         name: the name of that scorer, as one deploys it.
@@ -64,6 +69,8 @@ class Procedure:
     low: float
     high: float
     p: float
+    error: float
+    reach: float
     chosen: Mapping[str, float]
     row: str
     name: str
@@ -72,6 +79,8 @@ class Procedure:
     folds: int
     values: Array
     phrases: Mapping[str, str] = field(default_factory=dict)
+
+    __repr__ = short_repr
 
     @property
     def better(self) -> bool:
@@ -85,12 +94,18 @@ class Procedure:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything but scorer and values per query, as plain values."""
-        names = ("value", "gain", "low", "high", "p", "chosen", "row", "name", "repeats", "folds")
+        names = ("value", "gain", "low", "high", "p", "error", "reach", "chosen", "row", "name", "repeats", "folds")
         return {name: plain(getattr(self, name)) for name in names}
 
 
 def judge_choice(
-    evaluation: Evaluation, options: Sequence[Option], *, folds: int, seed: int, permutations: int
+    evaluation: Evaluation,
+    options: Sequence[Option],
+    *,
+    folds: int,
+    seed: int,
+    permutations: int,
+    progress: Progress | None = None,
 ) -> Procedure | None:
     """Choose among options on some units and judge the choice on others, for every fold of many divisions.
 
@@ -100,6 +115,7 @@ def judge_choice(
         folds: of each division.
         seed: of divisions, interval and test.
         permutations: of the test.
+        progress: is told how many divisions are done.
 
     Returns:
         What the choice gains on units that took no part in it. Nothing where there are fewer than two units or
@@ -119,6 +135,7 @@ def judge_choice(
         repeats=repeats,
         seed=seed,
         permutations=min(permutations, affordable, PERMUTATIONS),
+        progress=progress,
     )
     measured = [
         _assemble(evaluation, options, choices[division])
@@ -135,6 +152,8 @@ def judge_choice(
         low=low,
         high=high,
         p=nested.p,
+        error=float(np.std(values - baseline, ddof=1) / np.sqrt(evaluation.units)),
+        reach=nested.reach,
         chosen={name: count / nested.choices.size for name, count in counts.most_common()},
         phrases={options[number].name: options[number].scorer.phrase for number in np.unique(nested.choices).tolist()},
         row=overall.row,
@@ -176,12 +195,11 @@ def _around(gained: Array, nested: NestedChoice) -> tuple[float, float, float]:
     """Put the interval of the test around what was gained.
 
     Queries are tested by what they gain. Pairs are tested by what each adds to a correlation, and what was put together
-    for them is measured anew, by Kendall's on another scale: there the interval has the same width in standard errors.
+    for them is measured anew, by Kendall's on another scale.
     """
-    gain, tested = float(gained.mean()), float(nested.gained.mean())
-    spread = float(nested.gained.std())
-    scale = float(gained.std()) / spread if spread > 0 else 0.0
-    return gain, gain - (tested - nested.low) * scale, gain + (nested.high - tested) * scale
+    gain, around = gained.mean(keepdims=True), Interval(np.array([nested.low]), np.array([nested.high]))
+    low, high = on_scale(gain, gained[:, None], nested.gained[:, None], around)
+    return float(gain[0]), float(low[0]), float(high[0])
 
 
 def _assemble(evaluation: Evaluation, options: Sequence[Option], choice: Index) -> Array:

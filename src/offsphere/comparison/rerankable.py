@@ -31,12 +31,12 @@ EXPONENTS = tuple(np.arange(-1.0, 2.01, 0.25).tolist())  # of the document's len
 WEIGHTS = (0.0, 0.5, 0.9, 0.99, 0.999)  # of cosine in a norm-mix, whose lists are looked at
 CHAINS: tuple[tuple[Transform, ...], ...] = ((), (Center(),), (Whiten(1.0),))
 CANDIDATES = 200  # documents that a query keeps
-LISTED = 20  # places of each list from which they are taken
+LISTED = 20  # ranks of each list from which they are taken
 MOST_CHANGED, MOST_QUERIES = 30, 400
 SHOWN = 5  # documents of a list that one sees
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RerankableLists:
     """For some queries of a task, all that ranking their nearest documents again needs.
 
@@ -130,7 +130,7 @@ def rerankable_lists(
     evaluator = part.evaluator(of_part, metric, np.zeros(len(chosen), np.int64), memo=memo)
     chains = _chains(table, compared[0].scorer)
     settings = [replace(chain, similarity=similarity) for chain in chains for similarity in _similarities()]
-    listed = np.stack([top.documents for top in evaluator.lists(settings, LISTED)])  # (settings, queries, places)
+    listed = np.stack([top.documents for top in evaluator.lists(settings, LISTED)])  # (settings, queries, ranks)
     pair = np.stack([top.documents for top in evaluator.lists([row.scorer for row in compared], SHOWN)])
     pools = [_pool(listed[:, query], pair[:, query]) for query in range(len(chosen))]
     rows = np.full((len(chosen), max(len(pool) for pool, _ in pools)), -1)
@@ -190,15 +190,15 @@ def _similarities() -> list[Similarity]:
 def _pool(listed: Index, pair: Index) -> tuple[Index, bool]:
     """The documents of one query that stand highest under any setting, ascending; whether all tens fit in.
 
-    ``listed`` (settings, places) is read place by place: all first documents, all second ones, and so on. What the two
+    ``listed`` (settings, ranks) is read rank by rank: all first documents, all second ones, and so on. What the two
     compared scorers show, ``pair``, is in it too.
     """
-    by_place = np.concatenate([pair.ravel(), listed.T.ravel()])
-    documents, place = np.unique(by_place, return_index=True)
+    by_rank = np.concatenate([pair.ravel(), listed.T.ravel()])
+    documents, first_rank = np.unique(by_rank, return_index=True)
     known = documents >= 0
-    documents, place = documents[known], place[known]
-    tens = int((place < pair.size + parse_metric(METRIC).depth * len(listed)).sum())
-    return np.sort(documents[np.argsort(place)[:CANDIDATES]]), tens <= CANDIDATES
+    documents, first_rank = documents[known], first_rank[known]
+    tens = int((first_rank < pair.size + parse_metric(METRIC).depth * len(listed)).sum())
+    return np.sort(documents[np.argsort(first_rank)[:CANDIDATES]]), tens <= CANDIDATES
 
 
 def _positions(rows: Index, documents: Index) -> Index:

@@ -7,14 +7,16 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Index
+from offsphere.base.arrays import Array, Flags, Index
+from offsphere.base.progress import Progress
 from offsphere.comparison.row import Row
 from offsphere.comparison.tuning import MeasuredCandidate
+from offsphere.statistics.agreeing_intervals import around_statistics, around_values
 from offsphere.statistics.cross_validation import TunedMeasurement
 from offsphere.statistics.equivalence import most_to_gain
 from offsphere.statistics.evaluation import Evaluation
 from offsphere.statistics.max_t import Tests, max_t_by_bootstrap
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 from offsphere.statistics.significance import Interval, bootstrap, interval, win_tie_loss
 from offsphere.statistics.tuned_signs import max_t_by_tuned_signs
 
@@ -22,7 +24,7 @@ RESAMPLES = 2_000
 POOLED_RESAMPLES = 400  # each one costs a walk through the whole pool
 
 
-class Measured(Protocol):
+class RowMeasurements(Protocol):
     """What was measured of a row: its held-out measurement, and that of each option it was tuned over."""
 
     @property
@@ -54,14 +56,15 @@ class RowTests(NamedTuple):
 
 
 def judge_measured(
-    metric: Metric,
+    metric: QualityMetric,
     evaluation: Evaluation,
-    results: Sequence[Measured],
+    results: Sequence[RowMeasurements],
     *,
     folds: Index,
     planned: Sequence[bool],
     seed: int,
     permutations: int,
+    progress: Progress | None = None,
 ) -> RowTests:
     """Put intervals and tests around held-out measurements, each against the first.
 
@@ -73,6 +76,7 @@ def judge_measured(
         planned: which rows were asked for before any look: their p stands alone, that of the others is corrected.
         seed: of resamples and sign patterns.
         permutations: of the test behind each p.
+        progress: is told how far the test is.
     """
     measured = [result.tuned.measured for result in results]
     everything = np.ones((1, evaluation.units))
@@ -85,26 +89,23 @@ def judge_measured(
     )  # (resamples, rows)
     apart, drawn = values[1:] - values[0], samples[:, 1:] - samples[:, :1]
     exploratory = ~np.array(planned[1:], bool)
-    p = Tests(np.zeros(0), np.zeros(0))
-    if len(measured) > 1:
-        every_option = _differences_by_row(evaluation, results, folds)
-        p = (
-            max_t_by_tuned_signs(*every_option, folds, permutations, seed, together=exploratory)
-            if every_option is not None
-            else max_t_by_bootstrap(apart, drawn, together=exploratory)
-        )
+    tests, around = _test(
+        evaluation, results, apart, drawn, folds, exploratory, (seed, permutations), progress=progress
+    )
     return RowTests(
         values,
         interval(samples),
         values - values[0],
-        interval(samples - samples[:, :1]),
-        [None, *p.corrected.tolist()],
-        [None, *p.alone.tolist()],
+        Interval(np.append(0.0, around.low), np.append(0.0, around.high)),
+        [None, *tests.corrected.tolist()],
+        [None, *tests.alone.tolist()],
         most_to_gain(apart, drawn),
     )
 
 
-def row_fields(metric: Metric, tests: RowTests, results: Sequence[Measured], number: int) -> dict[str, Any]:
+def row_fields(
+    metric: QualityMetric, tests: RowTests, results: Sequence[RowMeasurements], number: int
+) -> dict[str, Any]:
     """Give what every kind of row says of one result, by the names of the fields of a row."""
     measured = results[number].tuned.measured
     per_query = metric.kind == "ranking"
@@ -123,7 +124,7 @@ def row_fields(metric: Metric, tests: RowTests, results: Sequence[Measured], num
 
 
 def judge_rows(
-    metric: Metric,
+    metric: QualityMetric,
     evaluation: Evaluation,
     results: Sequence[MeasuredCandidate],
     *,
@@ -131,6 +132,7 @@ def judge_rows(
     asked: Collection[str],
     seed: int,
     permutations: int,
+    progress: Progress | None = None,
 ) -> tuple[list[Row], float]:
     """Put intervals and tests around the held-out measurements, and bound the best gain; the baseline is the first.
 
@@ -138,7 +140,14 @@ def judge_rows(
     """
     planned = [not set(asked).isdisjoint((candidate.name, *candidate.same)) for candidate, *_ in results]
     tests = judge_measured(
-        metric, evaluation, results, folds=folds, planned=planned, seed=seed, permutations=permutations
+        metric,
+        evaluation,
+        results,
+        folds=folds,
+        planned=planned,
+        seed=seed,
+        permutations=permutations,
+        progress=progress,
     )
     rows = [
         Row(
@@ -156,8 +165,37 @@ def judge_rows(
     return rows, tests.most_to_gain
 
 
+def _test(
+    evaluation: Evaluation,
+    results: Sequence[RowMeasurements],
+    apart: Array,
+    drawn: Array,
+    folds: Index,
+    exploratory: Flags,
+    drawing: tuple[int, int],
+    *,
+    progress: Progress | None,
+) -> tuple[Tests, Interval]:
+    """Test every row but the first, and put the interval around its difference that belongs to its p."""
+    if len(results) < 2:  # noqa: PLR2004
+        nothing = np.zeros(0)
+        return Tests(nothing, nothing, np.zeros((0, 2))), Interval(nothing, nothing)
+    options = _differences_by_row(evaluation, results, folds)
+    if options is None:
+        tests = max_t_by_bootstrap(apart, drawn, together=exploratory)
+        return tests, around_statistics(apart, drawn.std(axis=0), tests.reach)
+    columns, rows = options
+    seed, permutations = drawing
+    tests = max_t_by_tuned_signs(columns, rows, folds, permutations, seed, together=exploratory, progress=progress)
+    chosen = [row[folds, np.array(result.tuned.by_fold)[folds]] for row, result in zip(rows, results[1:], strict=True)]
+    held_out = np.stack([columns[np.arange(len(folds)), numbers] for numbers in chosen], axis=1)
+    each = [evaluation.contributions(result.tuned.measured) for result in results]
+    told = np.stack([part for part in each if part is not None], axis=1)
+    return tests, around_values(apart, told[:, 1:] - told[:, :1], held_out, tests.reach)
+
+
 def _differences_by_row(
-    evaluation: Evaluation, results: Sequence[Measured], folds: Index
+    evaluation: Evaluation, results: Sequence[RowMeasurements], folds: Index
 ) -> tuple[Array, list[Index]] | None:
     """Give what every option gains over the baseline, unit by unit, and which options belong to each row and fold.
 
@@ -166,9 +204,11 @@ def _differences_by_row(
     columns: list[Array] = []
     rows: list[Index] = []
     count = int(folds.max()) + 1
-    for result in results:
+    for number, result in enumerate(results):
         tuned, options, by_fold = result.tuned, result.options, result.by_fold
-        # a row that is not tuned over these folds is one option: what was measured
+        if not number:  # what all are held against is what was measured, tuned or not
+            options, by_fold = [], ()
+        # a row that is not tuned over these folds is one option
         groups = by_fold or ([options] * count if len(options) > 1 else [[tuned.measured]] * count)
         start = len(columns)
         for group in groups if by_fold else groups[:1]:

@@ -102,11 +102,11 @@ def _lists_of(
     rows = np.array([query_rows[entry.query] for entry in judged])
     order = np.argsort(rows, kind="stable")
     counts = np.bincount(rows, minlength=len(query_rows))
-    places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
     documents = np.full((len(query_rows), int(counts.max())), -1, np.int64)
     scores = np.full(documents.shape, -np.inf)
-    documents[rows[order], places] = np.array([document_rows[entry.document] for entry in judged])[order]
-    scores[rows[order], places] = np.array([entry.score for entry in judged])[order]
+    documents[rows[order], columns] = np.array([document_rows[entry.document] for entry in judged])[order]
+    scores[rows[order], columns] = np.array([entry.score for entry in judged])[order]
     return ScoredLists.ranked(documents, scores)
 
 
@@ -129,8 +129,8 @@ def _notes_on_ranks(path: Path, judged: Sequence[FoundDocument]) -> list[str]:
             f"{path}: scores grow with the rank in {reversed_order:,} of {queries:,} queries, such as {first!r}: these "
             "are distances, or the ranks are wrong. Write scores of which the bigger is the better"
         )
-    places = f"{disagreeing:,} of {queries:,} queries, such as {first!r}"
-    return [f"{path.name}: scores disagree with ranks in {places}; scores count, as they do for trec_eval"]
+    disagreement = f"{disagreeing:,} of {queries:,} queries, such as {first!r}"
+    return [f"{path.name}: scores disagree with ranks in {disagreement}; scores count, as they do for trec_eval"]
 
 
 def _notes_on_gaps(path: Path, judged: Sequence[FoundDocument], queries: int, depth: int, unknown: int) -> list[str]:

@@ -45,7 +45,7 @@ class ScoredQueries:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Outcome:
+class ThresholdOutcome:
     """What a threshold gives on queries that it was not chosen by, each number with its 95 % interval.
 
     Attributes:
@@ -66,7 +66,7 @@ class Outcome:
     queries: int
 
 
-def outcome_of(scored: ScoredQueries, thresholds: Array, seed: int) -> Outcome:
+def threshold_outcome(scored: ScoredQueries, thresholds: Array, seed: int) -> ThresholdOutcome:
     """Judge thresholds, one for each query, by what is relevant.
 
     Args:
@@ -91,6 +91,6 @@ def outcome_of(scored: ScoredQueries, thresholds: Array, seed: int) -> Outcome:
     low, high = interval(bootstrap(means, len(columns), RESAMPLES, seed))
     numbers = zip(means(np.ones((1, len(columns))))[0].tolist(), low.tolist(), high.tolist(), strict=True)
     precision_, recall, alarms, answered, count = numbers
-    return Outcome(
+    return ThresholdOutcome(
         precision=precision_, recall=recall, false_alarms=alarms, answered=answered, shown=count, queries=len(columns)
     )

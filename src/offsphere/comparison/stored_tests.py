@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Array, Index
+from offsphere.comparison.paired_differences import paired_differences
 from offsphere.comparison.row_tests import POOLED_RESAMPLES, RESAMPLES
 from offsphere.statistics.equivalence import upper_bounds
 from offsphere.statistics.evaluation import Evaluation
-from offsphere.statistics.max_t import max_t_by_bootstrap, max_t_by_signs
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 from offsphere.statistics.significance import Interval, bootstrap, interval
 
 
-class Against(NamedTuple):
+class StoredDifferences(NamedTuple):
     """How stored rows differ from what they are held against: a number a row."""
 
     difference: Array
@@ -35,12 +35,12 @@ class StoredTests(NamedTuple):
 
     values: Array
     around: Interval
-    from_whole: Against
-    from_baseline: Against
+    from_whole: StoredDifferences
+    from_baseline: StoredDifferences
 
 
 def judge_stored(
-    metric: Metric,
+    metric: QualityMetric,
     evaluation: Evaluation,
     whole: Sequence[Array],
     stored: Sequence[Array],
@@ -70,16 +70,10 @@ def judge_stored(
         seed=seed,
     )  # (resamples, measurements)
     rows = np.arange(len(whole), len(measured))
-    known = [column for row in measured if (column := evaluation.to_choose_by(row)) is not None]
-    columns = np.stack(known, axis=1) if known else None  # (units, measurements)
 
-    def against(others: Index) -> Against:
-        differences, drawn = values[rows] - values[others], samples[:, rows] - samples[:, others]
-        p = (
-            max_t_by_signs(columns[:, rows] - columns[:, others], permutations, seed)
-            if columns is not None
-            else max_t_by_bootstrap(differences, drawn)
-        )
-        return Against(differences, interval(drawn), p.corrected, upper_bounds(-differences, -drawn))
+    def against(others: Index) -> StoredDifferences:
+        apart = paired_differences(evaluation, measured, (rows, others), samples, seed=seed, permutations=permutations)
+        lost = upper_bounds(-apart.values, samples[:, others] - samples[:, rows])
+        return StoredDifferences(apart.values, apart.around, apart.p, lost)
 
     return StoredTests(values[rows], interval(samples[:, rows]), against(whole_of), against(np.zeros_like(whole_of)))

@@ -15,7 +15,7 @@ from offsphere.comparison.stored_row import StoredRow
 from offsphere.comparison.stored_tests import judge_stored
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.tuning import MeasuredCandidate
-from offsphere.comparison.verdict import recommend
+from offsphere.comparison.verdict import recommended_choice
 from offsphere.data.evaluator import Evaluator, TwoStepEvaluator
 from offsphere.data.task import TaskVectors
 from offsphere.ranking.reranking import TwoSteps
@@ -26,7 +26,7 @@ from offsphere.scoring.stored.stored_vectors import NotStorableError, store
 from offsphere.vectors.moments import Moments
 
 
-class Source(NamedTuple):
+class StoringSource(NamedTuple):
     """A row whose scorer is stored, what was measured of it, and whether it was asked for before any look."""
 
     row: Row
@@ -88,20 +88,25 @@ def with_stored_rows(
     return replace(table, stored=rows, notes=[*table.notes, *notes])
 
 
-def _sources(table: Comparison, results: Sequence[MeasuredCandidate], *, named: bool) -> list[Source]:
+def _sources(table: Comparison, results: Sequence[MeasuredCandidate], *, named: bool) -> list[StoringSource]:
     """Choose whose vectors are stored: the baseline first, then what was planned, then what is recommended."""
     baseline = table[table.baseline]
     asked = [row for row in table.rows if row is not baseline and (row.planned or named)]
-    chosen = recommend(table).row
+    chosen = recommended_choice(table).row
     by_name = {result.candidate.name: result for result in results}
-    sources = [Source(row, by_name[row.name], asked=True) for row in (baseline, *asked)]
+    sources = [StoringSource(row, by_name[row.name], asked=True) for row in (baseline, *asked)]
     if all(chosen is not source.row for source in sources):
-        sources.append(Source(chosen, by_name[chosen.name], asked=False))
+        sources.append(StoringSource(chosen, by_name[chosen.name], asked=False))
     return sources
 
 
 def _plans(
-    sources: Sequence[Source], forms: Sequence[StoredForm], vectors: TaskVectors, moments: Moments, *, by_query: bool
+    sources: Sequence[StoringSource],
+    forms: Sequence[StoredForm],
+    vectors: TaskVectors,
+    moments: Moments,
+    *,
+    by_query: bool,
 ) -> tuple[list[_Plan], list[str]]:
     """Make the searches of every scorer on every form, and tell which scorer has no such form, and why."""
     plans: list[_Plan] = []
@@ -131,7 +136,7 @@ def _cuts_alike(scorer: Scorer, *, by_query: bool) -> bool:
     return alike and not scorer.transforms
 
 
-def _measure(plans: Sequence[_Plan], sources: Sequence[Source], evaluator: Evaluator) -> list[Array]:
+def _measure(plans: Sequence[_Plan], sources: Sequence[StoringSource], evaluator: Evaluator) -> list[Array]:
     """Measure every plan; of a tuned row each fold by the option that the other folds chose on whole vectors."""
     steps = {
         (number, option): TwoSteps(
@@ -160,7 +165,7 @@ def _measure(plans: Sequence[_Plan], sources: Sequence[Source], evaluator: Evalu
 
 def _rows(
     plans: Sequence[_Plan],
-    sources: Sequence[Source],
+    sources: Sequence[StoringSource],
     measured: Sequence[Array],
     evaluator: Evaluator,
     vectors: TaskVectors,

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from offsphere.comparison.stored_row import StoredRow
-from offsphere.comparison.verdict import has_enough, is_unreadable, recommend
+from offsphere.comparison.verdict import has_enough, is_unreadable, recommended_choice
 from offsphere.wording.finding import Certainty, Direction, Finding
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def storing_finding(table: Comparison) -> Finding | None:
     """
     if not has_enough(table) or is_unreadable(table):
         return None
-    chosen = recommend(table).row
+    chosen = recommended_choice(table).row
     rows = [row for row in table.stored if row.of is chosen and row.form.oversampling is None]
     rows = [row for row in rows if isfinite(row.costs_at_most)]
     if not rows:

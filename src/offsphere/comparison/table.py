@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from math import inf, isfinite, nan
 from typing import Any
 
@@ -18,7 +18,7 @@ from offsphere.comparison.procedure import Procedure
 from offsphere.comparison.row import Row
 from offsphere.comparison.stored_row import StoredRow
 from offsphere.comparison.storing_verdict import storing_finding
-from offsphere.comparison.verdict import dot_finding, is_unreadable, recommend, row_named, scorer_findings
+from offsphere.comparison.verdict import dot_finding, is_unreadable, recommended_choice, row_named, scorer_findings
 from offsphere.statistics.equivalence import LEAST_WORTH
 from offsphere.wording.finding import Finding
 
@@ -64,6 +64,7 @@ class Comparison(InNotebook):
     metric: str
     task: Mapping[str, Any]
     rows: Sequence[Row]
+    _: KW_ONLY
     baseline: str
     folds: int
     seed: int
@@ -120,7 +121,7 @@ class Comparison(InNotebook):
     @property
     def chosen(self) -> Row:
         """The row to deploy: what the tested procedure chooses, else a better planned row, else the baseline."""
-        return recommend(self).row
+        return recommended_choice(self).row
 
     @property
     def nothing_worth_having(self) -> bool:
@@ -130,9 +131,9 @@ class Comparison(InNotebook):
     @property
     def findings(self) -> list[Finding]:
         """Which scorer to use, what the dot product does, what to store, and what other systems would give."""
-        choice = recommend(self)
+        choice = recommended_choice(self)
         dot = dot_finding(self)
-        findings = scorer_findings(self, choice, self.declared)[:1]
+        findings = scorer_findings(self, choice)[:1]
         told = is_unreadable(self) or choice.row is row_named(self, "dot")
         others = [None if told else dot, storing_finding(self), lists_finding(self)]
         return [*findings, *(finding for finding in others if finding is not None)]

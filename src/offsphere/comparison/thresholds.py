@@ -14,18 +14,18 @@ from offsphere.base.errors import ParameterError, UnknownNameError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.comparison.goal import Goal
-from offsphere.comparison.shown import Outcome, ScoredQueries, outcome_of
+from offsphere.comparison.shown import ScoredQueries, ThresholdOutcome, threshold_outcome
 from offsphere.data.call_order import check_order
 from offsphere.data.ranking_task import RankingTask
-from offsphere.data.rankings import as_ranking
 from offsphere.data.task import Task, TaskVectors
+from offsphere.data.task_kinds import as_ranking
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.scoring.cut import Cut
 from offsphere.scoring.given_scorer import fitted_scorer, one_or_more
 from offsphere.scoring.names import parse_scorer, read_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.standardize_queries import standardize_queries
-from offsphere.statistics.cross_validation import assign_folds
+from offsphere.statistics.cross_validation import assign_folds, few_folds
 from offsphere.statistics.metrics import parse_metric
 
 DEPTH = 100  # documents a query that can be shown at all
@@ -49,9 +49,9 @@ class ThresholdRow:
 
     scorer: Scorer
     threshold: float | None
-    outcome: Outcome | None
+    outcome: ThresholdOutcome | None
     kept: float
-    elsewhere: Outcome | None
+    elsewhere: ThresholdOutcome | None
     curve: Array
 
     @property
@@ -81,8 +81,8 @@ class Thresholds:
         >>> rows = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)
         >>> judged = {f"q{row}": {f"d{row}": 1} for row in range(60)}
         >>> task = osp.RankingTask.from_judgments(judged, [f"d{row}" for row in range(60)])
-        >>> found = osp.threshold(task, task.vectors(rows, rows), ["cosine"], recall=0.9)
-        >>> found.best.name, found.goal.kind, found["cosine"].threshold > 0.99
+        >>> chosen = osp.threshold(task, task.vectors(rows, rows), ["cosine"], recall=0.9)
+        >>> chosen.best.name, chosen.goal.kind, chosen["cosine"].threshold > 0.99
         ('cosine', 'recall', True)
     """
 
@@ -202,8 +202,8 @@ def threshold(
         >>> queries = documents[:80] + rng.normal(0, 0.4, (80, 8)).astype(np.float32)
         >>> judged = {f"q{row}": {f"d{row}": 1} for row in range(80)}
         >>> task = osp.RankingTask.from_judgments(judged, [f"d{row}" for row in range(400)])
-        >>> found = osp.threshold(task, task.vectors(queries, documents), ["cosine"], recall=0.9)
-        >>> 0.7 < found["cosine"].threshold < 0.9, found["cosine"].outcome.recall[0] > 0.85
+        >>> chosen = osp.threshold(task, task.vectors(queries, documents), ["cosine"], recall=0.9)
+        >>> 0.7 < chosen["cosine"].threshold < 0.9, chosen["cosine"].outcome.recall[0] > 0.85
         (True, True)
     """
     goal = Goal.of(precision, recall, false_alarms)
@@ -239,6 +239,7 @@ def thresholds_for(
             progress(number, len(named), scorer.name)
         rows.append(_row(goal, scorer, home, home_vectors, other, folds, seed))
     notes = [f"{row.name}: {_why_none(goal)}" for row in rows if row.threshold is None]
+    notes += few_folds(task.units, task.unit, folds)
     if task.units - -(-task.units // folds) < goal.fewest_queries:
         notes.append(
             f"without a fold {task.units} queries are fewer than the {goal.fewest_queries} that the promise takes, so "
@@ -267,11 +268,11 @@ def _row(
     by_fold = [goal.threshold(scored.only(parts != fold), seed) for fold in range(int(parts.max()) + 1)]
     outcome = None
     if chosen is not None and all(value is not None for value in by_fold):
-        outcome = outcome_of(scored, np.array(by_fold, np.float64)[parts], seed)
+        outcome = threshold_outcome(scored, np.array(by_fold, np.float64)[parts], seed)
     elsewhere = None
     if other is not None and chosen is not None:
         there = _scored(*other, _moved(scorer, other[1]))
-        elsewhere = outcome_of(there, np.full(other[0].units, chosen), seed)
+        elsewhere = threshold_outcome(there, np.full(other[0].units, chosen), seed)
     return ThresholdRow(
         scorer=scorer,
         threshold=chosen,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from offsphere.base.errors import UnknownNameError
 from offsphere.comparison.choice import Choice, choose, difference_p, stay
 from offsphere.comparison.row import Row
-from offsphere.comparison.units import unit_of, units_in_all
+from offsphere.comparison.units import FEWEST_UNITS, is_of_pairs, unit_of, units_in_all
 from offsphere.scoring.index_metric import index_metric
 from offsphere.scoring.similarity import Agreement
 from offsphere.statistics.metrics import parse_metric
@@ -21,11 +21,10 @@ from offsphere.wording.finding import Certainty, Direction, Finding
 if TYPE_CHECKING:
     from offsphere.comparison.table import Comparison
 
-FEWEST_UNITS = 10  # queries or pairs below which nothing can be told
 DotState = Literal["gains", "loses", "equal", "none"]
 
 
-def recommend(table: Comparison) -> Choice:
+def recommended_choice(table: Comparison) -> Choice:
     """Choose what to deploy; the baseline where the task cannot be read, or has too few units to tell anything.
 
     Args:
@@ -37,18 +36,17 @@ def recommend(table: Comparison) -> Choice:
     return choose(table) if has_enough(table) and not is_unreadable(table) else stay(table)
 
 
-def scorer_findings(table: Comparison, choice: Choice, declared: str | None = None) -> list[Finding]:
+def scorer_findings(table: Comparison, choice: Choice) -> list[Finding]:
     """Say which scorer to use and why, then what else is known of the choice.
 
     Args:
         table: of the comparison.
-        choice: what ``choose`` chose from it.
-        declared: the similarity that the model says it is to be scored with.
+        choice: what ``recommended_choice`` says of it.
 
     Returns:
         The recommendation first.
     """
-    return [_recommended(table, choice, declared), *_higher_row(choice), *_declared(table, choice, declared)]
+    return [_recommended(table, choice), *_higher_row(choice), *_declared(table, choice)]
 
 
 def dot_numbers(table: Comparison) -> dict[str, Any]:
@@ -114,7 +112,7 @@ def has_enough(table: Comparison) -> bool:
 def is_unreadable(table: Comparison) -> bool:
     """Tell whether even the baseline agrees with the gold scores less than chance would, or has no value."""
     baseline = table[table.baseline]
-    return not isfinite(baseline.value) or (table.task["kind"] == "pairs" and baseline.high < 0)
+    return not isfinite(baseline.value) or (is_of_pairs(table.task) and baseline.high < 0)
 
 
 def row_named(table: Comparison, name: str | None) -> Row | None:
@@ -130,12 +128,12 @@ def units_of(table: Comparison) -> tuple[int, str]:
     return units_in_all(table.task), unit_of(table.task)
 
 
-def _recommended(table: Comparison, choice: Choice, declared: str | None) -> Finding:
+def _recommended(table: Comparison, choice: Choice) -> Finding:
     claim, direction, certainty = _claim(table, choice)
     return Finding(
         topic="scorer",
         claim=claim,
-        numbers=_numbers(table, choice, declared),
+        numbers=_numbers(table, choice),
         direction=direction,
         certainty=certainty,
     )
@@ -175,13 +173,13 @@ def _title(row: Row) -> str:
     return row.name if row.namesake else row.deployed
 
 
-def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[str, Any]:
+def _numbers(table: Comparison, choice: Choice) -> dict[str, Any]:
     """Gather everything that a sentence on the choice may use."""
     baseline, row, procedure = table[table.baseline], choice.row, table.procedure
     first = _surely_better(table) or table.best
     units, unit = units_of(table)
     by_procedure = procedure is not None and (choice.by == "procedure" or not choice.better)
-    used = table.deployed if table.deployed is not None else declared
+    used = table.deployed if table.deployed is not None else table.declared
     in_use = row_named(table, used)
     lost = in_use if in_use is not None and in_use.worse and has_enough(table) else None
     keeps = lost.value / baseline.value if lost is not None and 0 <= lost.value < baseline.value else None
@@ -199,6 +197,8 @@ def _numbers(table: Comparison, choice: Choice, declared: str | None) -> dict[st
         "gain_low": row.difference_low if choice.better else None,
         "gain_high": row.difference_high if choice.better else None,
         "p": row.p,
+        "chosen_share": None,  # of all choices, where the gain is that of choosing
+        "choices": None,
         "worth": table.worth,
         "most_to_gain": table.most_to_gain,
         "others": len(table.rows) - 1,
@@ -261,9 +261,9 @@ def _higher_row(choice: Choice) -> list[Finding]:
     return [Finding(topic="scorer", claim="higher row", numbers=numbers, direction="up", certainty=sure)]
 
 
-def _declared(table: Comparison, choice: Choice, declared: str | None) -> list[Finding]:
+def _declared(table: Comparison, choice: Choice) -> list[Finding]:
     """The recommended scorer against what the model declares, where that is not what it was just compared with."""
-    stated = row_named(table, declared)
+    stated = row_named(table, table.declared)
     unknown = stated is None or not isfinite(stated.value) or is_unreadable(table)
     if unknown or stated is None or stated is choice.row or stated.name == table.baseline:
         return []
@@ -271,7 +271,7 @@ def _declared(table: Comparison, choice: Choice, declared: str | None) -> list[F
     difference = choice.row.value - stated.value
     numbers = {
         "metric": table.metric,
-        "declared": declared,
+        "declared": table.declared,
         "declared_value": stated.value,
         "name": choice.name,
         "difference": difference,

@@ -11,12 +11,12 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
-def normalise_answer(text: str) -> str:
+def normalize_answer(text: str) -> str:
     """Lower case, without punctuation, articles and extra white space.
 
     Example:
-        >>> from offsphere.data.answer_text import normalise_answer
-        >>> normalise_answer("The Chickamauga  Wars.")
+        >>> from offsphere.data.answer_text import normalize_answer
+        >>> normalize_answer("The Chickamauga  Wars.")
         'chickamauga wars'
     """
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
@@ -30,8 +30,8 @@ def exact_match(prediction: str, answers: Sequence[str]) -> float:
         >>> exact_match("the Denver Broncos!", ["Carolina Panthers", "Denver Broncos"])
         1.0
     """
-    told = normalise_answer(prediction)
-    return float(any(told == normalise_answer(answer) for answer in answers))
+    told = normalize_answer(prediction)
+    return float(any(told == normalize_answer(answer) for answer in answers))
 
 
 def answer_f1(prediction: str, answers: Sequence[str]) -> float:
@@ -42,7 +42,7 @@ def answer_f1(prediction: str, answers: Sequence[str]) -> float:
         >>> answer_f1("in Santa Clara", ["Santa Clara, California"])
         0.6666666666666666
     """
-    return max(_f1(normalise_answer(prediction).split(), normalise_answer(answer).split()) for answer in answers)
+    return max(_f1(normalize_answer(prediction).split(), normalize_answer(answer).split()) for answer in answers)
 
 
 def holds_answer(text: str, answers: Sequence[str]) -> bool:

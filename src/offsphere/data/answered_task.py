@@ -13,21 +13,21 @@ from typing import Self
 import numpy as np
 
 from offsphere.base.arrays import Array, Index
-from offsphere.data.answer_text import holds_answer, normalise_answer
+from offsphere.data.answer_text import holds_answer, normalize_answer
 from offsphere.data.items import pick, texts_alone
 from offsphere.data.judgments import Judgments
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import items_of
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AnswersHeld(Judgments):
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class AnswerJudgments(Judgments):
     """Judgments whose gains tell whether a passage holds an answer; only passages that are ranked are looked at."""
 
     answers: Sequence[Sequence[str]] = ()  # of each query, normalised
     texts: Sequence[str] = ()  # of all documents, as they are
-    normalised: dict[int, str] = field(default_factory=dict)  # of those that were looked at
+    normalized: dict[int, str] = field(default_factory=dict)  # of those that were looked at
 
     @property
     def by_document(self) -> bool:
@@ -38,21 +38,29 @@ class AnswersHeld(Judgments):
         """One for each ranked passage that holds an answer to its question: (queries, depth)."""
         result = np.zeros(ranked.shape)
         for row, (documents, answers) in enumerate(zip(ranked.tolist(), self.answers, strict=True)):
-            for place, document in enumerate(documents):
-                result[row, place] = document >= 0 and holds_answer(self._text(document), answers)
+            for column, document in enumerate(documents):
+                result[row, column] = document >= 0 and holds_answer(self._text(document), answers)
         return result
 
-    def only(self, rows: Index) -> AnswersHeld:
+    def only(self, rows: Index) -> AnswerJudgments:
         """The answers to some questions."""
         part = Judgments.only(self, rows)
         counts = part.query_count, part.document_count
         answers = pick(self.answers, rows)
-        return AnswersHeld(part.queries, part.documents, part.grades, *counts, answers, self.texts, self.normalised)
+        return AnswerJudgments(
+            part.queries,
+            part.documents,
+            part.grades,
+            *counts,
+            answers=answers,
+            texts=self.texts,
+            normalized=self.normalized,
+        )
 
     def _text(self, document: int) -> str:
-        if document not in self.normalised:
-            self.normalised[document] = normalise_answer(self.texts[document])
-        return self.normalised[document]
+        if document not in self.normalized:
+            self.normalized[document] = normalize_answer(self.texts[document])
+        return self.normalized[document]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -70,20 +78,20 @@ class AnsweredTask(RankingTask):
         """Examples of metrics that fit, for an error message."""
         return "ndcg@10, recall@5, full-recall@5 (all hops), answer-recall@5, ..."
 
-    def fits(self, metric: Metric) -> bool:
+    def fits(self, metric: QualityMetric) -> bool:
         """Whether a metric is one of rankings, or of answers in them."""
         return metric.label == "answer-recall" or RankingTask.fits(self, metric)
 
-    def judged_by(self, metric: Metric) -> Judgments:
+    def judged_by(self, metric: QualityMetric) -> Judgments:
         """Which passages hold an answer where the metric asks for that, else which were judged relevant."""
         if metric.label != "answer-recall":
             return self.judgments
         plain = self.judgments
-        answers = [[text for text in map(normalise_answer, right) if text] for right in self.answers]
+        answers = [[text for text in map(normalize_answer, right) if text] for right in self.answers]
         _, texts = items_of(self, ": answers are looked for in texts")
         counts = plain.query_count, plain.document_count
         held_in = texts_alone(texts, self.name)
-        return AnswersHeld(plain.queries, plain.documents, plain.grades, *counts, answers, held_in)
+        return AnswerJudgments(plain.queries, plain.documents, plain.grades, *counts, answers=answers, texts=held_in)
 
     def only(self, rows: Index, split: str | None = None) -> Self:
         """The same task with some of its queries."""

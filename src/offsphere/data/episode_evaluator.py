@@ -15,7 +15,7 @@ from offsphere.data.episode_vectors import EpisodeVectors
 from offsphere.data.evaluator import Bank
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import MeanOverQueries
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 from offsphere.vectors.lengths import lengths
 
 AT_ONCE = 50  # episodes whose items are scored together
@@ -28,7 +28,7 @@ class EpisodeEvaluator:
     vectors: EpisodeVectors
     shots: Index  # (episodes, ways, shots)
     targets: Index  # (episodes, items): the number of the right class
-    metric: Metric
+    metric: QualityMetric
     folds: Index
     progress: Progress | None = None
     memo: Memo = field(default_factory=Memo)

@@ -22,15 +22,15 @@ from offsphere.data.episode_vectors import EpisodeVectors
 from offsphere.data.family import CLASSIFICATION
 from offsphere.data.grouping import Grouping
 from offsphere.data.items import Item, ItemList
-from offsphere.data.task import NO_PAIRS, TaskSide, TaskVectors, check_counts, check_kind, items_of, words_per_item
+from offsphere.data.task import NO_PAIRS, TaskSide, TaskVectors, check_kind, check_row_counts, items_of, words_per_item
 from offsphere.data.task_digest import digest_of_task
 from offsphere.data.vector_files import of_split
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 
 TO_JUDGE_BY = "episodes are drawn to judge by, not to learn from: learn from labelled items with a ranking (?knn=10)"
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class EpisodeTask:
     """Episodes of few-shot classification, drawn from labelled items.
 
@@ -52,12 +52,12 @@ class EpisodeTask:
         >>> import numpy as np
         >>> from offsphere.data.episode_task import EpisodeTask
         >>> task = EpisodeTask(
-        ...     "two",
-        ...     ["a", "b"],
-        ...     ["q0", "q1"],
-        ...     np.array([0, 1]),
-        ...     ["s0", "s1"],
-        ...     np.array([0, 1]),
+        ...     name="two",
+        ...     classes=["a", "b"],
+        ...     query_ids=["q0", "q1"],
+        ...     query_classes=np.array([0, 1]),
+        ...     shot_ids=["s0", "s1"],
+        ...     shot_classes=np.array([0, 1]),
         ...     asked=np.array([[0, 1]]),
         ...     shots=np.array([[[0], [1]]]),
         ... )
@@ -117,7 +117,7 @@ class EpisodeTask:
         """None: the data names no groups."""
         return ()
 
-    def fits(self, metric: Metric) -> bool:
+    def fits(self, metric: QualityMetric) -> bool:
         """Whether a metric is one of rankings: an item ranks the classes of its episode."""
         return metric.kind == "ranking" and metric.general
 
@@ -220,7 +220,7 @@ class EpisodeTask:
     def evaluator(
         self,
         vectors: TaskVectors,
-        metric: Metric,
+        metric: QualityMetric,
         folds: Index,
         progress: Progress | None = None,
         memo: Memo | None = None,
@@ -244,7 +244,7 @@ class EpisodeTask:
                 ("items", "shots"), (len(self.query_ids), len(self.shot_ids)), checked.sides, strict=True
             )
         )
-        check_counts(self, [queries, shots, ("episodes", self.units, len(checked.asked))])
+        check_row_counts(self, [queries, shots, ("episodes", self.units, len(checked.asked))])
         return checked
 
 

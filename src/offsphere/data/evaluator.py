@@ -15,7 +15,7 @@ from offsphere.ranking.reranking import TwoSteps
 from offsphere.ranking.search import TopK
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import Evaluation
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 
 
 class Bank(Protocol):
@@ -41,7 +41,7 @@ class Evaluator(Protocol):
     """Measures scorers on a task under one metric."""
 
     @property
-    def metric(self) -> Metric:
+    def metric(self) -> QualityMetric:
         """The metric under which scorers are measured."""
         ...
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from offsphere.base.arrays import Index
 from offsphere.base.errors import UnknownNameError
+from offsphere.base.short_repr import short_repr
+from offsphere.base.shown_ids import shown_id
 from offsphere.data.items import pick
 
 MOST_LABELS = 50  # a field with more of them names the queries, not their groups
@@ -27,6 +29,8 @@ class Grouping:
     name: str
     labels: Sequence[str]
 
+    __repr__ = short_repr
+
     def only(self, rows: Index) -> Grouping:
         """The labels of some queries, in the order given."""
         return Grouping(self.name, pick(self.labels, rows))
@@ -36,7 +40,7 @@ def groups_in_words(groups: Sequence[Grouping]) -> dict[str, str]:
     """How many queries have each label, for people: ``{"groups_by_type": "bridge 300, comparison 100"}``."""
     counts = {grouping.name: Counter(grouping.labels).most_common() for grouping in groups}
     return {
-        f"groups_by_{name}": ", ".join(f"{label} {count:,}" for label, count in labels)
+        f"groups_by_{shown_id(name)}": ", ".join(f"{shown_id(label)} {count:,}" for label, count in labels)
         for name, labels in counts.items()
     }
 

@@ -13,14 +13,14 @@ SHARE, FEWEST = 0.2, 5  # of a user's interactions that are held out, if there a
 FEWEST_IN_TIME = 2  # one to hold out, and one to know the user by
 
 
-class HeldOut(NamedTuple):
+class HeldOutLinks(NamedTuple):
     """What was taken: flags over the links, and the numbers of those who are asked."""
 
     taken: Flags
     sources: Index
 
 
-def take_share(counts: Index, share: float = SHARE, seed: int = 0, most: int | None = None) -> HeldOut:
+def take_share(counts: Index, share: float = SHARE, seed: int = 0, most: int | None = None) -> HeldOutLinks:
     """Take a share of their links from all who have at least five, at random.
 
     Args:
@@ -55,10 +55,10 @@ def take_share(counts: Index, share: float = SHARE, seed: int = 0, most: int | N
     for source in sources.tolist():
         start, count = int(starts[source]), int(counts[source])
         taken[start + rng.choice(count, max(1, round(share * count)), replace=False)] = True
-    return HeldOut(taken, sources)
+    return HeldOutLinks(taken, sources)
 
 
-def take_last(counts: Index, times: Array) -> HeldOut:
+def take_last(counts: Index, times: Array) -> HeldOutLinks:
     """Take the last link of all who have at least two; of several at one time, the one that stands last.
 
     Args:
@@ -84,4 +84,4 @@ def take_last(counts: Index, times: Array) -> HeldOut:
     order = np.lexsort((np.arange(len(times)), times, owners))  # by source, then time, then where it stands
     taken = np.zeros(len(times), np.bool_)
     taken[order[np.cumsum(counts)[sources] - 1]] = True
-    return HeldOut(taken, sources)
+    return HeldOutLinks(taken, sources)

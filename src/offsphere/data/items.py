@@ -20,7 +20,7 @@ from offsphere.data.image import Image
 Value = TypeVar("Value")
 
 Item = str | Image
-Kind = Literal["text", "image"]
+ItemKind = Literal["text", "image"]
 ItemSide = Literal["query", "document", "left", "right"]
 IMAGE_MARK = "\0image "  # before the digest of an image, where digests of texts are made
 
@@ -64,12 +64,12 @@ def _is_picture(value: Any) -> bool:
     return isinstance(value, Path | np.ndarray) or hasattr(value, "has_transparency_data")
 
 
-def kind_of(item: Item) -> Kind:
+def kind_of(item: Item) -> ItemKind:
     """Tell what an item is."""
     return "image" if isinstance(item, Image) else "text"
 
 
-def kinds_of(items: Iterable[Item]) -> list[Kind]:
+def kinds_of(items: Iterable[Item]) -> list[ItemKind]:
     """All kinds that stand among items, texts first."""
     kinds = {kind_of(item) for item in items}
     return [kind for kind in ("text", "image") if kind in kinds]

@@ -21,7 +21,7 @@ from offsphere.data.ranking_task import RankingTask
 NOTHING = Judgments.of(*(np.zeros(0, np.int64),) * 2, np.zeros(0), 0, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class LinkedTask(RankingTask):
     """A ranking task whose queries are users or nodes, with the links that are known of everybody.
 

@@ -11,7 +11,8 @@ from offsphere.base.arrays import Array, Vectors
 from offsphere.base.errors import VectorError
 from offsphere.base.spilled import gather_rows
 
-BLOCK = 16_384  # rows that are unpacked at a time
+BLOCK, LARGEST_BLOCK = 16_384, 1 << 26  # rows, and bytes, that are unpacked at a time
+WIDEST = 1 << 24  # dimensions that a vector can have
 
 
 def is_list(kind: Any) -> bool:
@@ -53,7 +54,9 @@ def gather_lists(kind: Any, rows: int, blocks: Callable[[int], Iterable[Any]], w
     width = len(first[0])
     if not width:
         raise VectorError(f"{where}: the vector in row 0 has no dimensions")
-    return gather_rows(_rows(blocks(BLOCK), width, where), (rows, width), kind.value_type.to_pandas_dtype(), where)
+    dtype = np.dtype(kind.value_type.to_pandas_dtype())
+    block = max(1, min(BLOCK, LARGEST_BLOCK // (width * dtype.itemsize)))
+    return gather_rows(_rows(blocks(block), width, where), (rows, width), dtype, where)
 
 
 def _rows(columns: Iterable[Any], width: int, where: str) -> Iterator[Array]:

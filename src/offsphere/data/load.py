@@ -29,8 +29,8 @@ from offsphere.data.formats.hub import is_hub_name, load_hub, load_hub_labelled
 from offsphere.data.formats.mteb_tasks import is_mteb_name, load_mteb
 from offsphere.data.labelled import LabelledItems
 from offsphere.data.named_data import named_data, refuse_unknown
-from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task
+from offsphere.data.task_kinds import as_ranking_task
 
 # the first that recognises the data loads it: what needs more files to be recognised stands before what needs fewer
 FORMATS: tuple[Format, ...] = (
@@ -105,9 +105,10 @@ def load_task(
     task = data_format.load(source) if data_format is not None else load_hub(str(data), source)
     if not reverse:
         return task
-    if not isinstance(task, RankingTask):
+    ranking = as_ranking_task(task)
+    if ranking is None:
         raise DataError(f"{task.name} has {task.unit}, no documents that could ask for queries: leave out --reverse")
-    return task.turned()
+    return ranking.turned()
 
 
 def load_labelled(data: str | Path, split: str | None = None, *, ignore_broken: bool = False) -> LabelledItems:

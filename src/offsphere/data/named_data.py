@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from offsphere.base.errors import ParameterError, UnknownNameError
+from offsphere.base.local_paths import local_path, path_exists
 from offsphere.data.download import set_folder
 
 
@@ -29,6 +30,7 @@ def named_data(data: str | Path) -> NamedData:
 
     Raises:
         ParameterError: A setting has no value, or stands there twice.
+        DataError: It is an address in the network.
 
     Example:
         >>> from offsphere.data.named_data import named_data
@@ -36,8 +38,9 @@ def named_data(data: str | Path) -> NamedData:
         >>> path.name, dict(settings)
         ('banking77', {'shots': '5', 'ways': '20'})
     """
+    local_path(data)
     path, mark, typed = str(data).partition("?")
-    if not mark or _exists(Path(data)):
+    if not mark or path_exists(Path(data)):
         return NamedData(_folder(str(data)), {})
     settings: dict[str, str] = {}
     for part in typed.split("&"):
@@ -83,7 +86,7 @@ def refuse_unknown(settings: Mapping[str, str], known: Sequence[str], what: str)
             raise UnknownNameError("setting", name, list(known))
 
 
-def whole_number(settings: Mapping[str, str], name: str, default: int, least: int = 1) -> int:
+def whole_setting(settings: Mapping[str, str], name: str, default: int, least: int = 1) -> int:
     """The setting of that name as a whole number of at least so much; the default where it is not set."""
     text = settings.get(name, str(default))
     if not (text.isascii() and text.isdigit()) or int(text) < least:
@@ -102,12 +105,4 @@ def one_of(settings: Mapping[str, str], name: str, choices: Sequence[str], defau
 def _folder(name: str) -> Path:
     """The folder of a data set that is known by name; else the path itself."""
     kept = set_folder(name)
-    return kept if kept is not None and not _exists(Path(name)) else Path(name)
-
-
-def _exists(path: Path) -> bool:
-    """Whether there is such a file or folder; what can be no name of one is none."""
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
+    return kept if kept is not None and not path_exists(Path(name)) else Path(name)

@@ -18,7 +18,7 @@ Members = Mapping[str, bytes]  # the files of a package that are read, by the en
 Tables = dict[str, bytes]  # the files of the data set
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NamedSet:
     """A data set: what it is, under which terms, in which package, and how its files are made of that package's."""
 

@@ -13,7 +13,7 @@ from offsphere.data.family import CLASSIFICATION
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgments
 from offsphere.data.ranking_task import RankingTask
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -82,11 +82,11 @@ class NeighbourTask(RankingTask):
         """Examples of metrics that fit, for an error message."""
         return "knn@10, success@1, map@100, ..."
 
-    def fits(self, metric: Metric) -> bool:
+    def fits(self, metric: QualityMetric) -> bool:
         """Whether a metric is one of rankings, or of votes."""
         return metric.label == "knn" or RankingTask.fits(self, metric)
 
-    def judged_by(self, metric: Metric) -> Judgments:
+    def judged_by(self, metric: QualityMetric) -> Judgments:
         """The votes of neighbours where the metric asks for these, else which documents have the same class."""
         if metric.label != "knn":
             return self.judgments

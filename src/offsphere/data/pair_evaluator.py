@@ -14,7 +14,7 @@ from offsphere.data.scored_lists import ScoredLists
 from offsphere.data.task_vectors import PairVectors
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import Evaluation, OverPairs
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +23,7 @@ class PairEvaluator:
 
     gold: Array
     vectors: PairVectors
-    metric: Metric
+    metric: QualityMetric
     folds: Index
     memo: Memo = field(default_factory=Memo)
 

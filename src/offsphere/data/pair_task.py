@@ -20,15 +20,15 @@ from offsphere.data.task import (
     NO_PAIRS,
     TaskSide,
     TaskVectors,
-    check_counts,
     check_kind,
+    check_row_counts,
     items_of,
     words_per_item,
 )
 from offsphere.data.task_digest import digest_of_task
 from offsphere.data.task_vectors import PairVectors
 from offsphere.data.vector_files import of_split
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 
 FEWEST = 3  # pairs a correlation needs
 SIMILAR_FROM = 0.8  # of the way from the lowest gold score to the highest; 4 of 5 on the usual scale
@@ -116,7 +116,7 @@ class PairTask:
         """None: the data names no groups."""
         return ()
 
-    def fits(self, metric: Metric) -> bool:
+    def fits(self, metric: QualityMetric) -> bool:
         """Whether a metric is a correlation."""
         return metric.kind == "pairs"
 
@@ -250,7 +250,7 @@ class PairTask:
     def evaluator(
         self,
         vectors: TaskVectors,
-        metric: Metric,
+        metric: QualityMetric,
         folds: Index,
         progress: Progress | None = None,  # noqa: ARG002  # it takes no time
         memo: Memo | None = None,
@@ -260,5 +260,5 @@ class PairTask:
 
     def _checked(self, vectors: TaskVectors) -> PairVectors:
         task_vectors = check_kind(self, vectors, PairVectors)
-        check_counts(self, [("pairs", len(self.gold), len(task_vectors.left))])
+        check_row_counts(self, [("pairs", len(self.gold), len(task_vectors.left))])
         return task_vectors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -19,7 +19,7 @@ from offsphere.ranking.reranking import TwoSteps, search_again
 from offsphere.ranking.search import TopK, search_in_turns
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.evaluation import Evaluation, MeanOverQueries, OverPool
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 
 Ranked = Iterator[tuple[Index, list[TopK]]]  # numbers of some queries, and their lists under each scorer
 
@@ -40,7 +40,8 @@ class RankingEvaluator:
     excluded: Judgments | None
     vectors: RankingVectors
     document_ids: Sequence[str]
-    metric: Metric
+    _: KW_ONLY
+    metric: QualityMetric
     folds: Index
     progress: Progress | None = None
     memo: Memo = field(default_factory=Memo)
@@ -184,7 +185,7 @@ class RankingEvaluator:
         return plain_key(scorer, self.metric) if scorer.is_plain else scorer.key
 
 
-def plain_key(scorer: Scorer, metric: Metric) -> tuple[str, Hashable]:
+def plain_key(scorer: Scorer, metric: QualityMetric) -> tuple[str, Hashable]:
     """Give a key that is equal for scorers without a bias that must come out the same under a metric."""
     return scorer.map_key, scorer.similarity.agreement_key(metric.agreement)
 

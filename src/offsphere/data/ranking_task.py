@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -24,15 +24,15 @@ from offsphere.data.task import (
     NO_PAIRS,
     TaskSide,
     TaskVectors,
-    check_counts,
     check_kind,
+    check_row_counts,
     items_of,
     words_per_item,
 )
 from offsphere.data.task_digest import digest_of_task
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.data.vector_files import of_split
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -73,6 +73,7 @@ class RankingTask:
     query_ids: Sequence[str]
     document_ids: Sequence[str]
     judgments: Judgments
+    _: KW_ONLY
     query_texts: Sequence[Item] | None = None
     document_texts: Sequence[Item] | None = None
     split: str | None = None
@@ -222,7 +223,7 @@ class RankingTask:
         """Examples of metrics that fit, for an error message."""
         return "ndcg@10, mrr@10, recall@100, map@100, pooled-ap, ..."
 
-    def fits(self, metric: Metric) -> bool:
+    def fits(self, metric: QualityMetric) -> bool:
         """Whether a metric is one of rankings."""
         return metric.kind != "pairs" and metric.general
 
@@ -442,7 +443,14 @@ class RankingTask:
         )
 
     def among_documents(self, rows: Index) -> Self:
-        """The same queries among some of the documents."""
+        """The same queries among some of the documents.
+
+        Args:
+            rows: Numbers of documents; the part has them in this order.
+
+        Returns:
+            The part; a query may have no relevant document left.
+        """
         return replace(
             self,
             document_ids=pick(self.document_ids, rows),
@@ -494,7 +502,7 @@ class RankingTask:
     def evaluator(
         self,
         vectors: TaskVectors,
-        metric: Metric,
+        metric: QualityMetric,
         folds: Index,
         progress: Progress | None = None,
         memo: Memo | None = None,
@@ -511,12 +519,19 @@ class RankingTask:
             memo=memo or Memo(),
         )
 
-    def judged_by(self, metric: Metric) -> Judgments:  # noqa: ARG002  # other tasks have more than one kind
-        """What says which documents are right under a metric: the judgments."""
+    def judged_by(self, metric: QualityMetric) -> Judgments:  # noqa: ARG002  # other tasks have more than one kind
+        """What says which documents are right under a metric: the judgments.
+
+        Args:
+            metric: One of rankings.
+
+        Returns:
+            The judgments of this task.
+        """
         return self.judgments
 
     def _checked(self, vectors: TaskVectors) -> RankingVectors:
         task_vectors = check_kind(self, vectors, RankingVectors)
         queries = ("queries", len(self.query_ids), len(task_vectors.queries))
-        check_counts(self, [queries, ("documents", len(self.document_ids), len(task_vectors.documents))])
+        check_row_counts(self, [queries, ("documents", len(self.document_ids), len(task_vectors.documents))])
         return task_vectors

@@ -25,6 +25,7 @@ from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.reading.npy_files import map_npy
 from offsphere.base.reading.parquet_files import read_arrays, read_columns
 from offsphere.base.reading.records import record_of
+from offsphere.base.short_repr import short_repr
 from offsphere.data.items import ItemSide
 from offsphere.data.row_checksums import first_damaged
 
@@ -54,6 +55,8 @@ class Manifest:
     ids: str  # digest of their ids
     empty: int  # how many items have no word
     version: str  # of offsphere
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,14 @@ class Store:
         return _read_counts(self.folder, self.manifest.rows, self.digests)
 
     def has_ids(self, ids: Sequence[str]) -> bool:
-        """Whether its rows are of these ids in this order, which its manifest tells: they need not be read for that."""
+        """Whether its rows are of these ids in this order, which its manifest tells: they need not be read for that.
+
+        Args:
+            ids: In the order that is asked about.
+
+        Returns:
+            Whether it is so.
+        """
         sealed = self.digests is not None  # or nobody knows whether manifest and ids belong together
         return sealed and len(ids) == self.manifest.rows and digest_of_texts(ids) == self.manifest.ids
 

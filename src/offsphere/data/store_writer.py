@@ -38,7 +38,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
-class Progress:
+class SafeBlocks:
     """What is safe of a store in the making: by which plan, how many blocks of how many, and a digest of all that."""
 
     plan: dict[str, Any]
@@ -47,13 +47,13 @@ class Progress:
     digest: str
 
     @classmethod
-    def of(cls, plan: dict[str, Any], block_count: int, done: int) -> Progress:
+    def of(cls, plan: dict[str, Any], block_count: int, done: int) -> SafeBlocks:
         """Say how many blocks are safe."""
         content = json.dumps([plan, block_count, done], sort_keys=True)
         return cls(plan, block_count, done, digest_of([content.encode()]))
 
     @classmethod
-    def read(cls, folder: Path) -> Progress | None:
+    def read(cls, folder: Path) -> SafeBlocks | None:
         """What is safe in a folder; nothing where that is not known."""
         path = folder / PROGRESS
         try:
@@ -179,7 +179,7 @@ class StoreWriter:
     def _safe_blocks(self) -> int:
         """How many blocks of the same plan are safe; a kill between the last block and the manifest counts as all."""
         self.done = 0
-        progress = Progress.read(self.folder)
+        progress = SafeBlocks.read(self.folder)
         if progress is None:
             return 0
         made_by = (progress.plan.get("model"), progress.plan.get("revision"))
@@ -214,7 +214,7 @@ class StoreWriter:
 
     def _remember(self, done: int) -> None:
         """Write down how many blocks are safe."""
-        progress = Progress.of(asdict(self.plan), self.block_count, done)
+        progress = SafeBlocks.of(asdict(self.plan), self.block_count, done)
         write_whole(self.folder / PROGRESS, json.dumps(asdict(progress)).encode())
         self.done = done
 

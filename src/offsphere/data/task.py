@@ -16,10 +16,11 @@ from offsphere.base.arrays import Counts, Flags, Index, Vectors
 from offsphere.base.cache import Memo
 from offsphere.base.errors import DataError, VectorError
 from offsphere.base.progress import Progress
+from offsphere.base.short_repr import short_repr
 from offsphere.data.evaluator import Evaluator
 from offsphere.data.grouping import Grouping
 from offsphere.data.items import Item, ItemSide, is_empty
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 
 NO_PAIRS: tuple[Index, Index] = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
@@ -34,6 +35,10 @@ class TaskSide(NamedTuple):
     items: Sequence[Item] | None = None  # what is encoded; nothing where there are vectors alone
     listed: Sequence[str] | None = None  # all ids that the data lists, judged or not, in its order
     made_from_other: Callable[[Vectors], Vectors] | None = None  # gives its vectors from the other side's, if any can
+
+    def __repr__(self) -> str:
+        """The fields, long ones by their size."""
+        return short_repr(self)
 
 
 @runtime_checkable
@@ -80,7 +85,14 @@ class TaskVectors(Protocol):
         ...
 
     def only(self, rows: Index) -> Self:
-        """The vectors of some units, by their rows, and of all that they are compared with."""
+        """The vectors of some units, by their rows, and of all that they are compared with.
+
+        Args:
+            rows: The numbers of the units.
+
+        Returns:
+            Their vectors.
+        """
         ...
 
 
@@ -137,8 +149,15 @@ class Task(Protocol):
         """How the data groups the units, a label each; nothing where it does not."""
         ...
 
-    def fits(self, metric: Metric) -> bool:
-        """Whether a metric is one for this kind of task."""
+    def fits(self, metric: QualityMetric) -> bool:
+        """Whether a metric is one for this kind of task.
+
+        Args:
+            metric: As ``parse_metric`` reads it.
+
+        Returns:
+            Whether the values of this task can be its values.
+        """
         ...
 
     def positives(self) -> tuple[Index, Index]:
@@ -174,18 +193,40 @@ class Task(Protocol):
         ...
 
     def only(self, rows: Index, split: str | None = None) -> Self:
-        """The same task with some of its units, in the order of ``rows``, under another split's name."""
+        """The same task with some of its units, in the order of ``rows``, under another split's name.
+
+        Args:
+            rows: The numbers of the units.
+            split: What the part is called; as the whole is without.
+
+        Returns:
+            The part; whatever is asked for stays all there.
+        """
         ...
 
     def rows_apart(self, share: float, seed: int, *, by_document: bool = False) -> tuple[Index, Index]:
-        """Rows of the units to learn from, and of a ``share`` of units to judge by.
+        """Rows of the units to learn from, and of a share of units to judge by.
 
-        ``by_document`` also keeps the documents apart that are relevant to them.
+        Args:
+            share: Of the units, that is judged by.
+            seed: Of the choice.
+            by_document: Whether the documents that are relevant to both are kept apart too.
+
+        Returns:
+            The rows to learn from, and those to judge by.
         """
         ...
 
     def with_fewer_documents(self, most: int, seed: int) -> Self:
-        """The same units among at most so many documents: all that are judged, and others at random."""
+        """The same units among at most so many documents: all that are judged, and others at random.
+
+        Args:
+            most: How many documents there are, unless more are judged.
+            seed: Of the choice of the others.
+
+        Returns:
+            The task among fewer documents; itself where nothing has to go.
+        """
         ...
 
     def unit_items(self) -> list[Hashable]:
@@ -193,7 +234,14 @@ class Task(Protocol):
         ...
 
     def items_to_view(self, rows: Index) -> list[Item]:
-        """Items that can be learned from without judgments: all documents, or both sides of the pairs ``rows``."""
+        """Items that can be learned from without judgments: all documents, or both sides of the pairs ``rows``.
+
+        Args:
+            rows: The numbers of the units that may be learned from.
+
+        Returns:
+            The items.
+        """
         ...
 
     def vectors(
@@ -202,27 +250,51 @@ class Task(Protocol):
         second: Vectors,
         tokens: tuple[Counts | None, Counts | None] = (None, None),
     ) -> TaskVectors:
-        """The vectors of this task from arrays in its order, checked."""
+        """The vectors of this task from arrays in its order, checked.
+
+        Args:
+            first: The vectors of the side that asks.
+            second: The vectors of the side that is asked for.
+            tokens: How many tokens the model saw of each item of both sides, where that is known.
+
+        Returns:
+            The vectors, which know their sides.
+        """
         ...
 
     def check(self, vectors: TaskVectors) -> None:
-        """Refuse vectors of another kind of task, or of more or fewer rows than this one has."""
+        """Refuse vectors of another kind of task, or of more or fewer rows than this one has.
+
+        Args:
+            vectors: To be used with this task.
+        """
         ...
 
     def evaluator(
         self,
         vectors: TaskVectors,
-        metric: Metric,
+        metric: QualityMetric,
         folds: Index,
         progress: Progress | None = None,
         memo: Memo | None = None,
     ) -> Evaluator:
-        """What measures scorers on this task under a metric."""
+        """What measures scorers on this task under a metric.
+
+        Args:
+            vectors: Of this task.
+            metric: That fits this kind of task.
+            folds: The fold of each unit, for what is tuned.
+            progress: Called now and then with how far it is.
+            memo: What keeps measurements.
+
+        Returns:
+            It gives the measurement of each scorer, and sums measurements up.
+        """
         ...
 
 
 EmbeddedTask = tuple[Task, TaskVectors]
-Kind = TypeVar("Kind")
+SomeVectors = TypeVar("SomeVectors")
 
 
 def items_of(task: Task, why: str = "") -> tuple[Sequence[Item], Sequence[Item]]:
@@ -233,14 +305,14 @@ def items_of(task: Task, why: str = "") -> tuple[Sequence[Item], Sequence[Item]]
     return first, second
 
 
-def check_kind(task: Task, vectors: TaskVectors, kind: type[Kind]) -> Kind:
+def check_kind(task: Task, vectors: TaskVectors, kind: type[SomeVectors]) -> SomeVectors:
     """The vectors, known to be of the kind that a task needs; an error where they are of another."""
     if not isinstance(vectors, kind):
         raise VectorError(f"{task.name} is not a task for {type(vectors).__name__}")
     return vectors
 
 
-def check_counts(task: Task, counts: Sequence[tuple[str, int, int]]) -> None:
+def check_row_counts(task: Task, counts: Sequence[tuple[str, int, int]]) -> None:
     """Refuse vectors of more or fewer rows than the task has, given as (what, in the task, in the vectors)."""
     for what, needed, given in counts:
         if needed != given:

@@ -12,6 +12,7 @@ import numpy as np
 
 from offsphere.base.arrays import Counts, Index, Vectors
 from offsphere.base.errors import DataError, ParameterError, VectorError
+from offsphere.base.local_paths import local_path
 from offsphere.base.spilled import gather_rows
 from offsphere.data.list_columns import BLOCK
 from offsphere.data.store import is_store, read_manifest
@@ -287,7 +288,7 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True, data: s
     """
     if not isinstance(folder, str | Path):
         raise ParameterError("load_vectors(folder, task): the folder comes first here, as in all that reads files")
-    path = Path(folder)
+    path = local_path(folder)
     if not path.is_dir():
         raise DataError(f"{path} is not a folder of vectors")
     asking, asked = task.sides

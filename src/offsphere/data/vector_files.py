@@ -13,11 +13,11 @@ from offsphere.base.checksums import refuse_other_bytes
 from offsphere.base.errors import DataError, VectorError
 from offsphere.base.reading.npy_files import map_npy
 from offsphere.base.reading.npz_files import npz_names, read_npz
-from offsphere.base.reading.parquet_files import column_blocks, parquet_schema, read_columns
+from offsphere.base.reading.parquet_files import column_blocks, count_values, parquet_schema, read_columns
 from offsphere.base.reading.safetensors_files import BFLOAT16, map_tensors, widen_bfloat16
 from offsphere.base.reading.tables import text_lines
 from offsphere.base.spilled import gather_rows
-from offsphere.data.list_columns import BLOCK, gather_lists, is_list
+from offsphere.data.list_columns import BLOCK, WIDEST, gather_lists, is_list
 from offsphere.data.store import is_store, open_store
 from offsphere.data.vector_names import VectorNames
 from offsphere.data.vector_parts import is_parts, is_parts_alone, part_paths, read_parts
@@ -25,7 +25,7 @@ from offsphere.data.vector_tables import read_table_vectors
 from offsphere.vectors.parted_rows import PartedRows
 
 ANY_NAMES = VectorNames()
-NamedRows = tuple[Vectors, list[str] | None]
+RowsAndIds = tuple[Vectors, list[str] | None]
 
 
 class VectorFile(NamedTuple):
@@ -139,12 +139,12 @@ def _as_many(ids: list[str], path: Path, rows: int) -> list[str]:
     return ids
 
 
-def _read_npy(path: Path, names: VectorNames) -> NamedRows:
+def _read_npy(path: Path, names: VectorNames) -> RowsAndIds:
     names.refuse_any(path, "an .npy file")
     return map_npy(path), None
 
 
-def _read_npz(path: Path, names: VectorNames) -> NamedRows:
+def _read_npz(path: Path, names: VectorNames) -> RowsAndIds:
     listed = npz_names(path)
     id_name = names.id_name(listed, path)
     name = names.vectors_name([name for name in listed if name != id_name], path)
@@ -152,7 +152,7 @@ def _read_npz(path: Path, names: VectorNames) -> NamedRows:
     return arrays[name], None if id_name is None else id_texts(arrays[id_name].tolist(), str(path))
 
 
-def _read_safetensors(path: Path, names: VectorNames) -> NamedRows:
+def _read_safetensors(path: Path, names: VectorNames) -> RowsAndIds:
     names.refuse_ids(path, "a .safetensors file")
     tensors = map_tensors(path)
     kind, numbers = tensors[names.vectors_name(list(tensors), path)]
@@ -162,9 +162,11 @@ def _read_safetensors(path: Path, names: VectorNames) -> NamedRows:
     return gather_rows(widened, numbers.shape, np.float32, str(path)), None
 
 
-def _read_parquet(path: Path, names: VectorNames) -> NamedRows:
+def _read_parquet(path: Path, names: VectorNames) -> RowsAndIds:
     schema, rows = parquet_schema(path)
     name = names.vectors_name([field.name for field in schema if is_list(field.type)], path)
+    if count_values(path, name) > rows * WIDEST:
+        raise VectorError(f"{path} claims vectors of more than {WIDEST:,} dimensions: it is no such file")
     vectors = gather_lists(schema.field(name).type, rows, lambda block: column_blocks(path, name, block), str(path))
     id_name = names.id_name(schema.names, path)
     return vectors, None if id_name is None else id_texts(read_columns(path, [id_name])[id_name], str(path))
@@ -194,7 +196,7 @@ def _id_text(value: Any, row: int, where: str) -> str:
     return str(value)
 
 
-_READERS: dict[str, Callable[[Path, VectorNames], NamedRows]] = {
+_READERS: dict[str, Callable[[Path, VectorNames], RowsAndIds]] = {
     ".npy": _read_npy,
     ".npz": _read_npz,
     ".parquet": _read_parquet,

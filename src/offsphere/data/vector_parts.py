@@ -32,7 +32,7 @@ class NamedVectors(Protocol):
 
     @property
     def ids(self) -> Sequence[str] | None:
-        """Their ids, where they are known."""
+        """The ids of the rows, where they are known."""
         ...
 
     @property

@@ -20,10 +20,10 @@ from offsphere.data.vector_names import VectorNames
 
 BLOCK = 4_096  # rows that are read at a time
 
-Row = tuple[int, list[str]]  # with the number of its line
+NumberedRow = tuple[int, list[str]]  # with the number of its line
 
 
-class Layout(NamedTuple):
+class TableLayout(NamedTuple):
     """Which columns of a table hold what."""
 
     ids: int | None
@@ -67,7 +67,7 @@ def read_table_vectors(path: Path, names: VectorNames) -> tuple[Vectors, list[st
     return vectors, ids if layout.ids is not None else None
 
 
-def _layout(path: Path, names: VectorNames) -> Layout:
+def _layout(path: Path, names: VectorNames) -> TableLayout:
     """Tell from the header and the first row what each column holds."""
     header, rows = table_rows(path)
     first = next(rows, None)
@@ -84,20 +84,20 @@ def _layout(path: Path, names: VectorNames) -> Layout:
     if asked.vectors is None and not lists:
         if not others:
             raise VectorError(f"{path} has a column of ids and no other: there are no vectors in it")
-        return Layout(ids, None, others, len(others))
+        return TableLayout(ids, None, others, len(others))
     name = asked.vectors_name([header[column] for column in others if asked.vectors or column in lists], path)
     column = next(column for column in others if header[column] == name)
-    return Layout(ids, column, (), len(_list_fields(first[1][column], path, first[0], name)))
+    return TableLayout(ids, column, (), len(_list_fields(first[1][column], path, first[0], name)))
 
 
-def _blocks(path: Path, layout: Layout) -> Iterator[Array]:
+def _blocks(path: Path, layout: TableLayout) -> Iterator[Array]:
     """The numbers of a table, some rows at a time."""
     header, rows = table_rows(path)
     while block := list(islice(rows, BLOCK)):
         yield np.array([_numbers(row, layout, path, header) for row in block], np.float64).astype(np.float32)
 
 
-def _numbers(row: Row, layout: Layout, path: Path, header: Sequence[str]) -> list[float]:
+def _numbers(row: NumberedRow, layout: TableLayout, path: Path, header: Sequence[str]) -> list[float]:
     """The numbers of one row."""
     line, fields = row
     if layout.lists is None:

@@ -11,6 +11,7 @@ import numpy as np
 from offsphere.base.arrays import Index, Vectors
 from offsphere.base.errors import DataError, NoSuchSplitError, ParameterError
 from offsphere.base.progress import Progress
+from offsphere.base.short_repr import short_repr
 from offsphere.data.labelled import LabelledItems
 from offsphere.data.load import load_labelled, splits_of
 from offsphere.data.vector_files import of_split
@@ -32,6 +33,10 @@ class EmbeddedLabels(NamedTuple):
     train_vectors: Vectors
     test_vectors: Vectors
     class_vectors: Vectors | None = None  # (classes, templates, dimension)
+
+    def __repr__(self) -> str:
+        """The fields, long ones by their size."""
+        return short_repr(self)
 
 
 def embed_labels(
@@ -127,7 +132,7 @@ def _parts(
 
 
 def _one_numbering(train: LabelledItems, test: LabelledItems) -> tuple[LabelledItems, LabelledItems]:
-    """Both parts with the classes of the train part; a class that was never seen cannot be told."""
+    """The train and the test part with the classes of the train part; a class that was never seen cannot be told."""
     if list(train.classes) == list(test.classes):
         return train, test
     numbers = {name: number for number, name in enumerate(train.classes)}

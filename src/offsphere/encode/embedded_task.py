@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from offsphere.base.errors import DataError, ParameterError
+from offsphere.base.local_paths import local_path
 from offsphere.base.progress import Progress
 from offsphere.data.formats.corpus_files import has_corpus
 from offsphere.data.formats.known_items import known_item_task
@@ -54,6 +55,7 @@ class EmbeddedSource:
     data: str
     model: str | None = None
     vectors: str | Path | None = None
+    _: KW_ONLY
     ignore_missing: bool = False
     verify: bool = True
     query_model: str | None = None
@@ -62,7 +64,10 @@ class EmbeddedSource:
     runtime: Runtime = USUAL
 
     def __post_init__(self) -> None:
-        """Refuse a model of queries without one of documents, and a way to run a model where there is none."""
+        """Refuse an address, a model of queries without one of documents, and a way to run a model that is none."""
+        for typed in (self.data, self.vectors):
+            if typed is not None:
+                local_path(typed)
         if self.model is None and not self.runtime.is_usual:
             raise ParameterError("a backend, a model dtype and processes say how a model is run: name it with --model")
         if self.query_model is not None and self.model is None:
@@ -121,7 +126,14 @@ class EmbeddedSource:
         return task, self.vectors_of(task, progress)
 
     def task(self, split: str | None = None) -> Task:
-        """Read a task without its vectors; where no model is named, the vectors may name its documents."""
+        """Read a task without its vectors; where no model is named, the vectors may name its documents.
+
+        Args:
+            split: Which judgments; the data's own choice unless said, which is test.
+
+        Returns:
+            The task.
+        """
         folder = None if self.model is not None else self._read_from
         return load_task(
             self.data,
@@ -133,20 +145,42 @@ class EmbeddedSource:
         )
 
     def vectors_of(self, task: Task, progress: Progress | None = None) -> TaskVectors:
-        """Read the vectors of a task, or embed it where a model is named."""
+        """Read the vectors of a task, or embed it where a model is named.
+
+        Args:
+            task: A task of this source.
+            progress: Called now and then while items are embedded.
+
+        Returns:
+            Its vectors.
+        """
         if self.encoder is not None:
             return self._embed(task, self.encoder, self.folder_of(task), progress)
         return load_vectors(self.folder_of(task), task, verify=self.verify, data=self.data)
 
     def folder_of(self, task: Task) -> Path:
-        """The folder where the vectors of a task are, or will be."""
+        """The folder where the vectors of a task are, or will be.
+
+        Args:
+            task: A task of this source.
+
+        Returns:
+            The folder; in the user's cache where a model is named and no folder.
+        """
         if self.model is not None:
             names = [self.runtime.named(name) for name in (self.query_model, self.model) if name is not None]
             return Path(self.vectors or default_folder(task.name, *names))
         return self._read_from
 
     def made_by(self, task: Task) -> dict[str, Any]:
-        """What is known of the model that made a task's vectors; empty where they are not in a store."""
+        """What is known of the model that made a task's vectors; empty where they are not in a store.
+
+        Args:
+            task: A task of this source.
+
+        Returns:
+            Model, revision and the similarity it declares, by name.
+        """
         manifest = manifest_of(self.folder_of(task) / task.sides[-1].stored_as)
         if manifest is None:
             return {}
@@ -155,6 +189,12 @@ class EmbeddedSource:
 
     def known_items(self, progress: Progress | None = None) -> EmbeddedTask:
         """Titles and texts of the corpus as a task, embedded by the model or from ``known-items`` beside the vectors.
+
+        Args:
+            progress: Called now and then while titles are embedded.
+
+        Returns:
+            The task, in which each title asks for its text, and its vectors.
 
         Raises:
             DataError: Where the data has no corpus, or there are neither vectors nor a model.

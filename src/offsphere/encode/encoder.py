@@ -12,8 +12,9 @@ import numpy as np
 
 from offsphere.base.arrays import Counts, Index, Rows
 from offsphere.base.errors import DataError
+from offsphere.base.short_repr import short_repr
 from offsphere.data.image import Image
-from offsphere.data.items import Item, ItemSide, Kind, kinds_of
+from offsphere.data.items import Item, ItemKind, ItemSide, kinds_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Description:
     similarity: str | None = None  # what the model declares it is to be scored with
     removed: Sequence[str] = field(default=())  # normalisation stages that were taken out
     kept_normalize: bool = False  # the user wanted them to stay
+
+    __repr__ = short_repr
 
 
 class Tokens(NamedTuple):
@@ -42,7 +45,7 @@ class Tokens(NamedTuple):
 
 
 GREY = np.full((32, 32, 3), 127, np.uint8)
-SAMPLES: Mapping[Kind, Item] = MappingProxyType({"text": "offsphere", "image": Image.of(GREY, "a grey square")})
+SAMPLES: Mapping[ItemKind, Item] = MappingProxyType({"text": "offsphere", "image": Image.of(GREY, "a grey square")})
 
 
 class Encoder(Protocol):
@@ -54,7 +57,7 @@ class Encoder(Protocol):
         ...
 
     @property
-    def kinds(self) -> Sequence[Kind]:
+    def kinds(self) -> Sequence[ItemKind]:
         """What it takes: texts, images or both."""
         ...
 

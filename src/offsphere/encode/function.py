@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from offsphere.base.arrays import Counts, Rows
 from offsphere.base.errors import OffsphereError, first_line
 from offsphere.data.image import Image
-from offsphere.data.items import Item, ItemSide, Kind
+from offsphere.data.items import Item, ItemKind, ItemSide
 from offsphere.encode.encoder import SAMPLES, Description, Tokens
 from offsphere.encode.function_digest import revision_of
 from offsphere.encode.image_batches import by_kind, decoded_batches
@@ -46,7 +46,7 @@ class FunctionEncoder:
             raise OffsphereError(f"{name} is not a function")
         self.function = function
         self.name = name
-        self.kinds: Sequence[Kind] = _kinds(function, name)
+        self.kinds: Sequence[ItemKind] = _kinds(function, name)
         dimension = self._call_of([SAMPLES[self.kinds[0]]]).shape[1]
         if not dimension:
             raise OffsphereError(f"{name} gave vectors of no dimensions: every vector needs at least one number")
@@ -120,11 +120,11 @@ class FunctionEncoder:
             ) from error
 
 
-def _kinds(function: Any, name: str) -> Sequence[Kind]:
+def _kinds(function: Any, name: str) -> Sequence[ItemKind]:
     """What a function says that it takes; texts where it says nothing."""
     said = getattr(function, "kinds", ("text",))
     said = (said,) if isinstance(said, str) else tuple(said)
-    kinds: list[Kind] = [kind for kind in SAMPLES if kind in said]
+    kinds: list[ItemKind] = [kind for kind in SAMPLES if kind in said]
     if not said or len(kinds) < len(said):
         raise OffsphereError(f"{name}: kinds = {said!r}: a function takes {' or '.join(map(repr, SAMPLES))}, or both")
     return kinds

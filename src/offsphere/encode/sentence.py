@@ -10,9 +10,9 @@ from weakref import finalize
 import numpy as np
 
 from offsphere.base.arrays import Counts, Rows
-from offsphere.base.errors import MissingExtraError, OffsphereError, first_line
+from offsphere.base.errors import ENDINGS, MissingExtraError, OffsphereError, first_line
 from offsphere.data.image import Image
-from offsphere.data.items import Item, ItemSide, Kind, kinds_of, texts_alone
+from offsphere.data.items import Item, ItemKind, ItemSide, kinds_of, texts_alone
 from offsphere.encode.encoder import SAMPLES, Description, Tokens
 from offsphere.encode.function_digest import UNKNOWN
 from offsphere.encode.image_batches import by_kind, decoded_batches
@@ -56,7 +56,7 @@ class SentenceEncoder:
         self._pool: Any = None
         self.name = name
         self.model.eval()
-        self.kinds: Sequence[Kind] = [kind for kind in SAMPLES if self.model.supports(kind)]
+        self.kinds: Sequence[ItemKind] = [kind for kind in SAMPLES if self.model.supports(kind)]
         if not self.kinds:
             raise OffsphereError(f"the model {name} takes {', '.join(self.model.modalities)}: neither texts nor images")
         removed = [] if keep_normalize else remove_output_stages(self.model)
@@ -111,7 +111,9 @@ class SentenceEncoder:
                 convert_to_numpy=True,
                 **self._shared_out(inputs),
             )
-        except Exception as error:  # a model of others, on whatever is in its files
+        except ENDINGS:
+            raise
+        except BaseException as error:  # a model of others, on whatever is in its files
             raise OffsphereError(
                 f"the model {self.name} fails on {len(inputs)} items ({type(error).__name__}): {first_line(error)}"
             ) from error
@@ -168,15 +170,15 @@ def load_sentence_transformer(source: str, runtime: Runtime = USUAL) -> Any:
 
 
 def pad_in_full(model: Any) -> None:
-    """Have SigLIP see its texts at full length: it was trained so, looks at padding, and takes the last place's vector.
+    """Have SigLIP see its texts at full length: it was trained so, looks at padding, and takes the last vector.
 
     sentence-transformers pads to the longest text of a batch, which would make a vector depend on its neighbours.
     """
     stage = model[0]
     config: Any = getattr(stage, "config", None)
     if getattr(config, "model_type", None) in ("siglip", "siglip2"):
-        places = {"padding": "max_length", "max_length": config.text_config.max_position_embeddings}
-        stage.processing_kwargs["text"] = {**stage.processing_kwargs.get("text", {}), **places}
+        padding = {"padding": "max_length", "max_length": config.text_config.max_position_embeddings}
+        stage.processing_kwargs["text"] = {**stage.processing_kwargs.get("text", {}), **padding}
 
 
 def has_stages(source: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,8 @@ from offsphere.base.cache import Memo, cache_home
 from offsphere.base.digests import digest_of_texts
 from offsphere.base.endpoint import EndpointFailedError, asked_again, post_json
 from offsphere.base.errors import OffsphereError
-from offsphere.data.items import Item, ItemSide, Kind, texts_alone
+from offsphere.base.reading.json_files import parse_json
+from offsphere.data.items import Item, ItemKind, ItemSide, texts_alone
 from offsphere.encode.encoder import Description, Tokens
 from offsphere.encode.served_name import ServedName
 from offsphere.vectors.lengths import lengths
@@ -47,7 +47,7 @@ class ServedEncoder:
     """
 
     pads = True  # long texts go together, so that no request is much larger than others
-    kinds: Sequence[Kind] = ("text",)
+    kinds: Sequence[ItemKind] = ("text",)
 
     def __init__(
         self, named: ServedName, *, workers: int = WORKERS, retries: int = RETRIES, pause: float = PAUSE
@@ -195,16 +195,16 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
 def _vectors_of(body: bytes, count: int) -> tuple[Rows, str]:
     """The vectors of a response in the order of the texts; nonsense is a failure, and may go better the next time."""
     try:
-        content = json.loads(body)
+        content = parse_json(body, "the response")
         data = sorted(content["data"], key=lambda entry: int(entry["index"]))
-        places = [int(entry["index"]) for entry in data]
+        numbers = [int(entry["index"]) for entry in data]
         rows = np.array([entry["embedding"] for entry in data], np.float32)
         called = str(content.get("model") or "unnamed")
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except (OffsphereError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         shown = body[:200].decode("utf-8", "replace")
         raise EndpointFailedError("nonsense", f"the response holds no vectors: {shown!r}", again=True) from error
-    if places != list(range(count)):
-        raise EndpointFailedError("nonsense", f"{len(places)} vectors for {count} texts", again=True)
+    if numbers != list(range(count)):
+        raise EndpointFailedError("nonsense", f"{len(numbers)} vectors for {count} texts", again=True)
     if rows.ndim != 2 or not rows.shape[1]:  # noqa: PLR2004
         raise EndpointFailedError("nonsense", "the vectors of one response differ in their dimensions", again=True)
     if not np.isfinite(rows).all():

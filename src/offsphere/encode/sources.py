@@ -6,7 +6,7 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from offsphere.base.errors import MissingExtraError, OffsphereError, first_line
+from offsphere.base.errors import ENDINGS, MissingExtraError, OffsphereError, first_line
 from offsphere.base.named_functions import import_function
 from offsphere.encode.encoder import Encoder
 from offsphere.encode.function import FunctionEncoder
@@ -80,9 +80,9 @@ def _load_from_folder(folder: Path, name: str, *, keep_normalize: bool, runtime:
         raise OffsphereError(f"{folder} holds no model: it has neither modules.json nor config.json")
     try:
         return SentenceEncoder(str(folder), name, keep_normalize=keep_normalize, runtime=runtime)
-    except OffsphereError:
+    except (OffsphereError, *ENDINGS):
         raise
-    except Exception as error:  # the loaders raise many kinds
+    except BaseException as error:  # the loaders raise many kinds
         raise OffsphereError(f"{folder} holds a model that cannot be used: {first_line(error)}") from error
 
 
@@ -100,9 +100,9 @@ def _load_from_hub(full: str, name: str, *, keep_normalize: bool, runtime: Runti
                 runtime.check_fits(name)
                 return load_model2vec(folder, name, keep_normalize=keep_normalize)
         return SentenceEncoder(full, name, keep_normalize=keep_normalize, runtime=runtime)
-    except OffsphereError:
+    except (OffsphereError, *ENDINGS):
         raise
-    except Exception as error:  # the hub and the loaders raise many kinds
+    except BaseException as error:  # the hub and the loaders raise many kinds
         raise OffsphereError(f"model {name!r} was not found {_search_note()}: give {ACCEPTED}") from error
 
 

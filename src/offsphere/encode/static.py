@@ -16,10 +16,10 @@ import numpy as np
 from offsphere.base.arrays import Counts, Rows
 from offsphere.base.cores import available_cores
 from offsphere.base.digests import digest_of_files
-from offsphere.base.errors import DataError, MissingExtraError, OffsphereError, first_line
+from offsphere.base.errors import ENDINGS, DataError, MissingExtraError, OffsphereError, first_line
 from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.reading.safetensors_files import map_tensors
-from offsphere.data.items import Item, ItemSide, Kind, texts_alone
+from offsphere.data.items import Item, ItemKind, ItemSide, texts_alone
 from offsphere.encode.encoder import Description, Tokens
 from offsphere.encode.static_files import (
     TokenTable,
@@ -45,7 +45,7 @@ class StaticEncoder:
         normalize: Whether vectors leave with length 1.
     """
 
-    kinds: Sequence[Kind] = ("text",)
+    kinds: Sequence[ItemKind] = ("text",)
     pads = False
 
     def __init__(
@@ -102,9 +102,9 @@ class StaticEncoder:
         beginnings = [text[: self.longest] for text in texts]
         try:
             encodings = self.tokenizer.encode_batch_fast(beginnings, add_special_tokens=False)
+        except ENDINGS:
+            raise
         except BaseException as error:  # tokenizers raises a bare Exception, and one that is none where it fails itself
-            if isinstance(error, KeyboardInterrupt | SystemExit):
-                raise
             raise OffsphereError(
                 f"the tokenizer of {self.description.model} fails on a text: {first_line(error)}"
             ) from error

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.base.arrays import Index, Rows
-from offsphere.base.errors import DataError, MissingExtraError, first_line
+from offsphere.base.errors import ENDINGS, DataError, MissingExtraError, first_line
 from offsphere.base.reading.file_access import read_bounded
 from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.reading.records import record_of
@@ -109,9 +109,9 @@ def read_tokenizer(path: Path, limit: int | None, tokens: int, weights: Path) ->
         tokenizer.no_padding()
         tokenizer.no_truncation() if limit is None else tokenizer.enable_truncation(limit)
         vocabulary = tokenizer.get_vocab()
+    except ENDINGS:
+        raise
     except BaseException as error:  # tokenizers raises a bare Exception, and one that is none where it fails itself
-        if isinstance(error, KeyboardInterrupt | SystemExit):
-            raise
         raise DataError(f"{path} is no tokenizer: {first_line(error)}") from error
     if not vocabulary:
         raise DataError(f"{path} is a tokenizer without a vocabulary")

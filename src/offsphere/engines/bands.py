@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from offsphere.base.arrays import Array, Rows
+from offsphere.base.digests import digest_of_texts
 from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layout
 from offsphere.engines.engine import Engine
 from offsphere.engines.metric import Metric
@@ -21,8 +22,11 @@ from offsphere.vectors.lengths import lengths
 
 def length_edges(document_lengths: Array, bands: int) -> tuple[float, ...]:
     """The lengths between bands that hold about as many documents each; fewer where many are of one length."""
-    edges = np.quantile(document_lengths, np.arange(1, bands) / bands)
-    return tuple(float(edge) for edge in np.unique(edges.astype(np.float32)))
+    edges = np.unique(np.quantile(document_lengths, np.arange(1, bands) / bands).astype(np.float32))
+    numbers = np.searchsorted(edges, document_lengths, side="right")
+    filled = np.isin(np.arange(len(edges) + 1), numbers)  # an index of nothing cannot be built everywhere
+    kept = edges[filled[:-1]] if filled[-1] else edges[filled[:-1]][:-1]
+    return tuple(float(edge) for edge in kept)
 
 
 class BandedCollection(Collection):
@@ -37,13 +41,21 @@ class BandedCollection(Collection):
         self.sign = -returned.sign if metric.is_distance else returned.sign  # whether greater scores are better
 
     def facts(self) -> CollectionFacts | None:
-        """Those of all bands together; nothing where none is there."""
-        all_facts = [band.facts() for band in self.bands]
+        """The facts of the collections of all bands together; nothing where there is none."""
+        all_facts = []
+        for band in self.bands:
+            all_facts.append(band.facts())
+            if band.resumable:
+                band.close()  # no file can be written that another band has open for reading
         there = [facts for facts in all_facts if facts is not None]
         if not there:
             return None
         whole = len(there) == len(self.bands) and not any(facts.unfinished for facts in there)
         return replace(there[0], rows=sum(facts.rows for facts in there), unfinished=not whole)
+
+    def check(self, layout: Layout, ids: Sequence[str]) -> None:
+        """Refuse what the engine cannot hold in any band."""
+        self.bands[0].check(layout, ids)
 
     def create(self, layout: Layout) -> None:
         """Make the collection of every band."""
@@ -63,6 +75,11 @@ class BandedCollection(Collection):
         """Remove these from whichever band they are in."""
         for band in self.bands:
             band.discard(ids)
+
+    def checksum(self) -> str:
+        """The checksum of the files of all bands; empty where they are no files."""
+        checksums = [band.checksum() for band in self.bands]
+        return digest_of_texts(checksums) if all(checksums) else ""
 
     def finish(self) -> None:
         """Finish the collection of every band."""
@@ -90,7 +107,9 @@ class BandedCollection(Collection):
         """Ask every band, and sort what they answer."""
         parts = []
         for band in self.bands:
-            parts += [band.snippet(layout, k, effort).strip(), "merged = [*merged, *hits]"]
+            facts = band.facts()
+            there = min(k, facts.rows) if facts is not None else k  # hnswlib gives nothing where it has fewer than k
+            parts += [band.snippet(layout, there, effort).strip(), "merged = [*merged, *hits]"]
         order = "-hit[1]" if self.sign > 0 else "hit[1]"
         return "\n".join(["merged = []", *parts, f"hits = sorted(merged, key=lambda hit: {order})[:{k}]"])
 

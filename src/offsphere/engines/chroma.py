@@ -67,6 +67,11 @@ class ChromaCollection(Collection):
         width = len(first[0]) if first is not None and len(first) else 0
         return CollectionFacts(width, metric, rows, "HNSW", unfinished=unfinished)
 
+    def check(self, layout: Layout, ids: Sequence[str]) -> None:  # noqa: ARG002
+        """Refuse the empty text."""
+        if "" in ids:
+            raise DataError("Chroma holds no id without a letter: give the document '' another")
+
     def create(self, layout: Layout) -> None:
         """Make the collection, marked as unfinished."""
         graph = {"space": SPACES[layout.metric], "max_neighbors": NEIGHBOURS, "ef_construction": CONSTRUCTION}
@@ -176,17 +181,19 @@ class ChromaCollection(Collection):
     def _reading(self) -> Iterator[Any]:
         """A client that changes nothing: of a server, or of a copy of the folder."""
         with self._working():
-            if self.folder is None or self._client is not None:
+            if self.folder is None or self._client is not None or self.read_only:
                 yield self._opened()
                 return
             with copied_database(self.folder, self.where.name) as copy, ExitStack() as stack:
                 yield _local_client(copy, stack)
 
     def _opened(self) -> Any:
-        """The client, which is opened when it is first needed."""
+        """The client, which is opened when it is first needed; of a copy where nothing may change."""
         if self._client is None:
             if self.folder is not None:
-                self._client = _local_client(self.folder, self._stack)
+                copied = copied_database(self.folder, self.where.name) if self.read_only else None
+                folder = self._stack.enter_context(copied) if copied is not None else self.folder
+                self._client = _local_client(folder, self._stack)
             else:
                 chroma = load_extra("chromadb")
                 host, port, ssl = _address(self.where)

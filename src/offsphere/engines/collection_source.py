@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from offsphere.base.errors import DataError
+from offsphere.base.errors import DataError, OffsphereError, VectorError
 from offsphere.base.progress import Progress
 from offsphere.data.load import load_task
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.store import is_store, read_manifest
 from offsphere.data.task import Task, TaskVectors
+from offsphere.data.task_kinds import as_ranking_task
 from offsphere.data.task_vectors import RankingVectors, pick_rows, read_side, rows_in_order
 from offsphere.data.vector_files import VectorFile
 from offsphere.encode.embedded_task import EmbeddedSource
@@ -22,6 +23,7 @@ from offsphere.encode.embedding import SideItems, embed_items
 from offsphere.encode.measure_input import MeasureInput, load_measure_input
 from offsphere.engines.deployment import Deployment
 from offsphere.engines.live_collection import LiveCollection
+from offsphere.engines.registry import engine_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +63,13 @@ class CollectionSource(EmbeddedSource):
     id_field: str | None = field(default=None, kw_only=True)
     vector_name: str | None = field(default=None, kw_only=True)
 
+    def __post_init__(self) -> None:
+        """Refuse what does not go with a collection, and a target that is none, before any file is read."""
+        if self.query_model is not None or self.reverse:
+            raise OffsphereError("a collection holds one model's documents: leave out --query-model and --reverse")
+        engine_of(self.collection)
+        super().__post_init__()
+
     @cached_property
     def live(self) -> LiveCollection:
         """The collection, read once."""
@@ -98,6 +107,11 @@ class CollectionSource(EmbeddedSource):
             cure="store them there, or go on without them with --ignore-missing",
             naming="name the field that has the ids with --id-field, or store ids with the vectors",
         )
+        if asked.vectors.shape[1] != live.vectors.shape[1] and live.made_for is not None:
+            raise VectorError(
+                f"{where} holds what an export made of the vectors, in {live.vectors.shape[1]} dimensions, and the "
+                f"queries have {asked.vectors.shape[1]}: audit the vectors that were exported"
+            )
         stored = live.vectors if rows is None else pick_rows(live.vectors, rows, where)
         return task.vectors(asked.vectors, np.require(stored, requirements="A"), (asked.tokens, None))
 
@@ -135,9 +149,17 @@ class CollectionSource(EmbeddedSource):
         """The task among all documents that it lists; the collection names them where nothing else does."""
         folder = None if self.model is not None else self._read_from
         task = load_task(self.data, split, ignore_missing=self.ignore_missing, vectors=folder, documents=self.live.ids)
-        if not isinstance(task, RankingTask):
+        ranking = as_ranking_task(task)
+        if ranking is None:
             raise DataError(f"{self.data} has {task.unit}, and a collection has documents: give queries with judgments")
-        return task
+        return ranking
+
+
+def deployment_of(source: EmbeddedSource, task: Task, vectors: TaskVectors) -> Deployment | None:
+    """What is known of the collection that vectors are from; nothing where they come from elsewhere."""
+    if not isinstance(source, CollectionSource):
+        return None
+    return source.deployment(cast("RankingTask", task), cast("RankingVectors", vectors))
 
 
 class DeployedInput(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 
 from offsphere.base.arrays import Vectors
 from offsphere.base.errors import DataError, VectorError
+from offsphere.base.local_paths import local_path
 from offsphere.data.store import Store
 from offsphere.data.vector_files import find_file, is_vectors, read_vectors
 from offsphere.vectors.as_vectors import as_vectors
@@ -60,7 +61,7 @@ class Corpus(NamedTuple):
         documents: Vectors
         known = None
         if isinstance(vectors, str | Path):
-            documents, known, beside = _read_folder(Path(vectors), verify=verify)
+            documents, known, beside = _read_folder(local_path(vectors), verify=verify)
             queries = beside if queries is None else queries
         elif isinstance(vectors, Store):
             documents, known = vectors.vectors, vectors.ids

@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import Any
 
 from offsphere.base.errors import DataError
+from offsphere.base.local_paths import local_path
 from offsphere.engines.collection import Collection
 from offsphere.engines.databases import working_with
 from offsphere.engines.target import Target
@@ -20,7 +20,7 @@ class DatabaseFileCollection(Collection):
     database = ""  # its name, for errors
 
     def __init__(self, where: Target, *, id_field: str | None = None, vector_name: str | None = None) -> None:
-        self.path, self.name = Path(where.location), where.name
+        self.path, self.name = local_path(where.location), where.name
         self.id_field, self.vector_name = id_field, vector_name
         self.connection: Any = None
         self._writable = False

@@ -7,15 +7,19 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from offsphere.base.cache import cache_home
-from offsphere.base.errors import DataError, OffsphereError, first_line
+from offsphere.base.cached_folders import in_use, sweep_unused
+from offsphere.base.errors import ENDINGS, DataError, OffsphereError, first_line
 from offsphere.base.passwords import hide_password
 from offsphere.base.unfinished import mark_beside
+from offsphere.data.store_writer import locked
 from offsphere.engines.target import Target
 
+COPIES = ".copy-of-database-"  # how their names in the cache begin, which no store of vectors has
+LOCK, PATIENCE = ".databases.lock", 600.0  # who sweeps them, or begins one; seconds that one waits for another
 _HOST_AND_PORT = re.compile(r"(localhost|[\w-]+(\.[\w-]+)*):\d{2,5}")
 _ABSENT = re.compile(
     r"(?i)refused|unreachable|timed? ?out|deadline|could not connect|not resolve|name or service|no route|unavailable"
@@ -39,9 +43,9 @@ def working_with(engine: str, where: object, key: str = "") -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
-    except OffsphereError:
+    except (OffsphereError, *ENDINGS):
         raise
-    except Exception as error:  # noqa: BLE001  # whatever it is
+    except BaseException as error:  # noqa: BLE001  # an engine in Rust that fails itself raises what is no Exception
         said = hide_password(first_line(error))
         cause = error if hide_password(str(error)) == str(error) else None  # a traceback tells no password either
         if key and _LOCKED_OUT.search(str(error)):
@@ -96,14 +100,20 @@ def remove_unfinished(folder: Path, path: Path) -> None:
 def scratch_folder() -> Iterator[Path]:
     """A folder for the copy of a database, which is gone afterwards; on a disk: that for temporary files may be memory.
 
+    Copies that killed runs left are removed first.
+
     Raises:
         OffsphereError: It cannot be made.
     """
     home = cache_home()
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(dir=home, prefix="database-")
-    except OSError as error:
-        raise OffsphereError(f"cannot copy a database to {home}: {error.strerror}") from error
-    with folder as name:
-        yield Path(name)
+    with ExitStack() as stack:
+        try:
+            with locked(home, LOCK, PATIENCE, "$XDG_CACHE_HOME"):  # a copy that is just being made is no leftover
+                sweep_unused(home, COPIES)
+                folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=home, prefix=COPIES)))
+                stack.enter_context(in_use(folder))
+                copy = folder / "copy"  # beside the file that is locked, which is no part of a database
+                copy.mkdir()
+        except OSError as error:
+            raise OffsphereError(f"cannot copy a database to {home}: {error.strerror}") from error
+        yield copy

@@ -13,6 +13,7 @@ import numpy as np
 from offsphere.base.arrays import Vectors
 from offsphere.base.errors import MissingExtraError
 from offsphere.base.plain import plain
+from offsphere.engines.collection import NoIdsError
 from offsphere.engines.corpus import Corpus
 from offsphere.engines.engine import Engine
 from offsphere.engines.live_collection import LiveCollection
@@ -31,13 +32,13 @@ SCORERS = {
     Metric.EUCLIDEAN: Scorer(Euclidean()),
 }
 LengthState = Literal["kept", "lost in the engine", "lost before"]
-Change = Literal["metric", "vectors", "re-rank"]  # what must change so that an engine serves another scorer
+NeededChange = Literal["metric", "vectors", "re-rank"]  # what must change so that an engine serves another scorer
 
 
 class Cure(NamedTuple):
     """What makes an engine serve a scorer: the metric alone, or other vectors too; and the setting, in its words."""
 
-    change: Change
+    change: NeededChange
     setting: str
 
 
@@ -59,6 +60,8 @@ class Deployment:
         missing: Of these, those that are not in the collection.
         unknown: Vectors in it that belong to no document of the task.
         answers: What it returned of the exact answer, where it could be asked.
+        made_for: The scorer for which an export changed the vectors that it holds, empty where it is not known which;
+            none where they are as the model gave them, as far as is known.
     """
 
     engine: Engine = field(repr=False)
@@ -74,6 +77,7 @@ class Deployment:
     missing: int = 0
     unknown: int = 0
     answers: Verification | None = None
+    made_for: str | None = None
 
     @classmethod
     def of(
@@ -112,12 +116,13 @@ class Deployment:
             missing=missing,
             unknown=unknown,
             answers=_ask(live, queries) if queries is not None else None,
+            made_for=live.made_for,
         )
 
     @property
     def scorer(self) -> Scorer | None:
-        """The scorer that the collection ranks by; none where its metric is not known."""
-        return SCORERS[self.metric] if self.metric is not None else None
+        """The scorer that the collection ranks the model's vectors by; none where it holds others, or by no metric."""
+        return SCORERS[self.metric] if self.metric is not None and self.made_for is None else None
 
     def cure(self, scorer: Scorer) -> Cure:
         """What to change so that the engine serves another scorer from this collection."""
@@ -136,7 +141,7 @@ class Deployment:
 
 
 def _ask(live: LiveCollection, queries: Vectors) -> Verification | None:
-    """Ask a collection by its own metric; nothing where that is not known, or the engine's package is not there."""
+    """Ask a collection by its own metric; nothing where that is not known, or it cannot be asked from here."""
     metric = live.facts.metric
     if metric is None:
         return None
@@ -146,5 +151,5 @@ def _ask(live: LiveCollection, queries: Vectors) -> Verification | None:
     try:
         with live.open() as collection:
             return verify(collection, serving, live.engine.metrics[metric].returned, corpus, trial)
-    except MissingExtraError:  # a file that is read without it
+    except (MissingExtraError, NoIdsError):  # a file that is read without the package; rows that nobody can tell
         return None

@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from offsphere.base.arrays import Rows
+from offsphere.base.arrays import Index, Rows
 from offsphere.base.errors import OffsphereError
 from offsphere.base.extras import load_extra
 from offsphere.base.files import whole_file
 from offsphere.base.reading.file_access import open_file
 from offsphere.data.list_columns import BLOCK, gather_lists
 from offsphere.data.vector_files import id_texts
-from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows
+from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows, NoMetricError
 from offsphere.engines.columns import id_column, vector_column
 from offsphere.engines.database_file import DatabaseFileCollection, quoted
 from offsphere.engines.engine import Engine
@@ -40,6 +40,7 @@ FUNCTIONS = {
 WORDS = {Metric.COSINE: "cosine", Metric.INNER_PRODUCT: "ip", Metric.EUCLIDEAN: "l2sq"}  # of the graph
 _VECTORS = re.compile(r"(FLOAT|DOUBLE)\[(\d*)\]")
 _TABLE = "database_name = current_database() AND schema_name = 'main' AND lower(table_name) = lower(?)"
+_GRAPH = "sql ILIKE '%USING HNSW%'"
 
 
 class DuckCollection(DatabaseFileCollection):
@@ -70,12 +71,16 @@ class DuckCollection(DatabaseFileCollection):
                 "HNSW" if graph else "no index: every row is compared",
                 columns[column],
                 unfinished=note is not None and note.unfinished,
+                as_given=note is None or note.as_given,
             )
+
+    def check(self, layout: Layout, ids: Sequence[str]) -> None:  # noqa: ARG002
+        """Refuse a graph without the extension that has it."""
+        if layout.index == "graph":
+            extension_path()
 
     def create(self, layout: Layout) -> None:
         """Make an empty table with a comment that says what it is for, and the file where there is none."""
-        if layout.index == "graph":
-            extension_path()  # one that is missing is told before anything is written
         with self.writing() as connection:
             names = f"{quoted(self.id_field or ID)} VARCHAR, {quoted(self.vector_name or VECTOR)}"
             connection.execute(f"CREATE TABLE {self.table} ({names} FLOAT[{layout.dimension}])")
@@ -116,7 +121,7 @@ class DuckCollection(DatabaseFileCollection):
         """Ask with one query after the other."""
         facts = self.facts()
         if facts is None or facts.metric is None:
-            raise OffsphereError(f"{self!r} was made for no metric: each query chooses one")
+            raise NoMetricError(f"{self!r} was made for no metric: each query chooses one")
         ids, scores = [], []
         with self.reading() as connection:
             columns = self._columns(connection)
@@ -126,11 +131,13 @@ class DuckCollection(DatabaseFileCollection):
                 _load_graphs(connection)
                 connection.execute(f"SET hnsw_ef_search = {max(k, effort or 64)}")
             shown = quoted(names) if names is not None else "rowid"
+            row_ids = self._row_ids(connection) if names is None else None
             distance = f"{FUNCTIONS[facts.metric]}({quoted(column)}, ?::{columns[column]})"
             query = f"SELECT {shown}, {distance} AS score FROM {self.table} ORDER BY score LIMIT {k}"
             for row in np.asarray(queries, np.float32).tolist():
                 answer = connection.execute(query, [row]).fetchall()
-                ids.append([str(name) for name, _ in answer])
+                found = [name for name, _ in answer]
+                ids.append([str(name) for name in (found if row_ids is None else np.searchsorted(row_ids, found))])
                 scores.append(np.array([score for _, score in answer], np.float64))
         return Hits(ids, scores)
 
@@ -193,10 +200,13 @@ class DuckCollection(DatabaseFileCollection):
         )
 
     def connect(self, *, writable: bool) -> Any:
-        """Open the file; DuckDB itself keeps a second writer out."""
+        """Open the file; DuckDB itself keeps a second writer out, and writes no file whose graphs it does not know."""
         if writable and not self.path.exists():
             _make_database(self.path)
-        return load_extra("duckdb").connect(str(self.path), read_only=not writable, config=dict(OFFLINE))
+        connection = load_extra("duckdb").connect(str(self.path), read_only=not writable, config=dict(OFFLINE))
+        if writable and connection.execute(f"SELECT count(*) FROM duckdb_indexes() WHERE {_GRAPH}").fetchone()[0]:
+            _load_graphs(connection)
+        return connection
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -223,7 +233,7 @@ class DuckCollection(DatabaseFileCollection):
         self.connection.execute(f"COMMENT ON TABLE {self.table} IS '{note}'")
 
     def _has_graph(self, connection: Any) -> bool:
-        text = f"SELECT count(*) FROM duckdb_indexes() WHERE {_TABLE} AND sql ILIKE '%USING HNSW%'"
+        text = f"SELECT count(*) FROM duckdb_indexes() WHERE {_TABLE} AND {_GRAPH}"
         return bool(connection.execute(text, [self.name]).fetchone()[0])
 
     def _graph_metric(self, connection: Any) -> Metric | None:
@@ -246,6 +256,11 @@ class DuckCollection(DatabaseFileCollection):
         )
         keys = [name for (names,) in connection.execute(text, [self.name]).fetchall() for name in names]
         return id_column([name for name in columns if name != vectors], self.id_field, keys, repr(self))
+
+    def _row_ids(self, connection: Any) -> Index:
+        """DuckDB's own numbers of the rows, in their order: they rise, and deleted ones are left out."""
+        numbers = connection.execute(f"SELECT rowid FROM {self.table}").fetchnumpy()["rowid"]
+        return np.asarray(numbers, np.int64)
 
     def _first_width(self, connection: Any, column: str) -> int:
         """How many numbers the first vector has, where lists may be of any length."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from offsphere.base.errors import OffsphereError
+from offsphere.base.short_repr import short_repr
 from offsphere.engines.collection import Collection
 from offsphere.engines.metric import Metric, MetricFacts
 from offsphere.engines.target import Target
@@ -42,11 +43,14 @@ class Engine:
     notes: tuple[str, ...] = ()
     tested: bool = True
 
-    def at(self, where: Target, **fields: str | None) -> Collection:
+    __repr__ = short_repr
+
+    def at(self, where: Target, *, read_only: bool = False, **fields: str | None) -> Collection:
         """Open a collection, which need not be there yet.
 
         Args:
             where: Its target.
+            read_only: Whether it is only looked at and asked, so that no byte of it may change.
             fields: ``id_field`` and ``vector_name``, where somebody gave them.
 
         Raises:
@@ -55,7 +59,9 @@ class Engine:
         opener = self.open
         if opener is None:
             raise OffsphereError(f"{self.name}: only its settings are known here, no collection of it can be opened")
-        return opener(where, **{name: value for name, value in fields.items() if value is not None})
+        collection = opener(where, **{name: value for name, value in fields.items() if value is not None})
+        collection.read_only = read_only
+        return collection
 
     @property
     def example(self) -> Target:

@@ -14,6 +14,7 @@ import numpy as np
 from offsphere.base.arrays import Vectors
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.interruption import told_when_interrupted
+from offsphere.base.local_paths import local_path
 from offsphere.base.passwords import hide_password
 from offsphere.base.reading.file_access import open_file
 from offsphere.data.store import Manifest, Store, is_store, open_store, read_manifest
@@ -24,7 +25,7 @@ from offsphere.engines.collection import Layout, NamedRows
 from offsphere.engines.corpus import Corpus
 from offsphere.engines.engine import Engine
 from offsphere.engines.filling import Filling
-from offsphere.engines.import_plan import plan_import, row_blocks
+from offsphere.engines.import_plan import plan_import, rows_by_block
 from offsphere.engines.live_collection import LiveCollection, is_target
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import ENGINES, engine_of
@@ -46,12 +47,12 @@ def export_store(store: Store, target: str) -> None:
         OffsphereError: where the target is of no known kind.
         DataError: where a collection of that name is there already.
     """
-    path = Path(target)
     if is_target(target):
         _fill(store, *engine_of(target))
         return
+    path = local_path(target)
     if path.suffix not in WRITERS:
-        raise OffsphereError(f"cannot export to {hide_password(target)!r}: give {_known_locations()}")
+        raise OffsphereError(f"cannot export to {target!r}: give {_known_locations()}")
     with told_when_interrupted(lambda: f"nothing was written to {target}: the same command begins it anew"):
         WRITERS[path.suffix](store, path)
 
@@ -89,6 +90,7 @@ def import_vectors(
         VectorError: where a vector is not finite, or has no dimensions.
         OffsphereError: where the source is of no known kind.
     """
+    folder = local_path(folder)
     (vectors, source_ids), normalized = _read_source(source, VectorNames(id_field, vector_column))
     names = list(ids or source_ids or map(str, range(len(vectors))))
     plan = plan_import(vectors, names, hide_password(source), model, normalized=normalized)
@@ -120,7 +122,7 @@ def _stored_already(folder: Path, plan: Manifest, *, replace: bool) -> Store | N
 
 def _write_store(folder: Path, plan: Manifest, vectors: Vectors, names: list[str], *, replace: bool) -> Store:
     """Write vectors and ids as a store, from where an earlier attempt was interrupted."""
-    blocks = row_blocks(len(vectors))
+    blocks = rows_by_block(len(vectors))
     try:
         writer = StoreWriter(folder, plan, len(blocks))
     except DataError as error:  # it is being filled with something else
@@ -152,7 +154,7 @@ def _read_source(source: str, names: VectorNames) -> tuple[NamedRows, bool]:
     if is_target(source):
         live = LiveCollection.read(source, id_field=names.ids, vector_name=names.vectors)
         return NamedRows(live.vectors, live.ids), live.facts.normalized
-    path = Path(source)
+    path = local_path(source)
     open_file(path).close()  # whose errors say more than those of a format
     if path.suffix not in (*SUFFIXES, *TABLES):
         raise OffsphereError(f"cannot import {source!r}: give {', '.join(TABLES)}, {_known_locations()}")

@@ -14,12 +14,14 @@ from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.files import write_whole
 from offsphere.base.progress import Progress, in_phase
 from offsphere.base.reading.json_files import read_json_object
+from offsphere.base.short_repr import short_repr
 from offsphere.base.version import __version__
 from offsphere.data.store_writer import locked
-from offsphere.engines.collection import IndexKind, StoredForm
+from offsphere.engines.collection import IndexKind, NumberForm
 from offsphere.engines.corpus import Corpus
 from offsphere.engines.engine import Engine
 from offsphere.engines.export_advice import advice_for, lengths_note
+from offsphere.engines.export_record import VERIFICATION
 from offsphere.engines.filling import Filling
 from offsphere.engines.kept_strategy import KeptStrategy
 from offsphere.engines.racing import Raced, cheapest, race, whole_corpus
@@ -34,7 +36,7 @@ from offsphere.scoring.names import read_scorer
 from offsphere.scoring.scorer import Scorer
 
 GOAL = 0.95  # of the exact answer, on average
-SCORER, VERIFICATION, SNIPPET = "scorer", "verification.json", "query.py"
+SCORER, SNIPPET = "scorer", "query.py"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +81,8 @@ class Export:
     notes: Sequence[str] = ()
     cut: Cut | None = None
 
+    __repr__ = short_repr
+
     @property
     def passed(self) -> bool:
         """Whether the engine returned as much of the exact answer as was asked for."""
@@ -116,7 +120,7 @@ def export(
     goal: float = GOAL,
     index: IndexKind | None = None,
     effort: int | None = None,
-    stored: StoredForm = "float32",
+    stored: NumberForm = "float32",
     tune: bool = False,
     replace: bool = False,
     out: str | Path | None = None,
@@ -162,6 +166,7 @@ def export(
     """
     engine, where = engine_of(target)
     _check(engine, k, goal)
+    engine.at(where).close()  # a place where none can be is refused before any folder is made
     corpus = Corpus.of(vectors, ids, queries)
     known = scorer if isinstance(scorer, Scorer) else read_scorer(str(scorer))
     chosen = fitted_scorer(known, corpus.vectors)
@@ -237,7 +242,7 @@ def _deploy(
         verification=verification,
         goal=asked.goal,
         snippet=code,
-        advice=advice_for(strategy, collection, verification, asked, raced=bool(raced)),
+        advice=advice_for(strategy, collection, verification, asked, raced=tune),
         raced=raced,
         notes=lengths_note(scorer, corpus),
     )

@@ -19,8 +19,8 @@ from offsphere.base.extras import load_extra
 from offsphere.base.reading.file_access import reading
 from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows
 from offsphere.engines.engine import Engine
-from offsphere.engines.faiss_files import KIND, flat_header, read_header
-from offsphere.engines.faiss_vectors import holds_vectors, read_rows
+from offsphere.engines.faiss_files import KIND, OTHER_METRICS, flat_header, read_header
+from offsphere.engines.faiss_vectors import holds_vectors, read_faiss_rows
 from offsphere.engines.index_file import FileCollection, IndexStream, file_with_ids
 from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
 from offsphere.engines.python_text import python_text
@@ -67,7 +67,18 @@ class FaissCollection(FileCollection):
         known = {number: metric for metric, number in METRICS.items()}
         index = "flat" if header.is_flat else KINDS.get(header.kind, header.kind)
         stored = "codes" if "quantizer" in index else "float32"
-        return CollectionFacts(header.width, known.get(header.metric), header.rows, index, stored)
+        return CollectionFacts(
+            header.width,
+            known.get(header.metric),
+            header.rows,
+            index,
+            stored,
+            other_metric=OTHER_METRICS.get(header.metric, ""),
+        )
+
+    def check_packages(self) -> None:
+        """A flat index is written without FAISS, but not searched."""
+        load_extra("faiss")
 
     def create(self, layout: Layout) -> None:
         """Begin an index of so many vectors."""
@@ -95,12 +106,13 @@ class FaissCollection(FileCollection):
     def finish(self) -> None:
         """Write the ids, and let the files appear."""
         if self._stream is not None:
-            self._stream.ids = self._added
-            self._stream = None
+            stream, self._stream = self._stream, None
+            stream.ids = self._added
             self._stack.close()
+            self.know_written(stream)
         else:
             super().finish()
-        self._index, self._names = None, None
+        self._index = None
 
     def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
         """Search the index of the file."""
@@ -125,7 +137,7 @@ class FaissCollection(FileCollection):
         Raises:
             DataError: It is damaged, or does not hold the vectors themselves.
         """
-        vectors, numbers = read_rows(self.path)
+        vectors, numbers = read_faiss_rows(self.path)
         names = self.known_names(len(vectors))
         if numbers is None:
             return NamedRows(vectors, names)
@@ -150,7 +162,7 @@ class FaissCollection(FileCollection):
         faiss = load_extra("faiss")
         header = read_header(self.path)
         if holds_vectors(header.kind):
-            rows, numbers = read_rows(self.path)
+            rows, numbers = read_faiss_rows(self.path)
             if numbers is not None:
                 names = self.known_names(len(rows)) or [str(number) for number in numbers.tolist()]
                 self._by_number = dict(zip(numbers.tolist(), names, strict=True))

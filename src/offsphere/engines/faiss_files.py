@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from offsphere.base.errors import DataError
@@ -16,7 +17,12 @@ from offsphere.base.reading.file_access import open_file, reading
 KIND = "a FAISS index"
 FLAT = (b"IxFI", b"IxF2", b"IxFl")  # for inner product, L2, any metric
 INNER_PRODUCT, L2 = 0, 1  # other metrics have an argument in the header
-METRICS = (*range(5), *range(20, 26))
+OTHER_METRICS = MappingProxyType(
+    {
+        **dict(enumerate(("L1", "Linf", "Lp"), start=2)),
+        **dict(enumerate(("Canberra", "BrayCurtis", "JensenShannon", "Jaccard", "NaNEuclidean", "GOWER"), start=20)),
+    }
+)
 UNUSED = 1 << 20  # what stands in two fields that have no meaning any more
 TRAINED = 1
 HEADER = struct.Struct("<4siqqqBi")  # kind, dimensions, vectors, unused, unused, trained, metric
@@ -67,7 +73,7 @@ def header_of(start: bytes, path: Path, size: int) -> FaissHeader:
     if len(start) < HEADER.size or not start.startswith(b"I"):
         raise DataError(f"{path} is no FAISS index")
     kind, width, rows, _, _, _, metric = HEADER.unpack(start)
-    if metric not in METRICS:
+    if metric not in (INNER_PRODUCT, L2, *OTHER_METRICS):
         raise DataError(f"{path} is damaged: it has the metric {metric}, which FAISS does not have")
     if width < 1 or rows < 0 or rows > 8 * size:  # not even a bit for each
         raise DataError(f"{path} is empty, truncated or damaged: it claims {rows:,} vectors of {width:,} dimensions")

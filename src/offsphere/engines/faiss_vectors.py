@@ -2,7 +2,7 @@
 
 They are read without the package, which believes every number of a file: it allocates what a header claims, and follows
 the links of a graph wherever they lead. Here each is checked against the file and the others first, so that what
-``read_rows`` accepts the package may be given. (faiss/impl/index_write.cpp)
+``read_faiss_rows`` accepts the package may be given. (faiss/impl/index_write.cpp)
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def holds_vectors(kind: str) -> bool:
     return kind.encode() in (*FLAT, GRAPH, LISTS, *MAPS)
 
 
-def read_rows(path: Path) -> IndexRows:
+def read_faiss_rows(path: Path) -> IndexRows:
     """Read the vectors of an index, in the order of its numbers; those of a flat one and of a graph are mapped.
 
     Args:
@@ -80,7 +80,7 @@ class _Cursor:
         raise DataError(f"{self.path} is truncated or damaged: {why}")
 
     def skip(self, size: int) -> int:
-        """Go on by so many bytes; the place where they begin."""
+        """Go on by so many bytes; the byte where they begin."""
         if size > self.left:
             self.refuse(f"it claims {size:,} bytes at {self.at:,}, where {self.left:,} are left")
         start, self.at = self.at, self.at + size
@@ -218,10 +218,10 @@ def _lists(cursor: _Cursor, header: FaissHeader, depth: int) -> IndexRows:
     if len(known) != header.rows:
         cursor.refuse(f"it claims {header.rows:,} vectors, and its lists have {len(known):,}")
     order = np.argsort(known, kind="stable")
-    places = np.concatenate([np.zeros(0, np.int64), *starts])[order]
+    offsets = np.concatenate([np.zeros(0, np.int64), *starts])[order]
     blocks = (
-        cursor.content[places[first : first + BLOCK, None] + np.arange(size)].view("<f4")
-        for first in range(0, len(places), BLOCK)
+        cursor.content[offsets[first : first + BLOCK, None] + np.arange(size)].view("<f4")
+        for first in range(0, len(offsets), BLOCK)
     )
     vectors = gather_rows(blocks, (header.rows, header.width), np.float32, str(cursor.path))
     known = known[order]
@@ -229,7 +229,7 @@ def _lists(cursor: _Cursor, header: FaissHeader, depth: int) -> IndexRows:
 
 
 def _list_parts(cursor: _Cursor, count: int, size: int) -> Iterator[tuple[int, Index]]:
-    """For each list the place where its vectors begin, and their numbers."""
+    """For each list the byte where its vectors begin, and their numbers."""
     if cursor.letters() != b"ilar" or cursor.number("<u8") != count or cursor.number("<u8") != size:
         cursor.refuse("its lists are not in it, or not as many, or not of such vectors")
     form, given = cursor.letters(), cursor.counted("<u8")

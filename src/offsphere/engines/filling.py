@@ -7,7 +7,9 @@ and a digest of their numbers, so that an export goes on only with what it began
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +21,10 @@ from offsphere.base.interruption import told_when_interrupted
 from offsphere.base.progress import Progress
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
-from offsphere.engines.collection import Collection, CollectionFacts, Layout
+from offsphere.engines.collection import Collection, CollectionFacts, Layout, NewRows
 from offsphere.engines.corpus import Corpus
 from offsphere.engines.half_precision import check_half
-from offsphere.engines.serving import Serving, StoredBlock, stored_blocks
+from offsphere.engines.serving import BLOCK, Serving, StoredBlock, stored_blocks
 
 RECORD = "progress.json"
 
@@ -35,6 +37,19 @@ class FillRecord(NamedTuple):
     added: int  # of them those that are in the collection
     content: str  # a digest of their numbers
     finished: bool
+    checksum: str = ""  # of the file that was written, where the collection is one
+
+
+@dataclass(slots=True)
+class _FillState:
+    """What went into the collection so far."""
+
+    done: int
+    added: int
+    digest: hashlib._Hash
+
+    def record(self, asked: str, *, finished: bool) -> FillRecord:
+        return FillRecord(asked, self.done, self.added, self.digest.hexdigest(), finished)
 
 
 @dataclass(slots=True)
@@ -61,33 +76,50 @@ class Filling:
         record = self._begin(replace=replace)
         if record.finished:
             return record
-        digest = self._resumed_digest(record)
-        done, added = record.done, record.added
-        again = done > 0  # a kill may have come between a block and its record
+        poured = _FillState(record.done, record.added, self._resumed_digest(record))
+        if record.done and (unrecorded := self.corpus.ids[record.done : record.done + self._portion]):
+            self.collection.discard(unrecorded)  # a kill may have come between what was added last and its record
 
-        def kept() -> str:
-            return f"{added:,} vectors are in {self.target}: the same command goes on from there"
+        recorded = record
 
-        with told_when_interrupted(kept):
-            for block in stored_blocks(self.corpus, self.serving, done):
-                if self.layout.stored == "float16":
-                    check_half(block.rows, block.ids)
-                if again:
-                    self.collection.discard(block.ids)
-                again = False
-                with hashing_beside(digest, _bytes_of(block) if self.collection.resumable else b""):
-                    if block.ids:
-                        self.collection.add(block.ids, block.rows)
-                done, added = block.end, added + len(block.ids)
-                self._keep(FillRecord(record.asked, done, added, digest.hexdigest(), finished=False))
+        with told_when_interrupted(lambda: self._what_is_kept(recorded)):
+            blocks = stored_blocks(self.corpus, self.serving, record.done)
+            for block in blocks:
+                portion = chain([block], islice(blocks, self.collection.blocks_at_once - 1))
+                self.collection.add_blocks(self._passing(portion, poured))
+                recorded = poured.record(record.asked, finished=False)
+                if self.collection.resumable:
+                    self._keep(recorded)
                 if progress is not None:
-                    progress(done, len(self.corpus.ids), "storing")
+                    progress(poured.done, len(self.corpus.ids), "storing")
             if progress is not None:
                 progress(0, 0, "building the index")
             self.collection.finish()
-        record = FillRecord(record.asked, done, added, digest.hexdigest(), finished=True)
+        record = poured.record(record.asked, finished=True)._replace(checksum=self.collection.checksum())
         self._keep(record)
         return record
+
+    def _what_is_kept(self, recorded: FillRecord) -> str:
+        """What an interruption leaves: what was recorded, where an engine can be gone on with."""
+        if self.folder is not None and self.collection.resumable and recorded.done:
+            return f"{recorded.added:,} vectors are in {self.target}: the same command goes on from there"
+        what = f"{self.target} is unfinished" if self.collection.resumable else f"nothing was written to {self.target}"
+        return f"{what}: the same command begins it anew"
+
+    @property
+    def _portion(self) -> int:
+        """How many documents are added between two records."""
+        return self.collection.blocks_at_once * BLOCK
+
+    def _passing(self, blocks: Iterable[StoredBlock], poured: _FillState) -> Iterator[NewRows]:
+        """Hand blocks over to the engine, and hash each while the engine has it."""
+        for block in blocks:
+            if self.layout.stored == "float16":
+                check_half(block.rows, block.ids)
+            with hashing_beside(poured.digest, _bytes_of(block) if self.collection.resumable else b""):
+                if block.ids:
+                    yield NewRows(block.ids, block.rows)
+            poured.done, poured.added = block.end, poured.added + len(block.ids)
 
     def _begin(self, *, replace: bool) -> FillRecord:
         """Look at what is there, and say where to begin."""
@@ -98,16 +130,18 @@ class Filling:
                 return record
             if not record.finished and record.done and self._holds(record):
                 return record
-        if facts is not None:
-            if not (replace or facts.unfinished or self._is_ours(record, fresh, facts)):
-                metric = f" for {facts.metric}" if facts.metric is not None else ""
-                raise DataError(
-                    f"{self.target} holds {facts.rows:,} vectors of {facts.dimension} dimensions{metric} already: "
-                    "choose another name, or replace them with --replace"
-                )
-            if self.collection.resumable:  # a file is replaced as a whole, when the new one is there
-                self.collection.remove()
-        self._keep(fresh)
+        ours = facts is not None and not replace and self._is_ours(record, fresh, facts)
+        if facts is not None and not (replace or facts.unfinished or ours):
+            metric = f" for {facts.metric}" if facts.metric is not None else ""
+            raise DataError(
+                f"{self.target} holds {facts.rows:,} vectors of {facts.dimension} dimensions{metric} already: "
+                "choose another name, or replace them with --replace"
+            )
+        self.collection.check(self.layout, self.corpus.ids)  # what cannot be held is told while the old one is there
+        if facts is not None and self.collection.resumable:  # a file is replaced as a whole, when the new one is there
+            self.collection.remove()
+        if facts is None or ours or self.collection.resumable:  # else the record is that of the file that stands there
+            self._keep(fresh)
         self.collection.create(self.layout)
         return fresh
 
@@ -115,7 +149,12 @@ class Filling:
         """Whether a collection is what this very export began, or a file that it wrote and nobody touched since."""
         if record is None or record.asked != fresh.asked:
             return False
-        return not record.finished or (not self.collection.resumable and facts.rows == record.added)
+        if self.collection.resumable:
+            return not record.finished
+        if record.finished:
+            return facts.rows == record.added and self.collection.checksum() == record.checksum
+        there, layout = (facts.rows, facts.dimension, facts.metric), self.layout
+        return there == (layout.rows, layout.dimension, layout.metric)  # a kill came when it had appeared
 
     def _asked(self) -> str:
         corpus = self.corpus
@@ -144,7 +183,7 @@ class Filling:
         return record_of(FillRecord, read_sealed(path), str(path))
 
     def _keep(self, record: FillRecord) -> None:
-        if self.folder is not None and (self.collection.resumable or record.finished):
+        if self.folder is not None:
             write_sealed(self.folder / RECORD, record._asdict(), {})
 
 

@@ -88,7 +88,7 @@ def folded(scorer: Scorer, samples: Mapping[Side, Vectors]) -> dict[Side, list[S
         mapped = scorer.transform(rows, side)
         begin = _steps_of_maps(parts, side, rows)
         end = _SIMILARITIES[type(similarity)](similarity, side, np.asarray(mapped, np.float64))
-        steps[side] = _subtracting_first(joined([*begin, *end], width), np.asarray(rows, np.float64))
+        steps[side] = _subtracting_first(joined_steps([*begin, *end], width), np.asarray(rows, np.float64))
     return steps
 
 
@@ -215,7 +215,7 @@ def _typical_length(rows: Array) -> float:
     return float(np.median(row_lengths[row_lengths > 0])) if (row_lengths > 0).any() else 1.0
 
 
-def joined(steps: list[Step], width: int) -> list[Step]:
+def joined_steps(steps: list[Step], width: int) -> list[Step]:
     """The same steps with neighbouring affine maps made one; a map that changes no vector of ``width`` is left out."""
     kept: list[Step] = []
     for step in steps:

@@ -1,12 +1,12 @@
 """hnswlib: a graph as a file, its ids beside it, and a small file that says its metric, which hnswlib does not keep.
 
+The three have their checksums in common, so that no index is ever taken for one of another metric.
+
 For cosine hnswlib stores normalised copies: lengths are lost.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -17,9 +17,9 @@ from offsphere.base.arrays import Rows
 from offsphere.base.checksums import refuse_other_bytes
 from offsphere.base.errors import DataError
 from offsphere.base.extras import load_extra
-from offsphere.base.reading.file_access import PIECE, open_file, reading
+from offsphere.base.reading.file_access import open_file, reading
 from offsphere.base.reading.records import record_of
-from offsphere.base.reading.sealed_json import read_sealed, write_sealed
+from offsphere.base.reading.sealed_json import read_sealed, sealed_bytes
 from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows
 from offsphere.engines.engine import Engine
 from offsphere.engines.index_file import FileCollection, IndexStream
@@ -49,7 +49,7 @@ class HnswlibCollection(FileCollection):
         super().__init__(where, **fields)
         self._index: Any = None
         self._layout: Layout | None = None
-        self._beside = self.path.with_name(self.path.name + ".json")
+        self.header_path: Path = self.path.with_name(self.path.name + ".json")
 
     def facts(self) -> CollectionFacts | None:
         """What the file beside the index says."""
@@ -72,19 +72,11 @@ class HnswlibCollection(FileCollection):
         self._index.add_items(np.ascontiguousarray(rows), np.arange(start, start + len(rows)))
 
     def write(self, stream: IndexStream) -> None:
-        """Write the index that is in memory; hnswlib writes to a path only, so it goes through a file."""
+        """Write the index that is in memory, and say what it does not."""
         assert self._layout is not None
         header = HnswHeader(METRICS[self._layout.metric], self._layout.dimension, len(self._added))
-        write_sealed(self._beside, header._asdict(), {})
-        descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        os.close(descriptor)
-        try:
-            self._index.save_index(name)
-            with Path(name).open("rb") as written:
-                while piece := written.read(PIECE):
-                    stream.write(piece)
-        finally:
-            Path(name).unlink()
+        stream.header = sealed_bytes(header._asdict(), {})
+        self.write_saved(self._index.save_index, stream)
 
     def finish(self) -> None:
         """Write the index; the one in memory is thrown away, so that what is tried is the file."""
@@ -124,25 +116,21 @@ class HnswlibCollection(FileCollection):
             ]
         )
 
-    def remove(self) -> None:
-        """Remove the file and those beside it."""
-        super().remove()
-        self._beside.unlink(missing_ok=True)
-
     def close(self) -> None:
         """Let go of the index."""
         self._index = None
 
     def _header(self) -> HnswHeader:
-        if not self._beside.is_file():
-            raise DataError(f"{self.path} has no {self._beside.name} beside it: hnswlib does not say its own metric")
-        return record_of(HnswHeader, read_sealed(self._beside), str(self._beside))
+        beside = self.header_path
+        if not beside.is_file():
+            raise DataError(f"{self.path} has no {beside.name} beside it: hnswlib does not say its own metric")
+        return record_of(HnswHeader, read_sealed(beside), str(beside))
 
     def _load(self) -> Any:
         """The index of the file, which must have the bytes that were written: hnswlib believes whatever is there."""
         if self._index is None:
             open_file(self.path).close()
-            refuse_other_bytes(self.path, self.ids_path)
+            refuse_other_bytes(self.path, self.ids_path, self.header_path)
             header = self._header()
             with reading(self.path, KIND):
                 self._index = load_extra("hnswlib").Index(header.space, header.dimension)

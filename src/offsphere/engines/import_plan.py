@@ -58,7 +58,7 @@ def plan_import(vectors: Vectors, ids: list[str], source: str, model: str, *, no
     )
 
 
-def row_blocks(rows: int) -> list[Index]:
+def rows_by_block(rows: int) -> list[Index]:
     """The numbers of the rows that are read and stored at a time."""
     return [np.arange(start, min(start + BATCH, rows)) for start in range(0, rows, BATCH)]
 
@@ -79,7 +79,7 @@ def _check_ids(ids: list[str], rows: int, source: str) -> None:
 def _content_digest(vectors: Vectors, ids: list[str], dtype: str, source: str) -> str:
     """A digest of the vectors as they will be stored; an error where one is not finite then."""
     digest = hashlib.sha256(f"{vectors.shape} {dtype}".encode())
-    for rows in row_blocks(len(vectors)):
+    for rows in rows_by_block(len(vectors)):
         with np.errstate(over="ignore"):
             block = np.ascontiguousarray(vectors[rows[0] : rows[-1] + 1], dtype)
         finite = np.isfinite(block).all(axis=1)

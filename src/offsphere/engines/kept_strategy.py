@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 from offsphere.base.digests import digest_of_texts
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
-from offsphere.engines.collection import IndexKind, StoredForm
+from offsphere.engines.collection import IndexKind, NumberForm
 from offsphere.engines.corpus import Corpus
 from offsphere.engines.metric import Metric
 from offsphere.engines.serving import Serving
@@ -58,7 +58,7 @@ class KeptStrategy:
             serving=serving,
             index=cast("IndexKind", record.kind),
             effort=record.effort,
-            stored=cast("StoredForm", record.stored),
+            stored=cast("NumberForm", record.stored),
             edges=tuple(record.edges),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +18,16 @@ from offsphere.base.unfinished import is_unfinished, mark_finished, mark_unfinis
 from offsphere.data.list_columns import BLOCK, gather_lists, is_float_list
 from offsphere.data.store_writer import locked
 from offsphere.data.vector_files import id_texts
-from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layout, NamedRows
+from offsphere.engines.collection import (
+    Collection,
+    CollectionFacts,
+    Hits,
+    Layout,
+    NamedRows,
+    NewRows,
+    NoIdsError,
+    NoMetricError,
+)
 from offsphere.engines.columns import id_column, vector_column
 from offsphere.engines.databases import database_folder, remove_unfinished, working_with
 from offsphere.engines.engine import Engine
@@ -46,6 +55,7 @@ class LanceCollection(Collection):
 
     index_kinds = ("exact", "graph", "lists")
     stored_forms = ("float32", "float16", "int8")
+    blocks_at_once = 4  # each version costs files and waiting
 
     def __init__(self, where: Target, *, id_field: str | None = None, vector_name: str | None = None) -> None:
         if where.is_address:
@@ -74,20 +84,31 @@ class LanceCollection(Collection):
             index = self._index()
             width = kind.list_size if hasattr(kind, "list_size") else self._first_width(column)
             note = self._note()
-            metric = note.metric if note is not None else None
+            metric, other = note.metric if note is not None else None, ""
             if index is not None:
                 metric = {word: metric for metric, word in WORDS.items()}.get(index.distance_type)
+                other = str(index.distance_type) if metric is None else ""
             words = index.index_type if index is not None else "no index: every row is compared"
             return CollectionFacts(
-                width, metric, table.count_rows(), words, str(kind.value_type), unfinished=unfinished
+                width,
+                metric,
+                table.count_rows(),
+                words,
+                str(kind.value_type),
+                unfinished=unfinished,
+                other_metric=other,
+                as_given=note is None or note.as_given,
             )
+
+    def check(self, layout: Layout, ids: Sequence[str]) -> None:  # noqa: ARG002
+        """Refuse fewer bits without the index that has them."""
+        if layout.stored == "int8" and layout.index == "exact":
+            raise OffsphereError("LanceDB stores int8 in an index only: take --index graph or lists")
 
     def create(self, layout: Layout) -> None:
         """Make an empty table, and mark it."""
         import pyarrow as pa
 
-        if layout.stored == "int8" and layout.index == "exact":
-            raise OffsphereError("LanceDB stores int8 in an index only: take --index graph or lists")
         self._lock()
         marked = self.files / "data"
         if is_unfinished(marked):
@@ -105,15 +126,32 @@ class LanceCollection(Collection):
             )
 
     def add(self, ids: Sequence[str], rows: Rows) -> None:
-        """Add one Arrow batch, which is a version of the table: there as a whole, or not at all."""
+        """Add vectors as a version of the table."""
+        self.add_blocks([NewRows(ids, rows)])
+
+    def add_blocks(self, blocks: Iterable[NewRows]) -> None:
+        """Add a stream of Arrow batches, which is one version of the table: there as a whole, or not at all."""
         import pyarrow as pa
 
         schema = self._opened().schema.remove_metadata()
-        column = schema.field(self._vector_column()).type
-        numbers = np.ascontiguousarray(rows, np.float16 if pa.types.is_float16(column.value_type) else "<f4")
+        numbers = schema.field(self._vector_column()).type.value_type
+        stopped: list[BaseException] = []
+
+        def batches() -> Iterator[Any]:
+            try:
+                for block in blocks:
+                    rows = np.ascontiguousarray(block.rows, numbers.to_pandas_dtype())
+                    lists = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
+                    yield pa.record_batch([pa.array(block.ids, pa.string()), lists], schema=schema)
+            except BaseException as error:
+                stopped.append(error)  # LanceDB would tell it in words of its own
+                raise
+
         with self._working():
-            lists = pa.FixedSizeListArray.from_arrays(pa.array(numbers.ravel()), rows.shape[1])
-            self._table.add(pa.record_batch([pa.array(ids, pa.string()), lists], schema=schema))
+            try:
+                self._table.add(pa.RecordBatchReader.from_batches(schema, batches()))
+            except Exception as error:
+                raise (stopped[0] if stopped else error) from error
 
     def discard(self, ids: Sequence[str]) -> None:
         """Remove these ids, and whatever a kill left of files that belong to no version."""
@@ -143,15 +181,17 @@ class LanceCollection(Collection):
         table, column, names = self._opened(), self._vector_column(), self._id_column()
         facts = self.facts()
         if facts is None or facts.metric is None:
-            raise OffsphereError(f"{self!r} was made for no metric: each query chooses one")
+            raise NoMetricError(f"{self!r} was made for no metric: each query chooses one")
+        if names is None:
+            raise NoIdsError(f"{self!r} has no column of ids to answer with: name one with --id-field")
         ids, scores = [], []
         with self._working():
             for query in np.ascontiguousarray(queries, np.float32):
                 asked = table.search(query, vector_column_name=column).distance_type(WORDS[facts.metric]).limit(k)
                 if effort is not None:
                     asked = asked.ef(max(effort, k)) if "HNSW" in facts.index else asked.nprobes(effort)
-                answer = asked.select([*([names] if names is not None else []), "_distance"]).to_arrow()
-                ids.append([str(name) for name in answer.column(0).to_pylist()])
+                answer = asked.select([names, "_distance"]).to_arrow()
+                ids.append([str(name) for name in answer.column(names).to_pylist()])
                 scores.append(answer.column("_distance").to_numpy().astype(np.float64))
         return Hits(ids, scores)
 

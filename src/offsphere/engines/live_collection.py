@@ -9,6 +9,7 @@ from offsphere.base.arrays import Vectors
 from offsphere.base.errors import DataError
 from offsphere.engines.collection import Collection, CollectionFacts
 from offsphere.engines.engine import Engine
+from offsphere.engines.export_record import changed_for
 from offsphere.engines.registry import ENGINES, engine_of
 from offsphere.engines.target import Target
 
@@ -59,7 +60,7 @@ class LiveCollection(NamedTuple):
         """
         engine, where = engine_of(target)
         fields = {"id_field": id_field, "vector_name": vector_name}
-        with engine.at(where, **fields) as collection:
+        with engine.at(where, read_only=True, **fields) as collection:
             facts = collection.facts()
             if facts is None:
                 raise DataError(f"{where} does not exist: give a {engine.name} collection as {engine.form}")
@@ -70,9 +71,14 @@ class LiveCollection(NamedTuple):
             vectors, ids = collection.read()
         return cls(engine, where, facts, vectors, ids, fields)
 
+    @property
+    def made_for(self) -> str | None:
+        """The scorer for which an export changed the vectors, empty where nobody says which; none where none did."""
+        return changed_for(self.engine, self.where, self.facts.rows) or (None if self.facts.as_given else "")
+
     def open(self) -> Collection:
-        """Open it again, to ask it."""
-        return self.engine.at(self.where, **self.fields)
+        """Open it again, to ask it and nothing else."""
+        return self.engine.at(self.where, read_only=True, **self.fields)
 
 
 def is_target(text: str) -> bool:

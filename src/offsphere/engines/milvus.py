@@ -22,7 +22,7 @@ from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.extras import load_extra
 from offsphere.base.spilled import gather_rows
 from offsphere.data.vector_files import id_texts
-from offsphere.engines.collection import Collection, CollectionFacts, Hits, IndexKind, Layout, NamedRows, StoredForm
+from offsphere.engines.collection import Collection, CollectionFacts, Hits, IndexKind, Layout, NamedRows, NumberForm
 from offsphere.engines.databases import local_folder, working_with
 from offsphere.engines.engine import Engine
 from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
@@ -33,7 +33,7 @@ from offsphere.engines.target import Target
 
 KEY = "MILVUS_TOKEN"  # the environment variable
 METRICS = {Metric.COSINE: "COSINE", Metric.INNER_PRODUCT: "IP", Metric.EUCLIDEAN: "L2"}
-INDEXES: dict[tuple[IndexKind, StoredForm], str] = {
+INDEXES: dict[tuple[IndexKind, NumberForm], str] = {
     ("exact", "float32"): "FLAT",
     ("graph", "float32"): "HNSW",
     ("graph", "int8"): "HNSW_SQ",
@@ -74,7 +74,8 @@ class MilvusCollection(Collection):
             fields = self._fields(client)
             index = self._index(client, fields.vector)
             rows, aliases = self._count(client), client.list_aliases(self.where.name)["aliases"]
-        metric = {name: metric for metric, name in METRICS.items()}.get(index.get("metric_type", ""))
+        word = str(index.get("metric_type", ""))
+        metric = {name: metric for metric, name in METRICS.items()}.get(word)
         words = str(index.get("index_type", "none"))
         return CollectionFacts(
             fields.width,
@@ -83,12 +84,19 @@ class MilvusCollection(Collection):
             words,
             stored="int8" if words.endswith(("SQ", "SQ8")) else fields.stored,
             unfinished=fields.ours and (not rows or _mark(self.where.name) in aliases),
+            other_metric=word if metric is None else "",
         )
+
+    def check(self, layout: Layout, ids: Sequence[str]) -> None:
+        """Refuse an index that there is not, and ids that are too long."""
+        if (layout.index, layout.stored) not in INDEXES:
+            raise OffsphereError(f"Milvus has no exact index of {layout.stored}: take --index graph, or lists")
+        for name in ids:
+            if len(name) * 4 > LONGEST_ID and len(name.encode()) > LONGEST_ID:
+                raise DataError(f"Milvus holds ids of at most {LONGEST_ID:,} bytes: shorten {name[:30]!r}...")
 
     def create(self, layout: Layout) -> None:
         """Make the collection and its index, which Milvus builds as vectors are written to disk."""
-        if (layout.index, layout.stored) not in INDEXES:
-            raise OffsphereError(f"Milvus has no exact index of {layout.stored}: take --index graph, or lists")
         kinds = load_extra("pymilvus").DataType
         with self._working():
             client = self._opened()
@@ -108,9 +116,6 @@ class MilvusCollection(Collection):
 
     def add(self, ids: Sequence[str], rows: Rows) -> None:
         """Add vectors, some megabytes at a time."""
-        for name in ids:
-            if len(name) * 4 > LONGEST_ID and len(name.encode()) > LONGEST_ID:
-                raise DataError(f"Milvus holds ids of at most {LONGEST_ID:,} bytes: shorten {name!r}")
         at_once = max(1, NUMBERS // rows.shape[1])
         with self._working():
             client = self._opened()
@@ -150,7 +155,7 @@ class MilvusCollection(Collection):
                     self.where.name,
                     data=list(np.ascontiguousarray(queries[start : start + QUERIES], np.float32)),
                     anns_field=fields.vector,
-                    limit=min(k, LARGEST_K),
+                    limit=k,
                     search_params={"params": params},
                     output_fields=[fields.id],
                     consistency_level="Strong",
@@ -323,8 +328,9 @@ MILVUS = Engine(
     open=MilvusCollection,
     largest_k=LARGEST_K,
     notes=(
-        f"A query gets at most {LARGEST_K:,} documents, and an id has at most {LONGEST_ID:,} bytes.",
+        f"A server gives a query at most {LARGEST_K:,} documents, and an id has at most {LONGEST_ID:,} bytes.",
         "Its client writes primary keys into filters as they are: quotes in them break deleting and iterating.",
+        "No server was tried here: its client was, with Milvus Lite in a file.",
         f"The token of a server is read from {KEY}.",
     ),
 )

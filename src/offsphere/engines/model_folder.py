@@ -21,11 +21,12 @@ from offsphere.base.arrays import Rows
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.files import level_modes, write_whole
 from offsphere.base.reading.file_access import open_file
+from offsphere.base.short_repr import short_repr
 from offsphere.data.store_writer import locked
 from offsphere.encode.sentence import load_sentence_transformer
 from offsphere.encode.text_marks import keep_texts
 from offsphere.engines.foldable_model import open_foldable
-from offsphere.engines.folding import Step, folded, joined, refuse_unfoldable
+from offsphere.engines.folding import Step, folded, joined_steps, refuse_unfoldable
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
@@ -55,7 +56,7 @@ SAMPLE_TEXTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelExport:
     """What was written, and how far its scores are from those of the scorer on some texts."""
 
@@ -70,6 +71,8 @@ class ModelExport:
     texts: int  # that were encoded to compare
     deviation: float  # largest difference of a score, as a share of the largest score
     notes: Sequence[str] = ()
+
+    __repr__ = short_repr
 
 
 def export_model(
@@ -176,7 +179,7 @@ def _with_truncation(steps: dict[Side, list[Step]], model: Any) -> dict[Side, li
     model.truncate_dim = None
     width = model.encode(["offsphere"], show_progress_bar=False).shape[1]
     cut = AffineMap(np.eye(width, min(kept, width)), np.zeros(min(kept, width)))
-    return {side: joined([cut, *following], width) for side, following in steps.items()}
+    return {side: joined_steps([cut, *following], width) for side, following in steps.items()}
 
 
 def _fold(model: Any, steps: dict[Side, list[Step]]) -> tuple[list[str], bool]:

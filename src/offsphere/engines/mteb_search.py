@@ -74,13 +74,13 @@ class ScorerIndex:
             raise OffsphereError("re-ranking needs to know which query is which: MTEB gives query_idx_to_id")
         rows = {name: row for row, name in enumerate(self._ids)}
         documents = np.concatenate(self._rows)
-        scores, places = [], []
+        scores, orders = [], []
         for number in range(len(queries)):
             given = np.array([rows[name] for name in top_ranked[query_idx_to_id[number]]])
             values, order = self._rank_given(queries[number : number + 1], documents, given, top_k)
             scores.append(values.tolist())
-            places.append(order.tolist())
-        return scores, places
+            orders.append(order.tolist())
+        return scores, orders
 
     def clear(self) -> None:
         """Forget all documents, for the next task."""
@@ -94,7 +94,7 @@ class ScorerIndex:
         return self._fitted
 
     def _rank_given(self, query: Rows, documents: Rows, given: Index, top_k: int) -> tuple[Array, Index]:
-        """Rank some documents for one query; MTEB wants places in the list that was given."""
+        """Rank some documents for one query; MTEB wants their numbers in the list that was given."""
         names = [self._ids[row] for row in given.tolist()]
         (top,) = search(query, documents[given], [self._ready], top_k, ids=names)
         return top.scores[0], top.documents[0]

@@ -18,13 +18,13 @@ from offsphere.base.extras import load_extra
 from offsphere.base.passwords import HOW_TO_WRITE, hide_password, is_unclear, without_password
 from offsphere.base.spilled import gather_rows
 from offsphere.data.vector_files import id_texts
-from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layout, NamedRows
+from offsphere.engines.collection import Collection, CollectionFacts, Hits, Layout, NamedRows, NoMetricError
 from offsphere.engines.columns import id_column, vector_column
 from offsphere.engines.databases import working_with
 from offsphere.engines.engine import BATCH, Engine
 from offsphere.engines.first_pass import candidates
 from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
-from offsphere.engines.postgres_format import NATIVE, copied_rows, received_rows
+from offsphere.engines.postgres_format import NATIVE, copied_rows, encoded_ids, received_rows
 from offsphere.engines.postgres_table import BITS, FAMILIES, PostgresTable, table_parts
 from offsphere.engines.python_text import python_text
 from offsphere.engines.table_note import TableNote
@@ -65,11 +65,21 @@ class PostgresCollection(Collection):
             index, note = table.index_of(column), table.note
             words = f"{index.method} ({index.operators})" if index is not None else "no index: every row is compared"
             stored = f"{kind} and bits" if table.by_bits else kind
-            unfinished = note is not None and note.unfinished
-            return CollectionFacts(width, table.metric_of(column), rows, words, stored, unfinished=unfinished)
+            metric, unfinished = table.metric_of(column), note is not None and note.unfinished
+            other = index.operators if index is not None and metric is None else ""
+            return CollectionFacts(
+                width,
+                metric,
+                rows,
+                words,
+                stored,
+                unfinished=unfinished,
+                other_metric=other,
+                as_given=note is None or note.as_given,
+            )
 
-    def create(self, layout: Layout) -> None:
-        """Make an empty table with a comment that says what it is for, and pgvector where the database lacks it."""
+    def check(self, layout: Layout, ids: Sequence[str]) -> None:
+        """Refuse more dimensions than there is room for, and ids that Postgres cannot hold."""
         kind = TYPES[layout.stored]
         most = HELD if layout.index == "exact" else min(HELD, INDEXED[layout.stored])
         if layout.dimension > most:
@@ -78,9 +88,13 @@ class PostgresCollection(Collection):
                 f"{layout.dimension:,} dimensions: pgvector has room for {most:,} in "
                 f"{'a column' if layout.index == 'exact' else f'an index of the type {kind}'}{other}"
             )
+        encoded_ids(ids)
+
+    def create(self, layout: Layout) -> None:
+        """Make an empty table with a comment that says what it is for, and pgvector where the database lacks it."""
         with self._writing() as connection:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-            columns = f"({{id}} text NOT NULL, {{vector}} {kind}({layout.dimension}) NOT NULL)"
+            columns = f"({{id}} text NOT NULL, {{vector}} {TYPES[layout.stored]}({layout.dimension}) NOT NULL)"
             connection.execute(self._sql(f"CREATE TABLE {{table}} {columns}"))
             self._write_note(TableNote.made_for(layout))
 
@@ -123,8 +137,9 @@ class PostgresCollection(Collection):
                         self._sql(f"CREATE INDEX ON {{table}} USING ivfflat {using} WITH (lists={lists})")
                     )
             self._write_note(note.finished())
-        with self._working():
-            self._connected().execute(self._sql("ANALYZE {table}"))  # else the planner may not see the index
+        if note.index != "exact":
+            with self._working():
+                self._connected().execute(self._sql("ANALYZE {table}"))  # else the planner may not see the index
 
     def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
         """Ask with one query after the other; a graph looks at k candidates or more, so that it returns k."""
@@ -134,7 +149,7 @@ class PostgresCollection(Collection):
             column = self._vector_column(table)
             index, metric = table.index_of(column), table.metric_of(column)
             if metric is None:
-                raise OffsphereError(f"{self!r} has no index of a metric that we know: each query chooses one")
+                raise NoMetricError(f"{self!r} has no index of a metric that we know: each query chooses one")
             kind, width = table.columns[column]
             looked = candidates(k, effort) if table.by_bits else k
             for name, value in _efforts(index.method if index is not None else "", looked, effort).items():

@@ -30,7 +30,7 @@ def copied_rows(ids: Sequence[str], rows: NDArray[Any], kind: str) -> Iterator[b
     Raises:
         DataError: Postgres cannot hold an id.
     """
-    names = [_encoded(name) for name in ids]
+    names = encoded_ids(ids)
     yield COPY_HEADER
     width = rows.shape[1]
     head = struct.pack("!IHH", 4 + width * WIRE[kind].itemsize, width, 0)
@@ -61,10 +61,19 @@ def received_rows(values: Sequence[bytes | None], names: Sequence[str], width: i
     return numbers.astype(NATIVE[kind])
 
 
+def encoded_ids(ids: Sequence[str]) -> list[bytes]:
+    """Ids in UTF-8.
+
+    Raises:
+        DataError: Postgres cannot hold one of them.
+    """
+    return [_encoded(name) for name in ids]
+
+
 def _encoded(name: str) -> bytes:
     """An id in UTF-8; an error where Postgres cannot hold it."""
     if "\0" in name:
-        raise DataError(f"Postgres cannot hold the id {name!r}: it has a zero byte")
+        raise DataError(f"Postgres cannot hold the id {name!r}: it has a zero byte: give that document another")
     try:
         content = name.encode()
     except UnicodeEncodeError as error:
@@ -72,6 +81,6 @@ def _encoded(name: str) -> bytes:
     if len(content) > LONGEST_ID:
         raise DataError(
             f"Postgres cannot hold the id {name[:30]!r}...: it has {len(content):,} bytes, and an index of ids has room"
-            f" for {LONGEST_ID:,}"
+            f" for {LONGEST_ID:,}: give that document another"
         )
     return content

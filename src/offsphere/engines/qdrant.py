@@ -20,18 +20,19 @@ from offsphere.base.extras import load_extra
 from offsphere.base.files import write_whole
 from offsphere.base.spilled import gather_rows
 from offsphere.base.unfinished import mark_beside
-from offsphere.engines.collection import Collection, CollectionFacts, Hits, IndexKind, Layout, NamedRows, StoredForm
+from offsphere.engines.collection import Collection, CollectionFacts, Hits, IndexKind, Layout, NamedRows, NumberForm
 from offsphere.engines.databases import local_folder, working_with
 from offsphere.engines.engine import Engine
 from offsphere.engines.metric import Metric, MetricFacts
 from offsphere.engines.python_text import python_text
 from offsphere.engines.qdrant_folder import (
+    copied_folder,
+    flush_to_disk,
     folder_facts,
     hasten,
     opened_folder,
     read_folder,
     remove_from_folder,
-    settle,
 )
 from offsphere.engines.qdrant_parameters import (
     DISTANCES,
@@ -61,7 +62,7 @@ class QdrantCollection(Collection):
         self.where, self.id_field, self.vector_name = where, id_field, vector_name
         self.folder = local_folder(where)
         self.index_kinds: tuple[IndexKind, ...] = ("exact",) if self.folder is not None else ("graph", "exact")
-        forms: tuple[StoredForm, ...] = ("float32", "float16", "int8", "binary")
+        forms: tuple[NumberForm, ...] = ("float32", "float16", "int8", "binary")
         self.stored_forms = forms[:1] if self.folder is not None else forms
         self._client: Any = None
         self._stack = ExitStack()
@@ -87,6 +88,7 @@ class QdrantCollection(Collection):
             stored=_stored_words(info),
             normalized=chosen.metric is Metric.COSINE,
             unfinished=(getattr(info.config, "metadata", None) or {}) == MARK,
+            other_metric=chosen.other_metric,
         )
 
     def create(self, layout: Layout) -> None:
@@ -136,7 +138,7 @@ class QdrantCollection(Collection):
         with self._working():
             client = self._opened()
             if self.folder is not None:
-                settle(client, self.where.name, self.folder)
+                flush_to_disk(client, self.where.name, self.folder)
                 mark_beside(storage_of(self.folder, self.where.name)).unlink(missing_ok=True)
                 return
             while client.get_collection(self.where.name).status.value in ("yellow", "grey"):
@@ -220,11 +222,13 @@ class QdrantCollection(Collection):
         return working_with("Qdrant", self.folder if self.folder is not None else self.where, KEY)
 
     def _opened(self) -> Any:
-        """The client, which is opened when it is first needed."""
+        """The client, which is opened when it is first needed; of a copy of a folder where nothing may change."""
         if self._client is None:
             package = load_extra("qdrant_client")
             if self.folder is not None:
-                self._client = self._stack.enter_context(opened_folder(package, self.folder))
+                copied = copied_folder(self.folder, self.where.name) if self.read_only else None
+                folder = self._stack.enter_context(copied) if copied is not None else self.folder
+                self._client = self._stack.enter_context(opened_folder(package, folder))
                 hasten(self._client, self.where.name)
             else:
                 self._client = package.QdrantClient(
@@ -262,7 +266,7 @@ class QdrantCollection(Collection):
                 return
 
 
-def _quantization(models: Any, stored: StoredForm) -> Any:
+def _quantization(models: Any, stored: NumberForm) -> Any:
     """How a server is told to search in fewer bits; it keeps the numbers themselves, and compares again with them."""
     if stored == "int8":
         return models.ScalarQuantization(scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8))
@@ -294,6 +298,7 @@ QDRANT = Engine(
     notes=(
         "A server stores normalised vectors for cosine: lengths are lost.",
         "A folder is searched exactly, by the client itself: for up to some 20,000 vectors.",
+        "No server was tried here: what is said to one was, to its client's folder and to Qdrant Edge.",
         f"The key of a server is read from {KEY}.",
     ),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -60,10 +60,11 @@ class QdrantEdgeCollection(Collection):
         self.where, self.id_field, self.vector_name = where, id_field, vector_name
         if where.is_address:
             raise DataError(
-                f"{where} is an address: a shard is a folder; write qdrant:{where.location}:NAME for a server"
+                f"{where} is an address: a shard is a folder; write {where._replace(engine='qdrant')}:NAME for a server"
             )
         self.folder = Path(where.location)
         self._shard: Any = None
+        self._stack = ExitStack()
 
     def facts(self) -> CollectionFacts | None:
         """What the shard's configuration says, and how many points a copy of it has."""
@@ -83,6 +84,7 @@ class QdrantEdgeCollection(Collection):
             stored=" and ".join([str(datatype or "float32").lower(), *(quantized or {})]),
             normalized=chosen.metric is Metric.COSINE,
             unfinished=is_unfinished(self.folder),
+            other_metric=chosen.other_metric,
         )
 
     def create(self, layout: Layout) -> None:
@@ -108,6 +110,7 @@ class QdrantEdgeCollection(Collection):
         with self._working():
             self.folder.mkdir(parents=True, exist_ok=True)
             self._shard = edge.EdgeShard.create(str(self.folder), configuration)
+            self._stack.callback(self._shard.close)
 
     def add(self, ids: Sequence[str], rows: Rows) -> None:
         """Add points; they are in the shard's log when this returns."""
@@ -126,10 +129,12 @@ class QdrantEdgeCollection(Collection):
             )
 
     def finish(self) -> None:
-        """Build the graph, write all, and take the mark away."""
+        """Build the graph, if there is to be one, write all, and take the mark away."""
+        configuration = self._configuration()
         with self._working():
             shard = self._opened()
-            shard.optimize()
+            if not self._is_exact() or configuration.get("quantization_config"):
+                shard.optimize()
             shard.flush()
         mark_beside(self.folder).unlink(missing_ok=True)
 
@@ -194,10 +199,9 @@ class QdrantEdgeCollection(Collection):
 
     def close(self) -> None:
         """Let go of the shard."""
-        if self._shard is not None:
-            shard, self._shard = self._shard, None
-            with self._working():
-                shard.close()
+        self._shard = None
+        with self._working():
+            self._stack.close()
 
     def __repr__(self) -> str:
         """Where its folder is."""
@@ -224,25 +228,19 @@ class QdrantEdgeCollection(Collection):
 
     @contextmanager
     def _reading(self) -> Iterator[Any]:
-        """The shard, or a copy that changes nothing: Qdrant tidies up as soon as it opens one."""
+        """The shard where it is open, or a copy."""
         with self._working():
-            if self._shard is not None:
-                yield self._shard
+            if self._shard is not None or self.read_only:
+                yield self._opened()
                 return
-            with _unused(self.folder), scratch_folder() as copy:
-                shutil.copytree(self.folder, copy, dirs_exist_ok=True)
-                shard = load_extra("qdrant_edge").EdgeShard.load(str(copy))
-                try:
-                    yield shard
-                finally:
-                    shard.close()
+            with _copied_shard(self.folder) as shard:
+                yield shard
 
     def _opened(self) -> Any:
-        """The shard, which is opened when it is first needed."""
+        """The shard, which is opened when it is first needed; a copy where nothing may change."""
         if self._shard is None:
-            with _unused(self.folder):
-                pass
-            self._shard = load_extra("qdrant_edge").EdgeShard.load(str(self.folder))
+            opened = _copied_shard(self.folder) if self.read_only else _own_shard(self.folder)
+            self._shard = self._stack.enter_context(opened)
         return self._shard
 
     def _blocks(self, shard: Any, chosen: VectorParameters, points: list[tuple[Any, Any]]) -> Iterator[Rows]:
@@ -261,6 +259,28 @@ class QdrantEdgeCollection(Collection):
             yield np.array(vectors, np.float32).reshape(-1, chosen.width)
             if following is None:
                 return
+
+
+@contextmanager
+def _own_shard(folder: Path) -> Iterator[Any]:
+    """A shard, opened where it lies."""
+    with _unused(folder):
+        pass
+    shard = load_extra("qdrant_edge").EdgeShard.load(str(folder))
+    try:
+        yield shard
+    finally:
+        shard.close()
+
+
+@contextmanager
+def _copied_shard(folder: Path) -> Iterator[Any]:
+    """A copy of a shard, which is gone afterwards: Qdrant tidies up as soon as it opens one."""
+    with scratch_folder() as copy:
+        with _unused(folder):
+            shutil.copytree(folder, copy, dirs_exist_ok=True)
+        with _own_shard(copy) as shard:
+            yield shard
 
 
 @contextmanager

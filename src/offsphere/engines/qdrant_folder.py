@@ -23,7 +23,7 @@ from offsphere.base.spilled import gather_rows
 from offsphere.base.unfinished import is_unfinished, mark_beside
 from offsphere.data.store_writer import locked
 from offsphere.engines.collection import CollectionFacts, NamedRows
-from offsphere.engines.databases import database_folder
+from offsphere.engines.databases import database_folder, scratch_folder
 from offsphere.engines.qdrant_parameters import ID, chosen_vector, point_names
 from offsphere.engines.qdrant_points import (
     check_points,
@@ -53,7 +53,14 @@ def folder_facts(folder: Path, name: str, vector_name: str | None) -> Collection
             return None
         chosen = chosen_vector(configurations[name].get("vectors"), vector_name, f"the collection {name!r}")
         rows, unfinished = count_points(storage), is_unfinished(storage)
-    return CollectionFacts(chosen.width, chosen.metric, rows, "exact (a folder has no graph)", unfinished=unfinished)
+    return CollectionFacts(
+        chosen.width,
+        chosen.metric,
+        rows,
+        "exact (a folder has no graph)",
+        unfinished=unfinished,
+        other_metric=chosen.other_metric,
+    )
 
 
 def read_folder(folder: Path, name: str, id_field: str | None, vector_name: str | None) -> NamedRows:
@@ -63,17 +70,30 @@ def read_folder(folder: Path, name: str, id_field: str | None, vector_name: str 
         DataError: There is no such collection, no point in it, or one without a vector or an id.
     """
     with locked(database_folder("Qdrant", folder)):
-        configurations = read_configurations(folder)
-        if name not in configurations:
-            raise DataError(f"{folder} has no collection {name!r}: it has {', '.join(configurations) or 'none'}")
         storage = storage_of(folder, name)
-        chosen = chosen_vector(configurations[name].get("vectors"), vector_name, f"the collection {name!r}")
+        chosen = chosen_vector(_configuration(folder, name).get("vectors"), vector_name, f"the collection {name!r}")
         points = point_rows(storage, id_field or ID)
         if not points:
             raise DataError(f"the collection {name!r} has no points")
         ids = point_names([(point, given) for point, given, _ in points], id_field, str(storage))
         blocks = point_vectors(storage, [row for _, _, row in points], chosen)
         return NamedRows(gather_rows(blocks, (len(points), chosen.width), np.float32, str(storage)), ids)
+
+
+@contextmanager
+def copied_folder(folder: Path, name: str) -> Iterator[Path]:
+    """Copy a collection to a database of its own, gone afterwards: the client removes older copies of points it opens.
+
+    Raises:
+        DataError: There is no such database, or no such collection in it.
+        OffsphereError: Another process uses the folder.
+    """
+    with scratch_folder() as copy:
+        with locked(database_folder("Qdrant", folder)):
+            known = {"collections": {name: _configuration(folder, name)}, "aliases": {}}
+            shutil.copytree(storage_of(folder, name).parent, storage_of(copy, name).parent)
+        write_whole(copy / META, json.dumps(known).encode())
+        yield copy
 
 
 def prepare_folder(folder: Path) -> None:
@@ -130,13 +150,22 @@ def hasten(client: Any, name: str) -> None:
         collection.execute("PRAGMA synchronous = OFF")
 
 
-def settle(client: Any, name: str, folder: Path) -> None:
+def flush_to_disk(client: Any, name: str, folder: Path) -> None:
     """See to it that all is on disk."""
     for collection in _connections(client, name):
         collection.commit()
         collection.execute("PRAGMA synchronous = FULL")
     with storage_of(folder, name).open("rb") as stream:
         os.fsync(stream.fileno())
+
+
+def _configuration(folder: Path, name: str) -> dict[str, Any]:
+    """What a database says of one of its collections."""
+    configurations = read_configurations(folder)
+    if name not in configurations:
+        raise DataError(f"{folder} has no collection {name!r}: it has {', '.join(configurations) or 'none'}")
+    configuration: dict[str, Any] = configurations[name]
+    return configuration
 
 
 def _connections(client: Any, name: str) -> list[Any]:

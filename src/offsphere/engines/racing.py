@@ -20,7 +20,7 @@ from offsphere.engines.metric import Metric
 from offsphere.engines.serving import Serving, as_distance, servings, stored_blocks
 from offsphere.engines.strategy import ExportWishes, Strategy, plain_strategy
 from offsphere.engines.target import Target
-from offsphere.engines.verification import Trial, Verification, make_trial, verify
+from offsphere.engines.verification import CollectionTrial, Verification, make_trial, verify
 from offsphere.scoring.scorer import Scorer
 from offsphere.vectors.lengths import lengths
 
@@ -37,7 +37,7 @@ def race(
     scorer: Scorer,
     corpus: Corpus,
     asked: ExportWishes,
-    trial: Trial,
+    trial: CollectionTrial,
     progress: Progress | None = None,
 ) -> list[tuple[Strategy, Verification]]:
     """Build each strategy beside the target, ask it with rising effort until it meets the goal, and remove it again.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from offsphere.base.errors import UnknownNameError
+from offsphere.base.passwords import hide_password
 from offsphere.engines.engine import Engine
 from offsphere.engines.target import Target
 
@@ -50,5 +51,5 @@ def engine_of(text: str) -> tuple[Engine, Target]:
         if engine.suffix and text.endswith(engine.suffix) and not named:
             return engine, Target(engine.prefix, text, "")
     if prefix not in by_prefix:
-        raise UnknownNameError("engine", prefix, list(by_prefix))
+        raise UnknownNameError("engine", hide_password(prefix), list(by_prefix))
     return by_prefix[prefix], Target.of(text, named=by_prefix[prefix].named)

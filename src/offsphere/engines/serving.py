@@ -48,6 +48,11 @@ class Serving:
     radius: float | None = None
 
     @property
+    def as_given(self) -> bool:
+        """Whether vectors are stored as the model gave them."""
+        return not self.lowered and not self.scorer.transforms
+
+    @property
     def augmented(self) -> bool:
         """Whether inner products are served as distances, by one more coordinate."""
         return self.radius is not None
@@ -78,11 +83,11 @@ class Serving:
         rows = self.lowering.queries(vectors)
         return rows if self.radius is None else np.concatenate([rows, np.zeros((len(rows), 1), np.float32)], axis=1)
 
-    def has_place(self, vectors: Vectors) -> Flags:
+    def is_rankable(self, vectors: Vectors) -> Flags:
         """Tell which documents have a place in the ranking; the others are not stored."""
         if not self.leaves_out:
             return np.ones(len(vectors), bool)
-        return self.lowering.has_place(vectors)
+        return self.lowering.is_rankable(vectors)
 
     @cached_property
     def leaves_out(self) -> bool:
@@ -177,13 +182,13 @@ def stored_blocks(corpus: Corpus, serving: Serving, start: int = 0, rows: int = 
         vectors = np.ascontiguousarray(corpus.vectors[first : first + rows], np.float32)
         made = serving.documents(vectors, biases.of_block(vectors, first) if biases is not None else None)
         names = list(corpus.ids[first : first + rows])
-        has_place = serving.has_place(vectors)
-        if not has_place.all():
-            made, names = made[has_place], [name for name, kept in zip(names, has_place, strict=True) if kept]
+        is_rankable = serving.is_rankable(vectors)
+        if not is_rankable.all():
+            made, names = made[is_rankable], [name for name, kept in zip(names, is_rankable, strict=True) if kept]
         yield StoredBlock(first + len(vectors), names, made)
 
 
 def placed_rows(corpus: Corpus, serving: Serving) -> int:
     """How many documents have a place in the ranking."""
     blocks = range(0, len(corpus.ids), BLOCK)
-    return sum(int(serving.has_place(corpus.vectors[start : start + BLOCK]).sum()) for start in blocks)
+    return sum(int(serving.is_rankable(corpus.vectors[start : start + BLOCK]).sum()) for start in blocks)

@@ -84,17 +84,22 @@ def setting_for(settings: Sequence[Setting], engine: str) -> Setting:
 def _setting(scorer: Scorer, engine: Engine, level: Agreement) -> Setting:
     """The plainest way in which an engine serves a scorer, in its own words."""
     ways = servings(scorer, engine, level)
-    metric = ways[0].metric if ways else Metric.EUCLIDEAN  # it has distances only
-    facts = engine.metrics[metric]
+    way = ways[0] if ways else _by_distance(scorer)
+    facts = engine.metrics[way.metric]
     return Setting(
         engine.name,
-        *(ways[0].words if ways else (AS_DISTANCE, AS_DISTANCE)),
+        *(way.words if ways else (AS_DISTANCE, AS_DISTANCE)),
         facts.setting,
-        score=facts.score or facts.returned.formula(metric.value_name),
+        score=facts.score or facts.returned.formula(way.metric.value_name),
         notes=engine.notes if engine.tested else (*engine.notes, UNTRIED),
         target=str(engine.example) if engine.open is not None else "",
-        snippet=_snippet(engine, ways[0]) if ways and engine.open is not None else "",
+        snippet=_snippet(engine, way) if engine.open is not None else "",
     )
+
+
+def _by_distance(scorer: Scorer) -> Serving:
+    """How an engine with distances only is asked: the same way whatever length its documents are brought to."""
+    return Serving(scorer=scorer, metric=Metric.EUCLIDEAN, lowered=True, radius=1.0)
 
 
 def _snippet(engine: Engine, way: Serving) -> str:

@@ -22,7 +22,7 @@ def query_snippet(strategy: Strategy, collection: Collection, layout: Layout, k:
 
 def _query_lines(serving: Serving, saved: Path | None) -> list[str]:
     """How a query vector is made."""
-    if not serving.lowered and not serving.scorer.transforms:
+    if serving.as_given:
         return ["query = vectors[0]  # as the model gives it"]
     made = "scorer.query(vectors)[0]" if serving.lowered else 'scorer.transform(vectors, "query")[0]'
     lines = ["import offsphere as osp", f"scorer = {_scorer_code(serving.scorer, saved)}", f"query = {made}"]

@@ -68,19 +68,29 @@ class SqliteCollection(DatabaseFileCollection):
             chosen = columns[vector_column(list(columns), self.vector_name, VECTOR, repr(self))]
             rows = connection.execute(f"SELECT count(*) FROM {self.table}").fetchone()[0]
             metric = {word: metric for metric, word in WORDS.items()}.get(chosen.metric)
+            other = chosen.metric if metric is None else ""
             stored = f"{chosen.kind} and bits" if BITS in columns else chosen.kind
             return CollectionFacts(
-                chosen.dimension, metric, rows, "no index: every row is compared", stored, unfinished=self._marked()
+                chosen.dimension,
+                metric,
+                rows,
+                "no index: every row is compared",
+                stored,
+                unfinished=self._marked(),
+                other_metric=other,
             )
 
-    def create(self, layout: Layout) -> None:
-        """Make an empty table and mark it, and the file where there is none."""
+    def check(self, layout: Layout, ids: Sequence[str]) -> None:  # noqa: ARG002
+        """Refuse dimensions that a column has no room for, or that are no whole bytes of bits."""
         if layout.dimension > HELD:
             raise OffsphereError(f"{layout.dimension:,} dimensions: sqlite-vec has room for {HELD:,} in a column")
         if layout.stored == "binary" and layout.dimension % 8:
             raise OffsphereError(
                 f"{layout.dimension:,} dimensions: sqlite-vec stores bits by the byte, so that 8 must divide them"
             )
+
+    def create(self, layout: Layout) -> None:
+        """Make an empty table and mark it, and the file where there is none."""
         names, column = self.id_field or ID, self.vector_name or VECTOR
         for word in (names, column):
             if not re.fullmatch(r"[A-Za-z]\w*", word):
@@ -246,10 +256,7 @@ class SqliteCollection(DatabaseFileCollection):
 def _question(table: str, names: str, column: str, k: int, by_bits: tuple[str, int] | None) -> str:
     """The SQL that asks for the k best; ``by_bits`` is the metric's word, and how many candidates the bits find."""
     if by_bits is None:
-        return (
-            f"SELECT {names}, distance FROM {table} WHERE {column} MATCH ?1 AND k = {min(k, LARGEST_K)} "
-            "ORDER BY distance"
-        )
+        return f"SELECT {names}, distance FROM {table} WHERE {column} MATCH ?1 AND k = {k} ORDER BY distance"
     metric, looked = by_bits
     near = f"{BITS} MATCH vec_quantize_binary(?1) AND k = {min(looked, LARGEST_K)}"
     return (
@@ -293,5 +300,6 @@ SQLITE = Engine(
         "It has no inner product: one more coordinate makes it the order of distances, and every row is compared.",
         "A column without distance_metric is one for l2.",
         "A query gets at most 4,096 documents.",
+        "By cosine a vector of zeros comes first: its distance is NULL.",
     ),
 )

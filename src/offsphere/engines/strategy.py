@@ -7,13 +7,13 @@ from typing import Any
 
 from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.engines.bands import BandedCollection
-from offsphere.engines.collection import Collection, IndexKind, Layout, StoredForm
+from offsphere.engines.collection import Collection, IndexKind, Layout, NumberForm
 from offsphere.engines.corpus import Corpus
 from offsphere.engines.engine import Engine
 from offsphere.engines.metric import Metric, ScoreFormula
 from offsphere.engines.serving import Serving, as_distance, placed_rows, servings
 from offsphere.engines.target import Target
-from offsphere.engines.verification import Trial, Verification, verify
+from offsphere.engines.verification import CollectionTrial, Verification, verify
 from offsphere.scoring.scorer import Scorer
 
 DOUBLINGS = 5  # of a graph's effort, until the goal is met
@@ -28,7 +28,7 @@ class ExportWishes:
     goal: float
     index: IndexKind | None = None
     effort: int | None = None
-    stored: StoredForm = "float32"
+    stored: NumberForm = "float32"
     seed: int = 0
 
 
@@ -47,7 +47,7 @@ class Strategy:
     serving: Serving
     index: IndexKind
     effort: int | None = None
-    stored: StoredForm = "float32"
+    stored: NumberForm = "float32"
     edges: tuple[float, ...] = ()
 
     @property
@@ -67,6 +67,7 @@ class Strategy:
             "strategy": self.name,
             "metric": str(serving.metric),
             "lowered": serving.lowered,
+            "as_given": serving.as_given,
             "augmented": serving.augmented,
             "index": self.index,
             "effort": self.effort,
@@ -85,7 +86,7 @@ class Strategy:
             raise OffsphereError(
                 f"no document has a place in the ranking by {self.serving.scorer.name}, so there is nothing to store"
             )
-        return Layout(width, self.serving.metric, self.index, self.stored, rows)
+        return Layout(width, self.serving.metric, self.index, self.stored, rows, self.serving.as_given)
 
     def open(self, engine: Engine, where: Target) -> Collection:
         """Open its collection, or the several that it has."""
@@ -111,8 +112,10 @@ def plain_strategy(engine: Engine, where: Target, scorer: Scorer, corpus: Corpus
 
     Raises:
         ParameterError: The engine has no such index, or does not store numbers so.
+        MissingExtraError: The engine's package is not installed.
     """
     with engine.at(where) as collection:
+        collection.check_packages()
         index, forms = checked_index(engine, collection, asked.index), collection.stored_forms
     if asked.stored not in forms:
         raise ParameterError(f"{engine.name} does not store vectors as {asked.stored}: it has {', '.join(forms)}")
@@ -128,7 +131,7 @@ def with_effort(
     collection: Collection,
     returned: ScoreFormula,
     corpus: Corpus,
-    trial: Trial,
+    trial: CollectionTrial,
     asked: ExportWishes,
 ) -> tuple[Strategy, Verification]:
     """Try a filled collection; where an approximate index returns too little, let it look at more candidates.

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from offsphere.engines.collection import IndexKind, Layout, StoredForm
+from offsphere.engines.collection import IndexKind, Layout, NumberForm
 from offsphere.engines.metric import Metric
 
 OURS = "offsphere: "
-UNFINISHED = "unfinished"
+UNFINISHED, CHANGED = "unfinished", "changed"  # words of a note; the second: vectors are not as the model gave them
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,14 @@ class TableNote:
 
     metric: Metric
     index: IndexKind = "exact"
-    stored: StoredForm = "float32"
+    stored: NumberForm = "float32"
     unfinished: bool = False
+    as_given: bool = True  # whether vectors are as the model gave them
 
     @classmethod
     def made_for(cls, layout: Layout) -> TableNote:
         """The note of a table that is about to be filled."""
-        return cls(layout.metric, layout.index, layout.stored, unfinished=True)
+        return cls(layout.metric, layout.index, layout.stored, unfinished=True, as_given=layout.as_given)
 
     def finished(self) -> TableNote:
         """The note of the same table when all is there."""
@@ -48,14 +49,16 @@ class TableNote:
     @classmethod
     def of(cls, text: str | None) -> TableNote | None:
         """Read a comment; nothing where it is none of ours."""
-        metric, index, stored, *rest = [*(text or "").removeprefix(OURS).split(", "), "", "", ""][:4]
+        metric, index, stored, *rest = [*(text or "").removeprefix(OURS).split(", "), "", "", ""]
         if not (text or "").startswith(OURS) or metric not in list(Metric):
             return None
-        if index not in get_args(IndexKind) or stored not in get_args(StoredForm):
+        if index not in get_args(IndexKind) or stored not in get_args(NumberForm):
             return None
-        return cls(Metric(metric), index, stored, UNFINISHED in rest)  # type: ignore[arg-type]
+        return cls(Metric(metric), index, stored, UNFINISHED in rest, CHANGED not in rest)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         """The comment, for a table."""
-        parts = [str(self.metric), self.index, self.stored, *([UNFINISHED] if self.unfinished else [])]
-        return OURS + ", ".join(parts)
+        words = {CHANGED: not self.as_given, UNFINISHED: self.unfinished}
+        return OURS + ", ".join(
+            [str(self.metric), self.index, self.stored, *(word for word, said in words.items() if said)]
+        )

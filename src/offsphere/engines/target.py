@@ -70,7 +70,7 @@ class Target(NamedTuple):
         return ":".join(parts)
 
     def __repr__(self) -> str:
-        """The same, since a representation ends in messages."""
+        """The target without its password, too, since a representation ends in messages."""
         return str(self)
 
 

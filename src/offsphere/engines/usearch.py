@@ -14,7 +14,7 @@ from offsphere.base.arrays import Rows
 from offsphere.base.checksums import refuse_other_bytes
 from offsphere.base.extras import load_extra
 from offsphere.base.reading.file_access import reading
-from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows, StoredForm
+from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows, NumberForm
 from offsphere.engines.engine import Engine
 from offsphere.engines.index_file import FileCollection, IndexStream
 from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
@@ -22,7 +22,7 @@ from offsphere.engines.python_text import python_text
 
 KIND = "a usearch index"
 METRICS = {Metric.COSINE: "cos", Metric.INNER_PRODUCT: "ip", Metric.EUCLIDEAN: "l2sq"}
-FORMS: dict[StoredForm, str] = {"float32": "f32", "float16": "f16", "int8": "i8"}
+FORMS: dict[NumberForm, str] = {"float32": "f32", "float16": "f16", "int8": "i8"}
 
 
 class UsearchCollection(FileCollection):
@@ -46,8 +46,9 @@ class UsearchCollection(FileCollection):
                 raise ValueError("it has no header")
         known = {"Cos": Metric.COSINE, "IP": Metric.INNER_PRODUCT, "L2sq": Metric.EUCLIDEAN}
         rows = header["count_present"] - header["count_deleted"]
-        stored = header["kind_scalar"].name.lower()
-        return CollectionFacts(header["dimensions"], known.get(header["kind_metric"].name), rows, "HNSW", stored)
+        stored, word = header["kind_scalar"].name.lower(), header["kind_metric"].name
+        other = word if word not in known else ""
+        return CollectionFacts(header["dimensions"], known.get(word), rows, "HNSW", stored, other_metric=other)
 
     def create(self, layout: Layout) -> None:
         """Begin an index in memory."""
@@ -63,7 +64,7 @@ class UsearchCollection(FileCollection):
 
     def write(self, stream: IndexStream) -> None:
         """Write the index that is in memory."""
-        stream.write(bytes(self._index.save()))
+        self.write_saved(self._index.save, stream)
 
     def finish(self) -> None:
         """Write the index; the one in memory is thrown away, so that what is tried is the file."""

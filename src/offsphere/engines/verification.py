@@ -22,7 +22,7 @@ MOST_QUERIES = 100  # that a collection is tried with
 TIE = 1e-5  # of the largest score: a document this near the last one of the exact answer is as good
 
 
-class Trial(NamedTuple):
+class CollectionTrial(NamedTuple):
     """Queries to try a collection with, as the model gave them, and the exact answer."""
 
     queries: Vectors
@@ -53,7 +53,9 @@ class Verification(NamedTuple):
         return values
 
 
-def make_trial(corpus: Corpus, scorer: Scorer, k: int, seed: int = 0, progress: Progress | None = None) -> Trial:
+def make_trial(
+    corpus: Corpus, scorer: Scorer, k: int, seed: int = 0, progress: Progress | None = None
+) -> CollectionTrial:
     """Choose queries, and find their exact answer; documents serve as queries where there are none.
 
     Args:
@@ -69,7 +71,9 @@ def make_trial(corpus: Corpus, scorer: Scorer, k: int, seed: int = 0, progress: 
     chosen = np.sort(np.random.default_rng(seed).permutation(len(source))[:MOST_QUERIES])
     queries = np.ascontiguousarray(source[chosen], np.float32)
     exact = search(queries, corpus.vectors, [scorer], k, ids=corpus.ids, progress=progress)[0]
-    return Trial(queries, "queries" if source is corpus.queries else "documents", exact, min(k, len(corpus.ids)))
+    return CollectionTrial(
+        queries, "queries" if source is corpus.queries else "documents", exact, min(k, len(corpus.ids))
+    )
 
 
 def _check_documents_ask(scorer: Scorer, corpus: Corpus) -> None:
@@ -87,7 +91,7 @@ def verify(
     serving: Serving,
     returned: ScoreFormula,
     corpus: Corpus,
-    trial: Trial,
+    trial: CollectionTrial,
     *,
     effort: int | None = None,
 ) -> Verification:

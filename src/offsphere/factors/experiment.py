@@ -10,6 +10,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array
 from offsphere.base.errors import ParameterError
+from offsphere.base.short_repr import short_repr
 from offsphere.factors.closed_form import FACTORS, PRODUCT, factorize, similarities
 from offsphere.factors.simulation import Simulation
 from offsphere.factors.stability import Stability, stability
@@ -31,6 +32,8 @@ class Panel:
     between: float
     auc: float  # the chance that a pair within is above a pair between
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Experiment:
@@ -41,6 +44,8 @@ class Experiment:
     users: int
     items: int
     interactions: int
+
+    __repr__ = short_repr
 
 
 def experiment(data: Simulation, k: int = RANK, lambdas: dict[int, float] | None = None, seed: int = 0) -> Experiment:

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from offsphere.base.arrays import Array
 from offsphere.base.errors import DataError, ParameterError
+from offsphere.base.short_repr import short_repr
 
 CONSTANT = 1e-12  # of the mean square: a variance below this is rounding
 
@@ -23,6 +24,8 @@ class Weighting:
     shift: Array  # (items,)
     name: str = "none"
     power: float = 0.0
+
+    __repr__ = short_repr
 
     @classmethod
     def of(cls, matrix: sparse.csr_array, name: str, power: float = 0.5) -> Weighting:

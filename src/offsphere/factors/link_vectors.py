@@ -13,6 +13,7 @@ from offsphere.base.arrays import Array, Vectors
 from offsphere.base.errors import DataError, ParameterError, UnknownNameError
 from offsphere.data.linked_task import LinkedTask
 from offsphere.data.task import Task
+from offsphere.data.task_kinds import as_linked_task
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.factors.closed_form import factorize
 
@@ -66,18 +67,19 @@ def link_vectors(task: Task, model: str = "factorize", features: Vectors | None 
         RankingVectors(queries (44, 4), documents (12, 4))
     """
     parsed = parse_link_model(model)
-    if not isinstance(task, LinkedTask):
+    linked = as_linked_task(task)
+    if linked is None:
         raise DataError(
             f"{task.name} has no links of which {model} could make vectors: name a model that encodes texts"
         )
     if parsed.kind in ("propagate", "features"):
         steps = int(parsed.numbers[0]) if parsed.numbers else 0
-        return _propagated(task, features, steps)
-    links = known_links(task)
+        return _propagated(linked, features, steps)
+    links = known_links(linked)
     if parsed.kind == "factorize":
         factors = factorize(links, int(parsed.numbers[0]), parsed.numbers[1])
-        return _as_vectors(task, factors.users(links[task.asked]), factors.items)
-    return _spectral(task, links, int(parsed.numbers[0]))
+        return _as_vectors(linked, factors.users(links[linked.asked]), factors.items)
+    return _spectral(linked, links, int(parsed.numbers[0]))
 
 
 def parse_link_model(name: str) -> LinkModel:
@@ -114,15 +116,15 @@ def _spectral(task: LinkedTask, links: sparse.csr_array, rank: int) -> RankingVe
     of vectors with themselves cannot express a negative eigenvalue, and factors mix it with a positive one of its size:
     so nodes have the eigenvectors themselves, each times the root of its eigenvalue.
     """
-    normalised = over_degrees(links, added=True)
+    normalized = over_degrees(links, added=True)
     if not task.symmetric:
-        factors = factorize(normalised, rank, 0.0)
-        return _as_vectors(task, factors.users(normalised[task.asked]), factors.items)
-    count = normalised.shape[0]
+        factors = factorize(normalized, rank, 0.0)
+        return _as_vectors(task, factors.users(normalized[task.asked]), factors.items)
+    count = normalized.shape[0]
     if rank >= count:
         raise ParameterError(f"spectral({rank}): a graph of {count:,} nodes has fewer than {count:,} directions to use")
     start = np.random.default_rng(0).random(count)
-    values, directions = eigsh(normalised, rank, which="LA", v0=start, tol=0)
+    values, directions = eigsh(normalized, rank, which="LA", v0=start, tol=0)
     order = np.argsort(-values, kind="stable")
     order = order[values[order] > 0]
     largest = directions[np.abs(directions).argmax(axis=0), np.arange(len(values))]

@@ -23,6 +23,7 @@ from offsphere.data.linked_task import LinkedTask
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.factors.closed_form import Factors
 from offsphere.factors.interactions import interaction_matrix
+from offsphere.learning.adapters.adapt_vectors import adapt
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.significance import ALPHA
@@ -217,8 +218,6 @@ def train_with_cosine(
         >>> remedy.adapter.scorer.name, remedy.factors.items.shape
         ('adapter(untied) + cosine', (12, 4))
     """
-    from offsphere.learning.adapters.adapt_vectors import adapt
-
     held_out = hold_out(interactions, seed=seed, most_users=most_users)
     again = factors.refit(held_out.train)
     return CosineFactors(again, adapt(held_out.task, held_out.vectors(again), normalize="both", seed=seed, **options))
@@ -238,7 +237,9 @@ def _groups(held_out: HeldOutInteractions, table: Comparison, popularity: Index,
         third = np.searchsorted(np.quantile(values, (1 / 3, 2 / 3)), values)
         if len(np.unique(third)) == len(THIRDS):
             parts += [(label.format(name), third == number) for number, name in enumerate(THIRDS)]
-    gained = [(dot - cosine)[chosen] for _, chosen in parts]
+    if not parts:
+        return []
+    gained = np.stack([np.where(chosen, dot - cosine, np.nan) for _, chosen in parts], axis=1)
     return [
         Group(name, int(chosen.sum()), float(cosine[chosen].mean()), float(dot[chosen].mean()), *judged)
         for (name, chosen), judged in zip(parts, judge_groups(gained, seed), strict=True)

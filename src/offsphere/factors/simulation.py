@@ -103,7 +103,7 @@ def simulate(
 def _draw_items(
     preferences: Array, label: Index, popularity: Array, counts: Index, most: int, rng: np.random.Generator
 ) -> tuple[Index, Index]:
-    """So many items for each user, as likely as they are preferred and popular: the users, and the items they drew."""
+    """Draw each user's items, as likely as they are preferred and popular: the users, and the items they drew."""
     users, items = len(preferences), len(popularity)
     rows, columns = [], []
     for start in range(0, users, AT_ONCE):

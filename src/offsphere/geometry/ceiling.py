@@ -22,13 +22,14 @@ from offsphere.base.short_repr import short_repr
 from offsphere.geometry.ceiling_options import FAMILIES, LENGTH, Learner, option_values
 from offsphere.geometry.evidence import Evidence
 from offsphere.geometry.spread import Spread, measure_spread
+from offsphere.statistics.agreeing_intervals import around_means
 from offsphere.statistics.cross_validation import assign_folds, tune
 from offsphere.statistics.equivalence import most_to_gain
 from offsphere.statistics.estimate import Estimate
 from offsphere.statistics.evaluation import MeanOverQueries
-from offsphere.statistics.metrics import Metric, parse_metric
+from offsphere.statistics.metrics import QualityMetric, parse_metric
 from offsphere.statistics.significance import ALPHA, bootstrap_means
-from offsphere.statistics.tuned_signs import max_t_with_intervals
+from offsphere.statistics.tuned_signs import max_t_by_tuned_signs
 from offsphere.vectors.widths import refuse_two_widths
 from offsphere.wording.ceiling_words import KINDS
 from offsphere.wording.written_numbers import chance, signed, with_interval
@@ -86,14 +87,22 @@ class Ceiling:
             if self.spread.known_item
             else ""
         )
-        held = ""
-        if length is not None and top is not length:
-            held = f", of which a curve of today's lengths gets {signed(length.gain.value)}"
-        return (
-            f"ceiling: the best about documents alone ({KINDS[top.kind]}) gains "
-            f"{with_interval(*top.gain)} {self.metric} over cosine ({chance(top.p)}){held}; "
-            f"nothing of the kind gains more than {signed(self.most)}{known}"
-        )
+        best, change = KINDS[top.kind], f"{with_interval(*top.gain)} {self.metric}"
+        if not top.better:
+            told = (
+                f"nothing about documents alone surely gains over cosine; the best ({best}) changes it by {change} "
+                f"({chance(top.p)})"
+            )
+        else:
+            told = f"the best about documents alone ({best}) gains {change} over cosine ({chance(top.p)})"
+            if length is not None and top is not length:
+                part = signed(length.gain.value)
+                told += (
+                    f", of which a curve of today's lengths gets {part}"
+                    if length.better
+                    else f", of which a curve of today's lengths gets nothing that one could see ({part})"
+                )
+        return f"ceiling: {told}; nothing of the kind gains more than {signed(self.most)}{known}"
 
 
 def measure_ceiling(evidence: Evidence) -> Ceiling:
@@ -144,7 +153,8 @@ def ceiling_of(metric: str, values: dict[str, Array], folds: Index, spread: Spre
     columns = np.stack([row for each in options.values() for row in each], axis=1) - cosine[:, None]
     starts = np.cumsum([0, *(len(each) for each in options.values())])
     numbers = [np.tile(np.arange(*ends), (int(folds.max()) + 1, 1)) for ends in pairwise(starts.tolist())]
-    tests, around = max_t_with_intervals(columns, numbers, gains[:, :-1], folds, PERMUTATIONS, seed)
+    tests = max_t_by_tuned_signs(columns, numbers, folds, PERMUTATIONS, seed)
+    around = around_means(gains[:, :-1], tests.reach)
     means = gains.mean(axis=0)
     estimates = [Estimate(*map(float, ends)) for ends in zip(means[:-1], *around, strict=True)]
     return Ceiling(
@@ -161,7 +171,7 @@ def ceiling_of(metric: str, values: dict[str, Array], folds: Index, spread: Spre
     )
 
 
-def _metric(evidence: Evidence) -> Metric:
+def _metric(evidence: Evidence) -> QualityMetric:
     """The metric of the comparison that goes with the measurement, or the task's usual one."""
     assert evidence.task is not None
     table = evidence.known_table

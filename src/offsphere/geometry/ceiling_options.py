@@ -26,7 +26,7 @@ from offsphere.ranking.hub_bias import CSLS_NEIGHBOURS, NNN_NEIGHBOURS
 from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import DOT, Polar
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 from offsphere.vectors.lengths import are_equal
 
 BIAS_RIDGES = (0.3, 1.0, 4.0)  # on what is added to about twenty times a cosine
@@ -110,7 +110,7 @@ FAMILIES: Mapping[str, Learn] = MappingProxyType(
 )
 
 
-def option_values(learner: Learner, metric: Metric) -> dict[str, Array]:
+def option_values(learner: Learner, metric: QualityMetric) -> dict[str, Array]:
     """Measure cosine and every option of every kind, each query by what was learned without its fold.
 
     Args:
@@ -149,7 +149,7 @@ def _kinds(learner: Learner) -> list[str]:
     return [kind for kind in FAMILIES if kind not in without]
 
 
-def _measured(learner: Learner, metric: Metric, held: Index, terms: Sequence[DocumentTerms]) -> list[Array]:
+def _measured(learner: Learner, metric: QualityMetric, held: Index, terms: Sequence[DocumentTerms]) -> list[Array]:
     """Rank exactly for the held-out queries under each of the terms: a value a query."""
     task, (queries, documents) = learner.task.only(held), learner.vectors.only(held).sides
     everyone = np.zeros(task.units, np.int64)

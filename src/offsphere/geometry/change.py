@@ -13,6 +13,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array
 from offsphere.base.errors import OffsphereError
+from offsphere.base.short_repr import short_repr
 from offsphere.geometry.layers import Layers
 from offsphere.statistics.correlation import Correlation, correlation
 from offsphere.statistics.values import mean_or_nan
@@ -36,6 +37,8 @@ class SelfSimilarityChange:
     risen: Sequence[tuple[str, float]]  # the most
     fallen: Sequence[tuple[str, float]]
     shared: float  # of the model's compared tokens, the share that the base writes the same way
+
+    __repr__ = short_repr
 
     @property
     def sentence(self) -> str:

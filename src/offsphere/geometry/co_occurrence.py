@@ -42,7 +42,7 @@ def information(tokens: Tokens, ids: Index, window: int = WINDOW) -> Array:
 
 
 def information_by_chance(tokens: Tokens, ids: Index, window: int = WINDOW, seed: int = 0) -> Array:
-    """The same of shuffled texts: what so many occurrences seem to tell where they tell nothing.
+    """The information in shuffled texts: what so many occurrences seem to tell where they tell nothing.
 
     A token that occurs five times has little company, and that little is never like all company. What is left of the
     divergence when this is taken away is what Oyama et al. hold against the squared length.
@@ -63,12 +63,12 @@ def _company(tokens: Tokens, ids: Index, window: int) -> csr_array:
     """How often each token stands near each other one in a text, one distance after the other."""
     from scipy.sparse import coo_array
 
-    places = np.searchsorted(ids, tokens.ids)
+    rows = np.searchsorted(ids, tokens.ids)
     text_of = np.repeat(np.arange(len(tokens.ends)), np.diff(tokens.ends, prepend=0))
     total = coo_array((len(ids), len(ids))).tocsr()
     for distance in range(1, window + 1):
         together = np.flatnonzero(text_of[distance:] == text_of[: max(len(text_of) - distance, 0)])
-        first, second = places[together], places[together + distance]
+        first, second = rows[together], rows[together + distance]
         ones = np.ones(len(first))
         total = total + coo_array((ones, (first, second)), shape=total.shape).tocsr()
     return (total + total.T).tocsr()

@@ -21,7 +21,7 @@ from offsphere.encode.encoder import Encoder
 from offsphere.geometry.positives import Positives, positives_of
 from offsphere.geometry.sample import smallest
 from offsphere.geometry.scanning import Scan, scan
-from offsphere.geometry.sides import MeasuredSide, numbers_of
+from offsphere.geometry.sides import MeasuredSide, text_numbers_of
 from offsphere.geometry.text_numbers import TextNumbers
 from offsphere.ranking.pairs_by_query import Pairs
 from offsphere.ranking.search import search_in_turns
@@ -68,7 +68,7 @@ class Evidence:
     @cached_property
     def texts(self) -> list[TextNumbers] | None:
         """How long the texts of each side are and how frequent their tokens; nothing where there are no texts."""
-        return numbers_of(self.sides, self.encoder)
+        return text_numbers_of(self.sides, self.encoder)
 
     @cached_property
     def positives(self) -> Positives:

@@ -49,6 +49,8 @@ class FisherSpectrum:
     condition_ridge: float
     spectrum: Array
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fisher:
@@ -97,7 +99,7 @@ def fisher(
     spectra = []
     for name, normalized in NORMALIZATIONS.items():
         scale = calibrated_scale(positives, normalized)
-        matrices = [information(queries, documents, normalized, scale) for queries, documents in pairs]
+        matrices = [fisher_information(queries, documents, normalized, scale) for queries, documents in pairs]
         shown = name if name not in ("query", "document") else sides[("query", "document").index(name)]
         for number, side in enumerate(sides):
             spectra.append(_spectrum(side, shown, scale, np.mean([both[number] for both in matrices], axis=0)))
@@ -111,7 +113,9 @@ def calibrated_scale(positives: Positives, normalized: tuple[bool, bool]) -> flo
     return SCALE / (left * right)
 
 
-def information(queries: Array, documents: Array, normalized: tuple[bool, bool], scale: float) -> tuple[Array, Array]:
+def fisher_information(
+    queries: Array, documents: Array, normalized: tuple[bool, bool], scale: float
+) -> tuple[Array, Array]:
     """The query side's matrix (mean over queries) and the document side's (sum), for one batch.
 
     The projections are multiplied out, so that no matrix is formed for a single query or document.

@@ -13,6 +13,7 @@ from scipy.stats import binom, skew
 
 from offsphere.base.arrays import Flags, Index
 from offsphere.base.short_repr import short_repr
+from offsphere.base.shown_ids import shown_id
 from offsphere.geometry.evidence import NEIGHBOURS, Evidence
 from offsphere.wording.written_numbers import expected_count
 
@@ -50,7 +51,9 @@ class Hubness:
     @property
     def sentence(self) -> str:
         """Whether there are more hubs, and more documents in no list, than chance makes."""
-        worst = f"; the worst, {self.worst[0].id!r}, is in {self.worst[0].occurrences}" if self.hub_count else ""
+        worst = (
+            f"; the worst, '{shown_id(self.worst[0].id)}', is in {self.worst[0].occurrences}" if self.hub_count else ""
+        )
         return (
             f"{self.scorer}: skewness {self.skewness:.2f} (by chance {self.chance['skewness']:.2f}), "
             f"{self.hub_count:,} documents in {HUB * self.k} lists or more (by chance "

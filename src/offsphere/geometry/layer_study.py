@@ -11,6 +11,7 @@ import numpy as np
 from offsphere.base.errors import OffsphereError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
+from offsphere.base.short_repr import short_repr
 from offsphere.data.items import ItemSide, SideTexts
 from offsphere.data.task import Task
 from offsphere.encode.embedding import side_items
@@ -33,6 +34,8 @@ class LayerStudy:
     layers: Layers
     changes: Sequence[SelfSimilarityChange]
     agreement: Correlation | None
+
+    __repr__ = short_repr
 
     @classmethod
     def of(cls, side: ItemSide, models: Sequence[Layers]) -> LayerStudy:

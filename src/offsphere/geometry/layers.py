@@ -45,7 +45,7 @@ class SpecialToken:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WithSpecial:
+class MeansWithSpecialTokens:
     """A layer's mean numbers with special tokens counted as tokens."""
 
     anisotropy: float
@@ -67,7 +67,7 @@ class Layer:
     intra_adjusted: float
     count_and_self_similarity: Correlation  # how often a token occurs against its self-similarity
     special: Sequence[SpecialToken]
-    with_special: WithSpecial
+    with_special: MeansWithSpecialTokens
     frequent: FrequentTokens  # self-similarity, and what dimensions make of it, as Xiao et al. count
     anisotropy_dimensions: Dimensions
     self_adjusted_by_token: Array  # self-similarity of each token of the report, adjusted
@@ -251,7 +251,7 @@ def _layer(
             )
             for name, row in zip(special, np.flatnonzero(apart), strict=True)
         ],
-        with_special=WithSpecial(
+        with_special=MeansWithSpecialTokens(
             state.everything.anisotropy,
             state.everything.mean_length,
             mean_or_nan(similar[np.isfinite(similar)]),

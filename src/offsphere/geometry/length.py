@@ -18,7 +18,7 @@ from offsphere.vectors.lengths import are_equal
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 BINS = 40
 SOMETHING_TO_USE, NOISE = 0.1, 0.05  # coefficients of variation (Feng & Watanabe 2026, arXiv:2602.09229)
-NORMALISED = "these vectors were normalised; magnitude was discarded before we saw it"
+LENGTHS_DISCARDED = "these vectors were normalised; magnitude was discarded before we saw it"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -34,7 +34,7 @@ class LengthSummary:
     quantiles: dict[str, float]
     histogram_counts: Index
     histogram_edges: Array
-    normalised: bool
+    normalised: bool  # spelt as it is in JSON
     with_characters: Correlation | None = None
     with_tokens: Correlation | None = None
     with_frequency: Correlation | None = None
@@ -47,7 +47,7 @@ class LengthSummary:
     def sentence(self) -> str:
         """What the spread of the lengths means."""
         if self.normalised:
-            return f"{self.side}: {NORMALISED}"
+            return f"{self.side}: {LENGTHS_DISCARDED}"
         if self.count - self.empty < 2:  # noqa: PLR2004
             return f"{self.side}: {self.count - self.empty} vectors have a length: nothing can vary"
         worth = ", enough to change rankings" if self.variation > SOMETHING_TO_USE else ", which changes little"

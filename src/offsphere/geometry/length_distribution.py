@@ -20,7 +20,7 @@ BINS_AN_OCTAVE = 1_024
 QUANTILE_ERROR = 2 ** (0.5 / BINS_AN_OCTAVE) - 1  # relative
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LengthDistribution:
     """Counts, mean and spread of lengths, and either all of them or how many fall into each bin.
 
@@ -78,9 +78,9 @@ class LengthDistribution:
         first, second = self, other
         if count > MOST_KEPT:
             first, second = _counted(self), _counted(other)
-        bins, places = np.unique(np.concatenate([first.bins, second.bins]), return_inverse=True)
+        bins, bin_of = np.unique(np.concatenate([first.bins, second.bins]), return_inverse=True)
         counts = np.zeros(len(bins), np.int64)
-        np.add.at(counts, places, np.concatenate([first.counts, second.counts]))
+        np.add.at(counts, bin_of, np.concatenate([first.counts, second.counts]))
         return LengthDistribution(
             empty=self.empty + other.empty,
             count=count,
@@ -108,11 +108,11 @@ class LengthDistribution:
         if self.exact:
             return length_summary(side, np.concatenate([np.zeros(self.empty), self.kept]))
         centres = np.clip(2 ** ((self.bins + 0.5) / BINS_AN_OCTAVE), self.shortest, self.longest)
-        places, ends = np.array(QUANTILES) * (self.count - 1), np.cumsum(self.counts)
+        positions, ends = np.array(QUANTILES) * (self.count - 1), np.cumsum(self.counts)
         below, above = (
-            centres[np.searchsorted(ends, edge, side="right")] for edge in (np.floor(places), np.ceil(places))
+            centres[np.searchsorted(ends, edge, side="right")] for edge in (np.floor(positions), np.ceil(positions))
         )
-        quantiles = below + (above - below) * (places % 1)
+        quantiles = below + (above - below) * (positions % 1)
         quantiles[0], quantiles[-1] = self.shortest, self.longest
         normalised = self.longest - self.shortest <= EQUAL_LENGTHS * self.longest
         limits = (0.5 * self.mean, 1.5 * self.mean) if normalised else (self.shortest, self.longest)
@@ -133,7 +133,7 @@ class LengthDistribution:
 
 
 def _counted(lengths: LengthDistribution) -> LengthDistribution:
-    """The same with every length in its bin; a bin begins at a power of two and is a share of an octave wide."""
+    """A distribution with every length in its bin; a bin begins at a power of two and is a share of an octave wide."""
     if not len(lengths.kept):
         return lengths
     numbers = np.floor(np.log2(lengths.kept) * BINS_AN_OCTAVE).astype(np.int64)

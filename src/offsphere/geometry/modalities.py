@@ -10,7 +10,7 @@ import numpy as np
 from offsphere.base.arrays import Array, Flags, Index
 from offsphere.base.errors import DoesNotApplyError
 from offsphere.base.short_repr import short_repr
-from offsphere.data.items import Kind, kinds_of
+from offsphere.data.items import ItemKind, kinds_of
 from offsphere.geometry.evidence import NEIGHBOURS, Evidence
 from offsphere.geometry.hubness import Hubness, hubness
 from offsphere.geometry.sides import MeasuredSide
@@ -39,7 +39,7 @@ class Modalities:
         hubs: How entries among the nearest are shared out, when the second kind is searched, and when the first is.
     """
 
-    kinds: tuple[Kind, Kind]
+    kinds: tuple[ItemKind, ItemKind]
     gap: float
     variance_share: float
     found: float
@@ -95,7 +95,7 @@ def measure_modalities(evidence: Evidence) -> Modalities:
     )
 
 
-def _kinds(sides: Sequence[MeasuredSide]) -> tuple[Kind, Kind]:
+def _kinds(sides: Sequence[MeasuredSide]) -> tuple[ItemKind, ItemKind]:
     """What stands on either side; an error where that is one kind, or unknown."""
     of_sides = [kinds_of(side.texts) for side in sides if side.texts is not None]
     if len(of_sides) < 2 or any(len(kinds) > 1 for kinds in of_sides) or of_sides[0] == of_sides[1]:  # noqa: PLR2004
@@ -119,12 +119,12 @@ def _certainty(lengths: Array, found: Flags) -> Estimate | None:
     return superiority(lengths[found], lengths[~found])
 
 
-def _hubs(side: MeasuredSide, nearest: Index, kind: Kind) -> Hubness:
+def _hubs(side: MeasuredSide, nearest: Index, kind: ItemKind) -> Hubness:
     return hubness(f"cosine, {kind}s searched", nearest[:, :NEIGHBOURS], len(side.vectors), side.ids)
 
 
-def _hubs_of_queries(sides: Sequence[MeasuredSide], kind: Kind) -> Hubness:
-    """The same the other way round: what is searched asks."""
+def _hubs_of_queries(sides: Sequence[MeasuredSide], kind: ItemKind) -> Hubness:
+    """Hubs among the queries, when the documents ask."""
     asked, asking = sides
     k = min(NEIGHBOURS, len(asked.vectors))
     (top,) = search(asking.vectors, asked.vectors, [Scorer(COSINE)], k, ids=asked.ids)

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from offsphere.base.arrays import Array, Flags, Index
 from offsphere.base.errors import OffsphereError
 from offsphere.base.short_repr import short_repr
+from offsphere.comparison.units import too_few
 from offsphere.data.judgments import Judgments
 from offsphere.data.task import Task
 from offsphere.geometry.evidence import Evidence
-from offsphere.geometry.length import NORMALISED
+from offsphere.geometry.length import LENGTHS_DISCARDED
 from offsphere.geometry.positives import Positives
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
@@ -59,6 +60,7 @@ class Relevance:
     document_length_and_cosine: Correlation  # document length against cosine, over positive pairs
     log_lengths_and_cosine: Correlation  # log of both lengths against cosine
     query_length_and_ndcg: Correlation  # query length against the query's ndcg@10 under cosine
+    queries: int
     made: bool = False  # whether nobody judged: the judgments were made from the data
 
     __repr__ = short_repr
@@ -66,9 +68,14 @@ class Relevance:
     @property
     def sentence(self) -> str:
         """Whether relevant documents are longer: over the corpus, beside rivals, and with text length held fixed."""
-        if self.made_and_covering:
-            return f"length and relevance say nothing here: {self.made_and_covering}"
+        if self.says_nothing:
+            return f"length and relevance say nothing here: {self.says_nothing}"
         return lengths_of_relevant(self.story)
+
+    @property
+    def says_nothing(self) -> str:
+        """Why nothing can be said of length and relevance, few queries or made judgments; empty where something can."""
+        return too_few(self.queries, "queries") or self.made_and_covering
 
     @property
     def story(self) -> dict[str, Any]:
@@ -187,6 +194,7 @@ def relevance(
         document_length_and_cosine=correlation(positives.right_lengths, positives.cosines, positives.left),
         log_lengths_and_cosine=correlation(log_lengths, positives.cosines, positives.left),
         query_length_and_ndcg=correlation(query_lengths, difficulty),
+        queries=judgments.query_count,
         made=made,
     )
 
@@ -214,7 +222,7 @@ def _relevant(task: Task, documents: int) -> Judgments:
 def _refuse_few(name: str, relevant: Flags, document_lengths: Array) -> None:
     """Refuse lengths that are all equal, and fewer than two relevant documents."""
     if are_equal(document_lengths):
-        raise OffsphereError(f"length and relevance: {NORMALISED}")
+        raise OffsphereError(f"length and relevance: {LENGTHS_DISCARDED}")
     count = (relevant & (document_lengths > 0)).sum()
     if count < FEWEST:
         raise OffsphereError(f"length and relevance: {name} has {count} relevant documents; an effect needs two")

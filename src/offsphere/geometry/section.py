@@ -9,7 +9,7 @@ from typing import Protocol
 from offsphere.geometry.evidence import Evidence
 
 
-class Part(Protocol):
+class SectionPart(Protocol):
     """What a section says of one side, of one scorer, or of the whole."""
 
     @property
@@ -18,7 +18,7 @@ class Part(Protocol):
         ...
 
 
-Measure = Callable[[Evidence], Part | Sequence[Part]]
+Measure = Callable[[Evidence], SectionPart | Sequence[SectionPart]]
 
 
 def section(measure: Measure) -> dict[str, Measure]:

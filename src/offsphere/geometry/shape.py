@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from offsphere.base.in_notebook import InNotebook, NotebookView
@@ -41,6 +41,7 @@ class Geometry(InNotebook):
     """
 
     of: Mapping[str, Any]  # the task, or the shape of the vectors
+    _: KW_ONLY
     lengths: Sequence[LengthSummary] = field(default=(), metadata=section(measure_lengths))
     relevance: Relevance | None = field(default=None, metadata=section(measure_relevance))
     dual: Dual | None = field(default=None, metadata=section(measure_dual))

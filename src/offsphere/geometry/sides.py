@@ -57,7 +57,7 @@ def sides_of(vectors: Measurable, task: Task | None) -> list[MeasuredSide]:
     return [MeasuredSide("vector", rows)]
 
 
-def numbers_of(sides: Sequence[MeasuredSide], encoder: Encoder | None) -> list[TextNumbers] | None:
+def text_numbers_of(sides: Sequence[MeasuredSide], encoder: Encoder | None) -> list[TextNumbers] | None:
     """What is known of the texts of all sides; nothing where a side has none, or images."""
     if not all(side.texts is not None and kinds_of(side.texts) == ["text"] for side in sides):
         return None

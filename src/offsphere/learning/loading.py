@@ -11,6 +11,8 @@ from offsphere.base.progress import Progress
 from offsphere.data.load import load_task
 from offsphere.data.task import EmbeddedTask, Task
 from offsphere.encode.embedded_task import EmbeddedSource
+from offsphere.learning.data.task_sources import TextSource
+from offsphere.learning.data.training_data import Division, divide
 
 TRAIN = "train"  # the split that is learned from unless another is named
 
@@ -95,6 +97,26 @@ def load_text_parts(
     test = load(split)
     train = _train_beside(test, train_split, load)
     return TextParts(test, None) if train is None else TextParts(train, test)
+
+
+def judged_apart(task: Task, test: Task | None, seed: int = 0, *, new_documents: bool = False) -> Division[TextSource]:
+    """What a model learns from and what it is judged by: a share is kept from training where there is nothing else.
+
+    Args:
+        task: A task with texts, to learn from.
+        test: What to judge by, where there is such a task.
+        seed: Of what is kept.
+        new_documents: Whether what is kept shares no relevant document with what is learned from.
+
+    Returns:
+        Both parts, and a note that says so where a share was kept.
+
+    Raises:
+        DataError: There is too little to be divided.
+    """
+    if test is not None:
+        return Division(TextSource(task), TextSource(test), "")
+    return divide(TextSource(task), seed, by_document=new_documents)
 
 
 def load_named_task(

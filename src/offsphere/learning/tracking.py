@@ -14,6 +14,7 @@ from typing import Any
 
 from offsphere.base.errors import MissingExtraError, UnknownNameError
 from offsphere.base.extras import is_installed, load_extra
+from offsphere.base.short_repr import short_repr
 from offsphere.scoring.training_record import DynamicsRow
 
 TRACKERS = ("tensorboard", "mlflow", "wandb")  # the package and the extra of each has its name
@@ -43,6 +44,8 @@ class Tracking:
     run: str = "training"
     folder: str | Path = "runs"
 
+    __repr__ = short_repr
+
     def __post_init__(self) -> None:
         """Refuse what is not there, before anything is trained."""
         for name in self.trackers:
@@ -65,7 +68,7 @@ class Tracking:
         return [part for part in self.run.split("/") if part.strip(".")] or ["training"]
 
     def named(self, part: str) -> Tracking:
-        """The same trackers for one of several trainings.
+        """The trackers of one of several trainings.
 
         Args:
             part: What tells it from the others.
@@ -114,7 +117,7 @@ class FollowedTrainer:
             self.seen(row)
         if row.get("layer") is None:
             for tracker in self.callbacks:
-                tracker.on_log(self.trainer.args, self.trainer.state, self.trainer.control, logs=numbers_of(row))
+                tracker.on_log(self.trainer.args, self.trainer.state, self.trainer.control, logs=tracked_numbers(row))
 
 
 class TrackedTraining:
@@ -149,7 +152,7 @@ class TrackedTraining:
             values: By their names; what is no number is left out.
         """
         self.state.global_step = step
-        told = numbers_of(values)
+        told = tracked_numbers(values)
         for callback in self.callbacks:
             callback.on_log(self.arguments, self.state, self.control, logs=dict(told))
 
@@ -159,12 +162,12 @@ class TrackedTraining:
             callback.on_train_end(self.arguments, self.state, self.control)
 
 
-def numbers_of(row: Mapping[str, Any]) -> dict[str, float]:
+def tracked_numbers(row: Mapping[str, Any]) -> dict[str, float]:
     """What of a row a tracker can draw: its numbers, but for the step and the seed.
 
     Example:
-        >>> from offsphere.learning.tracking import numbers_of
-        >>> numbers_of({"step": 3, "seed": 0, "layer": None, "loss": 0.5})
+        >>> from offsphere.learning.tracking import tracked_numbers
+        >>> tracked_numbers({"step": 3, "seed": 0, "layer": None, "loss": 0.5})
         {'loss': 0.5}
     """
     return {

@@ -193,7 +193,7 @@ def query_turns(queries: int, scorers: int, k: int) -> Iterator[Index]:
         yield np.arange(start, min(start + turn, queries))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Group:
     """Scorers whose transforms do the same, and the state of their search."""
 

@@ -7,6 +7,7 @@ from offsphere.geometry.ceiling_options import LENGTH
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, interval_marks, spec_of
 from offsphere.statistics.significance import ALPHA
 from offsphere.wording.ceiling_words import KINDS
+from offsphere.wording.choice_words import gains_apart
 from offsphere.wording.written_numbers import chance_alone, signed, with_interval
 
 
@@ -32,7 +33,8 @@ def ceiling_forest(audit: Audit) -> Figure | None:
         f"learned from the judgments of some queries and measured on others: a point is what that gains in "
         f"{ceiling.metric} over cosine, its line the 95 % interval that belongs to the corrected p: it leaves out 0 "
         f"exactly where p is below {ALPHA}. Nothing of the kind gains more than "
-        f"{signed(ceiling.most)}. {ceiling.spread.sentence[0].upper()}{ceiling.spread.sentence[1:]}."
+        f"{signed(ceiling.most)}. {ceiling.spread.sentence[0].upper()}{ceiling.spread.sentence[1:]}. "
+        f"{gains_apart(choice=audit.table.procedure is not None, boost=True)}"
     )
     chart = interval_marks(data, "what", f"{ceiling.metric} over cosine", 0.0, colours)
     heads = ["what a document is given", "gain over cosine", "p, corrected", "folds that use it"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from offsphere.auditing.run import Audit
+from offsphere.base.shown_ids import shown_id
 from offsphere.comparison.breakdown import Breakdown
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.units import unit_of
@@ -17,9 +18,10 @@ def gains_by_group(audit: Audit) -> Figure | None:
     breakdown = table.breakdown
     if breakdown is None or not any(cell.gain is not None for cell in breakdown.cells):
         return None
+    name = shown_id(breakdown.name)
     data = [
         {
-            "where": f"{cell.label}: {cell.scorer}",
+            "where": f"{shown_id(cell.label)}: {cell.scorer}",
             "value": cell.gain.difference,
             "low": cell.gain.low,
             "high": cell.gain.high,
@@ -33,12 +35,12 @@ def gains_by_group(audit: Audit) -> Figure | None:
     )
     caption = (
         f"A point is what a row gains in {table.metric} over {table.baseline} among the {unit_of(table.task)} of one "
-        f"{breakdown.name}, its line the 95 % interval of that point alone; p is corrected for all groups and rows "
+        f"{name}, its line the 95 % interval of that point alone; p is corrected for all groups and rows "
         "together. The recommendation above is of all of them: a group that goes the other way is a reason to ask it "
         "apart."
     )
     height = 26 * len(data) + 20
-    return Figure("groups", f"By {breakdown.name}", caption, spec_of(chart, height), *group_cells(table, breakdown))
+    return Figure("groups", f"By {name}", caption, spec_of(chart, height), *group_cells(table, breakdown))
 
 
 def group_cells(table: Comparison, breakdown: Breakdown) -> tuple[list[str], list[list[str]]]:
@@ -51,10 +53,17 @@ def group_cells(table: Comparison, breakdown: Breakdown) -> tuple[list[str], lis
     Returns:
         A row for each group and scorer, the largest group first, the baseline first in each.
     """
-    heads = [breakdown.name, unit_of(table.task), "scorer", table.metric, f"difference from {table.baseline}", "p"]
+    heads = [
+        shown_id(breakdown.name),
+        unit_of(table.task),
+        "scorer",
+        table.metric,
+        f"difference from {table.baseline}",
+        "p",
+    ]
     rows = [
         [
-            cell.label,
+            shown_id(cell.label),
             f"{cell.units:,}",
             cell.scorer,
             f"{cell.value:.4f}",

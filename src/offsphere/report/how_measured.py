@@ -5,6 +5,7 @@ from __future__ import annotations
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.units import unit_of
 from offsphere.statistics.metrics import parse_metric
+from offsphere.statistics.significance import ALPHA
 
 
 def how_measured(table: Comparison) -> list[str]:
@@ -23,7 +24,8 @@ def how_measured(table: Comparison) -> list[str]:
     test = "the same bootstrap" if pooled else "a paired randomisation test, random signs for the differences"
     sentences = [
         f"Every scorer was measured exactly{over}. {values} Seed {table.seed}.",
-        f"Intervals come from a bootstrap, each for its row alone; p from {test}.",
+        f"Intervals of values come from a bootstrap, p from {test}.",
+        f"The interval of a difference belongs to its p: it leaves out 0 exactly where that is below {ALPHA}.",
     ]
     planned = [row.name for row in table.rows if row.planned]
     others = sum(row.p is not None and not row.planned for row in table.rows)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.base.plain import plain
+from offsphere.base.shown_ids import shown_id
 from offsphere.comparison.rerankable import METRIC, MOST_CHANGED, RerankableLists
 
 SMALL = 65_535  # in two bytes, which stands for no document; beyond that numbers take four
@@ -106,8 +107,8 @@ def _packed(lists: RerankableLists, compared: tuple[str, str], metric: str, held
         "query_lengths": _base64(lists.query_lengths[:, :held].astype(np.float32)),
         "document_lengths": _base64(lists.document_lengths[:, used].astype(np.float32)),
         "best": [round(value, 9) for value in lists.best[:held].tolist()],
-        "grades": [[int(query), int(place), float(lists.grades[query, place])] for query, place in graded],
-        "ids": [lists.document_ids[document] for document in used.tolist()],
+        "grades": [[int(query), int(column), float(lists.grades[query, column])] for query, column in graded],
+        "ids": [shown_id(lists.document_ids[document]) for document in used.tolist()],
         "texts": [lists.document_texts[document] if lists.shown[document] else "" for document in used.tolist()],
         "queries": _table(lists, listed),
     }
@@ -117,7 +118,7 @@ def _table(lists: RerankableLists, count: int) -> list[list[Any]]:
     """The id, the text and both values of the first queries of the table."""
     table = lists.table
     values = [[round(value, 5) for value in side[:count].tolist()] for side in (table.first, table.second)]
-    rows = zip(table.ids[:count], table.texts[:count], *values, strict=True)
+    rows = zip(map(shown_id, table.ids[:count]), table.texts[:count], *values, strict=True)
     return [plain(list(row)) for row in rows]
 
 

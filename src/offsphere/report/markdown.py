@@ -12,7 +12,7 @@ from offsphere.report.threshold_figures import cut_cells
 
 
 def to_markdown(audit: Audit) -> str:
-    """The report of an audit as Markdown: verdict, what to mind, scorers, settings, how it was measured.
+    """The report of an audit as Markdown: verdict, what to set, what to mind, scorers, how it was measured.
 
     Args:
         audit: What ``offsphere.audit`` returned.
@@ -23,6 +23,11 @@ def to_markdown(audit: Audit) -> str:
     task, advice = audit.table.task, audit.advice
     lines = [f"# {_escape(str(task['name']))}: {_escape(advice.name)}", ""]
     lines += [f"{_escape(sentence)}\n" for sentence in advice.verdict]
+    settings = [
+        [row.engine, row.store, row.query, row.setting, row.score, " ".join(row.notes)] for row in advice.settings
+    ]
+    heads = ["engine", "store", "query with", "setting", "what comes back", "mind"]
+    lines += ["## What to set", "", *_table(heads, settings), ""]
     to_mind = [*advice.about("wrong"), *advice.about("training")]
     if to_mind:
         lines += ["## What to mind", "", *(f"- {_escape(finding.sentence)}" for finding in to_mind), ""]
@@ -42,11 +47,6 @@ def to_markdown(audit: Audit) -> str:
     if audit.ablation is not None:
         lines += ["## The grid", "", *_table(*grid_cells(audit.ablation)), "", _escape(audit.ablation.conclusion), ""]
         lines += [f"- {_escape(f'{c.verdict}: {c.claim} ({c.paper}). {c.evidence}')}" for c in audit.ablation.findings]
-    settings = [
-        [row.engine, row.store, row.query, row.setting, row.score, " ".join(row.notes)] for row in advice.settings
-    ]
-    heads = ["engine", "store", "query with", "setting", "what comes back", "mind"]
-    lines += ["## What to set", "", *_table(heads, settings), ""]
     digests = ", ".join(f"{name} {value}" for name, value in audit.provenance["digests"].items())
     lines.append(
         f"Measured by offsphere {audit.provenance['versions']['offsphere']}: {len(audit.table.rows) - 1} comparisons, "

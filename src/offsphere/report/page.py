@@ -10,6 +10,7 @@ from typing import Any
 from offsphere.auditing.run import Audit
 from offsphere.base.extras import load_extra
 from offsphere.base.plain import plain
+from offsphere.base.shown_ids import shown_id
 from offsphere.comparison.units import unit_of
 from offsphere.engines.settings import setting_for
 from offsphere.report import learn_figures, scorer_figures, shape_figures, threshold_figures
@@ -21,7 +22,7 @@ from offsphere.report.group_figure import gains_by_group
 from offsphere.report.how_measured import how_measured
 from offsphere.report.live_data import live_data, live_heads
 from offsphere.report.scorer_figures import choice_cells
-from offsphere.report.terms import Terms
+from offsphere.report.terms import MarkedTerms
 from offsphere.report.thumbnails import thumbnail
 from offsphere.report.token_figure import token_length_forest
 from offsphere.report.vega_bundle import BUILT, made_bundle
@@ -84,9 +85,10 @@ def render(name: str, figures: Sequence[Figure], **values: Any) -> str:
         undefined=jinja2.StrictUndefined,
         loader=jinja2.FunctionLoader(_read),
     )
+    environment.filters["shown_id"] = shown_id
     used: dict[str, Term] = {}
     return environment.get_template(name).render(
-        terms=lambda: Terms(used),
+        terms=lambda: MarkedTerms(used),
         used=used,
         figures={figure.name: figure for figure in figures},
         specs={figure.name: _json_for_script(figure.spec) for figure in figures},
@@ -113,14 +115,14 @@ def figures_of(audit: Audit) -> list[Figure]:
     figures = [
         scorer_figures.forest(audit),
         gains_by_group(audit),
-        scorer_figures.exponent_curves(audit),
+        scorer_figures.exponent_curve_figure(audit),
         shape_figures.length_histogram(audit),
         shape_figures.text_length(audit),
         ceiling_forest(audit),
         token_length_forest(audit),
         shape_figures.spectrum(audit.shape),
         shape_figures.contributions(audit.shape),
-        shape_figures.hubs(audit.shape),
+        shape_figures.hub_figure(audit.shape),
         scorer_figures.differences(audit),
     ]
     if audit.thresholds is not None:

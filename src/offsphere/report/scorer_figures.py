@@ -15,7 +15,8 @@ from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.units import unit_of
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, far_note, interval_marks, spec_of
-from offsphere.statistics.significance import win_tie_loss
+from offsphere.statistics.significance import ALPHA, win_tie_loss
+from offsphere.wording.choice_words import gains_apart
 from offsphere.wording.written_numbers import chance_alone, share
 
 SHOWN = 10  # rows of the forest besides cosine, dot and the recommended one
@@ -27,11 +28,17 @@ BARS = 400  # differences that are drawn; more are thinned evenly
 
 def forest(audit: Audit) -> Figure:
     """The best scorers of an audit with their intervals, best first; cosine, dot and the recommended one always."""
-    return forest_of_table(audit.table, audit.advice.choice.row)
+    return forest_of_table(audit.table, audit.advice.choice.row, boost=audit.shape.ceiling is not None)
 
 
-def forest_of_table(table: Comparison, chosen: Row) -> Figure:
-    """The best scorers of a comparison with their intervals, best first; cosine, dot and the chosen one always."""
+def forest_of_table(table: Comparison, chosen: Row, *, boost: bool = False) -> Figure:
+    """The best scorers of a comparison with their intervals, best first; cosine, dot and the chosen one always.
+
+    Args:
+        table: The comparison.
+        chosen: What is recommended.
+        boost: Whether what a boost per document gains stands on the same page.
+    """
     rows = _rows_to_show(table, chosen)
     data = interval_data(table, rows, chosen)
     unit = unit_of(table.task)
@@ -39,8 +46,9 @@ def forest_of_table(table: Comparison, chosen: Row) -> Figure:
     caption = (
         f"See which points lie right of the dashed line, which is {table.baseline}: they rank better. Each point is a "
         f"scorer's held-out {table.metric}, its line the 95 % interval. Intervals overlap even where differences are "
-        f"certain, since all scorers are judged on the same {unit}: judge by p in the table, which is of the "
-        "difference. The first of many rows is a little too good."
+        f"certain, since all scorers are judged on the same {unit}: judge by the "
+        "interval of the difference in the table, which leaves out 0 exactly where its p is below "
+        f"{ALPHA}. {gains_apart(choice=table.procedure is not None, boost=boost)}"
         f"{' A star marks parameters that were tuned.' if any(row.tuned for row in rows) else ''}"
         f"{OTHER_SYSTEMS if table.lists else ''}{far_note(data)}"
     )
@@ -106,7 +114,7 @@ def choice_cells(procedure: Procedure) -> list[list[str]]:
     return [*rows, *([[f"{hidden} more", "", share(left)]] if hidden else [])]
 
 
-def exponent_curves(audit: Audit) -> Figure | None:
+def exponent_curve_figure(audit: Audit) -> Figure | None:
     """The value against the exponent of the length; nothing where no exponent has a value."""
     if not np.isfinite(audit.curves[-1].values).any():
         return None

@@ -10,6 +10,7 @@ import numpy as np
 
 from offsphere.auditing.run import Audit
 from offsphere.base.arrays import Array, Index
+from offsphere.base.shown_ids import shown_id
 from offsphere.geometry.relevance import Relevance
 from offsphere.geometry.shape import Geometry
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, spec_of
@@ -23,7 +24,7 @@ DIMENSIONS = 20  # that are drawn
 def figures_of_shape(shape: Geometry) -> list[Figure]:
     """What can be drawn of the geometry alone, without judgments: lengths, spectrum, dimensions, hubs."""
     lengths = _histogram(_of_sides(shape), SIDES_CAPTION) if shape.lengths else None
-    figures = [lengths, spectrum(shape), contributions(shape), hubs(shape)]
+    figures = [lengths, spectrum(shape), contributions(shape), hub_figure(shape)]
     return [figure for figure in figures if figure is not None]
 
 
@@ -190,7 +191,7 @@ def contributions(shape: Geometry) -> Figure | None:
     return Figure("dimensions", "Dimensions", caption, spec_of(chart, 220), heads, rows)
 
 
-def hubs(shape: Geometry) -> Figure | None:
+def hub_figure(shape: Geometry) -> Figure | None:
     """How many documents are among the nearest of how many queries."""
     if not shape.hubness:
         return None
@@ -235,7 +236,7 @@ def hubs(shape: Geometry) -> Figure | None:
             f"{row.skewness:.2f}",
             str(row.hub_count),
             f"{row.antihub_share:.1%}",
-            ", ".join(f"{hub.id} ({hub.occurrences})" for hub in row.worst[:5]),
+            ", ".join(f"{shown_id(hub.id)} ({hub.occurrences})" for hub in row.worst[:5]),
         ]
         for row in shape.hubness
     ]

@@ -7,9 +7,9 @@ from typing import Any
 
 import altair as alt
 
-from offsphere.auditing.study.meta_analysis import value_of
+from offsphere.auditing.study.meta_analysis import predictor_value
 from offsphere.auditing.study.run_study import Study
-from offsphere.auditing.study.study_row import Change, StudyRow
+from offsphere.auditing.study.study_row import MeasuredChange, StudyRow
 from offsphere.report.figure import ACCENT, SECOND, Figure, chart_of, spec_of
 from offsphere.wording.study_words import PREDICTORS
 from offsphere.wording.written_numbers import signed, with_interval
@@ -65,14 +65,14 @@ def _scatter(study: Study, name: str) -> Figure | None:
     data: list[dict[str, Any]] = [
         {
             "row": row.label,
-            "x": value_of(row, name),
+            "x": predictor_value(row, name),
             "gain": row.dot["gain"],
             "low": row.dot["low"],
             "high": row.dot["high"],
             "sides": "could be exchanged" if row.symmetric else "have roles",
         }
         for row in study.rows
-        if row.dot is not None and value_of(row, name) is not None
+        if row.dot is not None and predictor_value(row, name) is not None
     ]
     if len(data) < 3:  # noqa: PLR2004
         return None
@@ -143,11 +143,11 @@ def _cells(row: StudyRow) -> list[str]:
     ]
 
 
-def _plain(value: float | None, places: int) -> str:
-    return f"{value:.{places}f}" if value is not None else ""
+def _plain(value: float | None, digits: int) -> str:
+    return f"{value:.{digits}f}" if value is not None else ""
 
 
-def _change(change: Change | None) -> str:
+def _change(change: MeasuredChange | None) -> str:
     if change is None or change["gain"] is None:
         return ""
     return with_interval(change["gain"], change["low"], change["high"])

@@ -13,7 +13,7 @@ _NUMBERS = re.compile(r"(?<=\s)(?:\((?:[^()]|\([^()]*\))*\d(?:[^()]|\([^()]*\))*
 
 
 @dataclass(slots=True)
-class Terms:
+class MarkedTerms:
     """Marks the terms of one section; a new one is made for every section.
 
     Attributes:

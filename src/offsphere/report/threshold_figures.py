@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import numpy as np
 
-from offsphere.comparison.shown import Outcome
+from offsphere.comparison.shown import ThresholdOutcome
 from offsphere.comparison.thresholds import Thresholds
 from offsphere.report.figure import ACCENT, MUTED, SECOND, Figure, chart_of, spec_of
 
@@ -52,7 +52,7 @@ def cut_cells(thresholds: Thresholds) -> tuple[list[str], list[list[str]]]:
     return heads, rows
 
 
-def outcome_cells(outcome: Outcome | None) -> list[str]:
+def outcome_cells(outcome: ThresholdOutcome | None) -> list[str]:
     """Precision, recall, false alarms and answered queries, each with its interval; dashes where there is nothing."""
     if outcome is None:
         return ["-"] * 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,33 @@ def embed_shards(
             f"{home / missing[0]} was made by a worker and is not here: choose an --out that all machines share"
         )
     return [home / name for name in names]
+
+
+def embedded_source(
+    source: EmbeddedSource,
+    *,
+    split: str | None = None,
+    shards: int | None = None,
+    runner: Runner | None = None,
+    progress: Progress | None = None,
+) -> EmbeddedSource:
+    """A source whose vectors are files, as work over shards needs it: its task is embedded in parts where they are not.
+
+    Args:
+        source: The data, with vectors or a model.
+        split: Which judgments, and so which queries.
+        shards: Into how many parts the documents are cut: by their number, unless said.
+        runner: Who works on them: this process, unless said.
+        progress: Is told how many shards are done.
+
+    Returns:
+        The same source, where it names no model; else one that reads what was embedded.
+    """
+    if source.model is None:
+        return source
+    out = Path(source.vectors) if source.vectors is not None else None
+    *_, part = embed_shards(source, out, split=split, shards=shards, runner=runner, progress=progress)
+    return replace(source, model=None, query_model=None, vectors=part.parents[1])
 
 
 def parts_folder(source: EmbeddedSource, task: Task) -> Path:

@@ -24,7 +24,7 @@ from offsphere.shards.origin import Origin
 from offsphere.shards.shard import Shard
 from offsphere.shards.state_files import State, merge_files, read_state, state_path, write_state
 
-Kind = TypeVar("Kind", bound=State)
+SomeState = TypeVar("SomeState", bound=State)
 
 
 class ShardPiece(NamedTuple):
@@ -62,12 +62,12 @@ class StateFolder(NamedTuple):
     def gather(
         self,
         runner: Runner,
-        job: Job[ShardPiece, Kind | None],
+        job: Job[ShardPiece, SomeState | None],
         name: str,
         *,
-        checked: Callable[[Kind, str], None] | None = None,
+        checked: Callable[[SomeState, str], None] | None = None,
         progress: Progress | None = None,
-    ) -> Kind:
+    ) -> SomeState:
         """Let a runner make the states of all shards that have none yet, and merge all of them.
 
         Args:
@@ -94,9 +94,9 @@ class StateFolder(NamedTuple):
                 done += 1
                 if progress is not None:
                     progress(done, self.shards)
-        return cast("Kind", merge_files([self.path(name, number) for number in range(1, self.shards + 1)]))
+        return cast("SomeState", merge_files([self.path(name, number) for number in range(1, self.shards + 1)]))
 
-    def _piece(self, name: str, number: int, checked: Callable[[Kind, str], None] | None) -> ShardPiece | None:
+    def _piece(self, name: str, number: int, checked: Callable[[SomeState, str], None] | None) -> ShardPiece | None:
         """What is to be done for a shard; nothing where a state was kept and is known to be right."""
         path, shard = self.path(name, number), Shard(number, self.shards)
         if not path.is_file():
@@ -106,7 +106,7 @@ class StateFolder(NamedTuple):
             raise DataError(f"{path} is not the state of shard {shard}: remove it, and run again")
         if checked is None:
             return ShardPiece(shard, kept.origin, str(path))
-        checked(cast("Kind", kept), str(path))
+        checked(cast("SomeState", kept), str(path))
         return None
 
 

@@ -9,7 +9,7 @@ from offsphere.encode.encoder import Encoder
 from offsphere.ranking.search import TOP_LISTS
 from offsphere.runners import compare_shards, embed_shards, measure_shards
 from offsphere.runners.calibration import pace_of_compare, pace_of_disk, pace_of_embed, pace_of_measure
-from offsphere.runners.shard_plan import AN_ID, Plan, Workload
+from offsphere.runners.shard_plan import AN_ID, ShardPlan, Workload
 from offsphere.shards.compare_question import CompareOptions
 from offsphere.shards.shard import BLOCK, usual_shards
 
@@ -24,7 +24,7 @@ def plan_compare(
     cores: int = 1,
     shards: int | None = None,
     texts: int = 0,
-) -> Plan:
+) -> ShardPlan:
     """Plan a comparison over shards.
 
     Args:
@@ -51,7 +51,7 @@ def plan_compare(
     documents, queries, dimension = workload.documents, workload.queries, workload.dimension
     state = ENTRY * pace.lists * queries * pace.depth + 4 * queries * dimension
     fit_and_map = (1 + pace.maps) * dimension**2
-    return Plan(
+    return ShardPlan(
         work="compare",
         workload=workload,
         shards=shards or usual_shards(documents, compare_shards.LEAST),
@@ -64,7 +64,7 @@ def plan_compare(
     )
 
 
-def plan_measure(workload: Workload, workers: int = 1, cores: int = 1, shards: int | None = None) -> Plan:
+def plan_measure(workload: Workload, workers: int = 1, cores: int = 1, shards: int | None = None) -> ShardPlan:
     """Plan a measurement over shards.
 
     Args:
@@ -74,7 +74,7 @@ def plan_measure(workload: Workload, workers: int = 1, cores: int = 1, shards: i
         shards: How many; by the number of vectors unless said.
     """
     documents, dimension = workload.documents, workload.dimension
-    return Plan(
+    return ShardPlan(
         work="measure",
         workload=workload,
         shards=shards or usual_shards(documents, measure_shards.LEAST),
@@ -89,7 +89,7 @@ def plan_measure(workload: Workload, workers: int = 1, cores: int = 1, shards: i
 
 def plan_embed(
     documents: int, encoder: Encoder, items: Sequence[Item], number: int, workers: int = 1, shards: int | None = None
-) -> Plan:
+) -> ShardPlan:
     """Plan the embedding of documents, of which there are some.
 
     Args:
@@ -102,7 +102,7 @@ def plan_embed(
     """
     size = sum(len(str(item).encode()) for item in items) * documents // max(len(items), 1)
     workload = Workload(documents=documents, dimension=encoder.description.dimension, number=number)
-    return Plan(
+    return ShardPlan(
         work="embed",
         workload=workload,
         shards=shards or usual_shards(documents, embed_shards.LEAST),

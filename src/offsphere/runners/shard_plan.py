@@ -47,7 +47,7 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ShardPlan:
     """What a run will take.
 
     Attributes:

@@ -16,7 +16,7 @@ from offsphere.shards.compare_question import check_divisible
 
 
 def shared_source(source: EmbeddedSource) -> EmbeddedSource:
-    """The same source, to be sent: a relative path is one of this process alone.
+    """A source as it can be sent to workers: with absolute paths, since a relative one is of this process alone.
 
     Raises:
         ParameterError: Its vectors are made in memory, or lie in a search engine.

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from offsphere.base.arrays import Rows, Vectors
+from offsphere.base.arrays import Arrays, Rows, Vectors
 from offsphere.base.errors import ParameterError
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE, Similarity
 from offsphere.scoring.training_record import Training
 from offsphere.scoring.transforms import AdapterMap, Side, Transform
 from offsphere.scoring.transforms.adapter_map import SideAdapter
-from offsphere.scoring.value_key import Arrays
 from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.moments import Moments
 

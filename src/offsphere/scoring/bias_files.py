@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from offsphere.base.arrays import Arrays
 from offsphere.base.errors import DataError
 from offsphere.base.reading.json_files import parse_json
 from offsphere.base.reading.records import record_of
 from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.query_bank import QueryBank
 from offsphere.scoring.scorer_files import BANK, numbers_of
-from offsphere.scoring.value_key import Arrays
 
 
 def bias_config(bias: DocumentBias | None) -> dict[str, Any]:

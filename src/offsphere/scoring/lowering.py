@@ -32,7 +32,7 @@ class Lowering:
     for offset and bias, one for the query standardisation.
 
     A document without length has no place in the ranking of a similarity that divides by it: it becomes the zero
-    vector, and ``has_place`` says which ones to leave out of the index.
+    vector, and ``is_rankable`` says which ones to leave out of the index.
 
     Example:
         >>> import numpy as np
@@ -179,7 +179,7 @@ class Lowering:
             offset = offset + biases
         return _append_column(rows, np.where(np.isfinite(offset), offset, 0.0))
 
-    def has_place(self, vectors: Vectors) -> Flags:
+    def is_rankable(self, vectors: Vectors) -> Flags:
         """Tell which documents have a value at all; the others are to be left out of the index.
 
         Args:

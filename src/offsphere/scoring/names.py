@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TypeVar
 
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.base.known_names import known_name, plain_name
+from offsphere.base.local_paths import local_path
 from offsphere.scoring.part import Part
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import CORNERS, FAMILIES, LengthPrior, Polar, Similarity
@@ -93,7 +93,7 @@ def read_scorer(text: str) -> Scorer:
         ...     read_scorer(folder).key == read_scorer("polar(1, 0.75)").key
         True
     """
-    folder = Path(text)
+    folder = local_path(text)
     if not folder.is_dir():
         if "/" in text:
             raise DataError(f"{text} is no folder with a saved scorer")

@@ -7,9 +7,10 @@ from dataclasses import fields
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
+from offsphere.base.arrays import Arrays
 from offsphere.base.errors import DataError
 from offsphere.scoring.number_text import number_text
-from offsphere.scoring.value_key import Arrays, value_key
+from offsphere.scoring.value_key import value_key
 
 LARGEST = 1e300  # what a parameter may be in a file; beyond it powers are not numbers any more
 
@@ -53,6 +54,13 @@ class Part:
     def of(cls, config: Mapping[str, Any], arrays: Arrays) -> Self:  # noqa: ARG003
         """Make the part again from what ``config()`` and ``arrays()`` gave.
 
+        Args:
+            config: Plain values.
+            arrays: By name; most parts have none.
+
+        Returns:
+            The same part.
+
         Raises:
             DataError: where a parameter is no number that can be computed with.
         """
@@ -64,6 +72,13 @@ class Part:
 
     @classmethod
     def of_numbers(cls, numbers: Sequence[float]) -> Self:
-        """Make the part from the numbers that stand in brackets behind its kind in a name."""
+        """Make the part from the numbers that stand in brackets behind its kind in a name.
+
+        Args:
+            numbers: In their order; those that are not typed keep their defaults.
+
+        Returns:
+            The part.
+        """
         make: Callable[..., Self] = cls
         return make(*numbers)

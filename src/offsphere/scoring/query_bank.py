@@ -110,7 +110,7 @@ def nearest_means(
     width = transform(blocks.parts[0][:1], "document").shape[1]
     if bank.rows.shape[1] != width:
         raise VectorError(f"the query bank has shape {bank.rows.shape}, documents have {width} dimensions")
-    chunks = [_Mapped(*(part[start : start + CHUNK] for part in bank)) for start in range(0, len(queries), CHUNK)]
+    chunks = [_MappedRows(*(part[start : start + CHUNK] for part in bank)) for start in range(0, len(queries), CHUNK)]
     most, first = max(neighbours), 0
     parts: list[list[Array]] = [[] for _ in neighbours]
     with one_blas_thread(), ThreadPoolExecutor(available_cores()) as pool:
@@ -129,14 +129,14 @@ def nearest_means(
     return [np.concatenate(part) for part in parts]
 
 
-class _Mapped(NamedTuple):
+class _MappedRows(NamedTuple):
     """Transformed vectors in float64, and their lengths."""
 
     rows: Array
     lengths: Array
 
 
-def _mapped(given: Vectors, rows: Rows, kind: str, first: int) -> _Mapped:
+def _mapped(given: Vectors, rows: Rows, kind: str, first: int) -> _MappedRows:
     """Transformed vectors with their lengths; one that is not finite, as it came or transformed, is refused."""
     row_lengths = lengths(rows)
     bad = np.flatnonzero(~np.isfinite(row_lengths))
@@ -145,11 +145,11 @@ def _mapped(given: Vectors, rows: Rows, kind: str, first: int) -> _Mapped:
         raise VectorError(
             f"{kind} vector in row {first + int(bad[0])} is not finite{after}: remove it or encode it again"
         )
-    return _Mapped(rows.astype(np.float64), row_lengths)
+    return _MappedRows(rows.astype(np.float64), row_lengths)
 
 
 def _best_values(
-    similarity: Polar, transform: TransformFunction, tile: Rows, first: int, bank: Sequence[_Mapped], most: int
+    similarity: Polar, transform: TransformFunction, tile: Rows, first: int, bank: Sequence[_MappedRows], most: int
 ) -> Array:
     """Find the best values of a tile's documents with bank queries, best first: (documents, at most ``most``)."""
     documents = _mapped(tile, transform(tile), "document", first)

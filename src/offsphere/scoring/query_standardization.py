@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Vectors
+from offsphere.base.arrays import Array, Arrays, Vectors
 from offsphere.base.errors import DataError
 from offsphere.base.short_repr import short_repr
 from offsphere.scoring.scorer_files import numbers_of
-from offsphere.scoring.value_key import Arrays, value_key
+from offsphere.scoring.value_key import value_key
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from offsphere.base.arrays import Arrays
 from offsphere.base.errors import DataError
 from offsphere.scoring.scorer_files import without_prefix
 from offsphere.scoring.transforms import AdapterMap, AffineMap, FittedMap, LayerNorm, Transform
-from offsphere.scoring.value_key import Arrays
 
 
 def saved_maps(order: Any, transforms: Sequence[Transform], arrays: Arrays) -> list[FittedMap]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Rows, Vectors
+from offsphere.base.arrays import Array, Arrays, Rows, Vectors
 from offsphere.base.cores import one_blas_thread
 from offsphere.base.errors import DataError, OffsphereError, VectorError
 from offsphere.scoring.bias_files import bias_arrays, bias_config, bias_of
@@ -35,7 +35,7 @@ from offsphere.scoring.transforms import (
     join_maps,
     parts_of,
 )
-from offsphere.scoring.value_key import Arrays, value_key
+from offsphere.scoring.value_key import value_key
 from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.block_fits import corpus_moments
 from offsphere.vectors.blocks import Blocks, Documents
@@ -356,7 +356,15 @@ class Scorer:
 
     @classmethod
     def of(cls, config: Mapping[str, Any], arrays: Arrays) -> Scorer:
-        """Make the scorer again from what ``config()`` and ``arrays()`` gave."""
+        """Make the scorer again from what ``config()`` and ``arrays()`` gave.
+
+        Args:
+            config: Plain values.
+            arrays: The numbers of all parts, by name.
+
+        Returns:
+            The same scorer.
+        """
         family = FAMILIES[config["similarity"]["family"]]
         similarity = family.of(config["similarity"], without_prefix("similarity", arrays))
         transforms = tuple(

@@ -8,14 +8,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from offsphere.base.arrays import Array
+from offsphere.base.arrays import Array, Arrays
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.reading.file_access import reading, sha256_of
 from offsphere.base.reading.safetensors_files import read_tensors
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
-from offsphere.scoring.value_key import Arrays
 
-Made = TypeVar("Made")
+SavedPart = TypeVar("SavedPart")
 
 TEXT, NUMBERS = "scorer.json", "scorer.safetensors"
 FIELDS = {"name", "similarity", "transforms", "map", "bias"}
@@ -30,7 +29,7 @@ def write_scorer_files(folder: Path, config: Mapping[str, Any], arrays: Arrays) 
     write_sealed(folder / TEXT, config, {NUMBERS: numbers})
 
 
-def read_scorer_files(folder: Path, make: Callable[[Mapping[str, Any], Arrays], Made]) -> Made:
+def read_scorer_files(folder: Path, make: Callable[[Mapping[str, Any], Arrays], SavedPart]) -> SavedPart:
     """Read both files and make of them what they describe; anything that does not fit is told in one line."""
     text, numbers = folder / TEXT, folder / NUMBERS
     for path in (text, numbers):

@@ -54,7 +54,7 @@ def standardize_queries(
     blocks = Blocks.of(documents)
     scorer = given_scorer(scorer, blocks)
     lowering = replace(scorer, standardization=None).lower()
-    if not any(lowering.has_place(block).any() for block in blocks):
+    if not any(lowering.is_rankable(block).any() for block in blocks):
         raise VectorError(f"{scorer.name}: no document has a value (all have length zero), so nothing is standardised")
     moments = Moments.over(_lowered_blocks(lowering, blocks, ids))
     return replace(scorer, standardization=QueryStandardization(moments.mean, moments.covariance))
@@ -65,7 +65,7 @@ def _lowered_blocks(lowering: Lowering, blocks: Blocks, ids: Sequence[str] | Non
     biases, first = CorpusBiases.of(lowering, ids, blocks.count), 0
     for block in blocks:
         rows = lowering.document_rows(block, biases.of_block(block, first) if biases is not None else None)
-        yield rows[lowering.has_place(block)]
+        yield rows[lowering.is_rankable(block)]
         first += len(block)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ class Run:
     seed: int
     start: float  # held-out value of the original vectors under this similarity
     best: float
+    _: KW_ONLY
     best_step: int
     steps: int
     seconds: float
@@ -63,8 +64,9 @@ class Training:
 
     Example:
         >>> from offsphere.scoring.training_record import Run, Training
-        >>> run = Run(0, 0.50, 0.62, 40, 60, 1.5, [(20, 0.9, 0.58), (40, 0.7, 0.62)], "all steps done")
-        >>> Training({}, {}, "ndcg@10", {"pairs": 800}, [run], 0)
+        >>> seen = [(20, 0.9, 0.58), (40, 0.7, 0.62)]
+        >>> run = Run(0, 0.50, 0.62, best_step=40, steps=60, seconds=1.5, history=seen, stopped="all steps done")
+        >>> Training({}, {}, "ndcg@10", {"pairs": 800}, runs=[run], chosen=0)
         held-out ndcg@10 0.5000 -> 0.6200 in 60 steps
     """
 
@@ -72,6 +74,7 @@ class Training:
     objective: Mapping[str, Any]
     metric: str
     counts: Mapping[str, int]  # training pairs, queries, held-out queries, masked negatives, ...
+    _: KW_ONLY
     runs: Sequence[Run]
     chosen: int  # number of the run whose adapter this is
     dynamics: Sequence[DynamicsRow] = field(default=())
@@ -101,6 +104,9 @@ class Training:
 
         Args:
             columns: Which quantities, besides the step; all that were measured without.
+
+        Returns:
+            The lines of the table, for a document that uses booktabs.
         """
         return latex_of(self.dynamics, ["step", *columns] if columns is not None else None)
 
@@ -147,7 +153,7 @@ class Training:
         return cls(**values, dynamics=read_rows(folder / DYNAMICS), learned=learned)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SavedTraining:
     """What ``training.json`` says of a training: all but what stands in the files beside it."""
 

@@ -9,12 +9,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from offsphere.base.arrays import Arrays
 from offsphere.base.digests import array_pieces, digest_of
-
-Arrays = Mapping[str, NDArray[np.generic]]
 
 
 def value_key(config: Any, arrays: Arrays | None = None) -> str:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.base.arrays import Vectors
+from offsphere.base.arrays import Arrays, Vectors
 from offsphere.base.digests import array_pieces, digest_of
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.plain import plain
+from offsphere.base.short_repr import short_repr
 from offsphere.comparison.candidate_rows import CandidateRows, candidate_rows
 from offsphere.comparison.compare_scorers import check_numbers, metric_for
 from offsphere.comparison.corpus_fit import CorpusFit
@@ -21,12 +22,11 @@ from offsphere.data.grouping import Grouping, grouping_named
 from offsphere.data.judgments import Judgments
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task
+from offsphere.data.task_kinds import as_ranking_task
 from offsphere.shards.fit_state import fit_arrays, fit_from_arrays
-from offsphere.statistics.metrics import Metric, parse_metric
+from offsphere.statistics.metrics import QualityMetric, parse_metric
 from offsphere.vectors.lengths import lengths
 from offsphere.vectors.widths import refuse_two_widths
-
-Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +57,8 @@ class CompareOptions:
     declared: str | None = None
     worth: float | None = None
     by: str | None = None
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +131,7 @@ class CompareQuestion:
         )
 
     @property
-    def metric(self) -> Metric:
+    def metric(self) -> QualityMetric:
         """The metric under which scorers are measured."""
         assert self.options.metric is not None  # set where the question is put, and checked where one is read
         return parse_metric(self.options.metric)
@@ -194,15 +196,16 @@ def _digest_of_pairs(excluded: Judgments) -> str:
     return digest_of(array_pieces({"queries": queries, "documents": documents}))
 
 
-def check_divisible(task: Task, metric: Metric) -> RankingTask:
+def check_divisible(task: Task, metric: QualityMetric) -> RankingTask:
     """The task, known to be one whose documents can be searched shard by shard.
 
     Raises:
         ParameterError: It needs all documents at once; the message says why.
     """
-    if not isinstance(task, RankingTask):
+    ranking = as_ranking_task(task)
+    if ranking is None:
         raise ParameterError(f"{task.name} has no documents to divide: compare it in one run, without --shard")
-    if not task.judgments.by_document or task.queries_from_documents is not None:
+    if not ranking.judgments.by_document or ranking.queries_from_documents is not None:
         raise ParameterError(
             f"{task.name} judges whole lists, or makes its queries' vectors of its documents': compare it in one run, "
             "without --shard"
@@ -212,4 +215,4 @@ def check_divisible(task: Task, metric: Metric) -> RankingTask:
             f"metric {metric.name} is one of all queries together: over shards use one with a value a query, such as "
             "ndcg@10, mrr@10 or recall@100"
         )
-    return task
+    return ranking

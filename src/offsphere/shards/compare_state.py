@@ -28,7 +28,7 @@ from offsphere.shards.fit_state import FitState, digest_of_rows
 from offsphere.shards.origin import Origin
 from offsphere.shards.shard import Shard
 from offsphere.statistics.cross_validation import assign_folds
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,9 +85,9 @@ def search_shard(
         part.excluded,
         vectors,
         part.document_ids,
-        question.metric,
-        assign_folds(task.units, options.folds, options.seed),
-        progress,
+        metric=question.metric,
+        folds=assign_folds(task.units, options.folds, options.seed),
+        progress=progress,
     )
     listed = question.rows()
     scorers = list_candidates(evaluator, listed.distinct, extra=listed.given is None).scorers
@@ -105,10 +105,10 @@ def search_shard(
     return CompareState(origin, question, *_shard_lists(evaluator, question, distinct, rows.start))
 
 
-def list_numbers(scorers: Sequence[Scorer], metric: Metric) -> tuple[list[str], list[int]]:
+def list_numbers(scorers: Sequence[Scorer], metric: QualityMetric) -> tuple[list[str], list[int]]:
     """Tell which scorers share a list, since they must come out the same under a metric.
 
-    What is made from the documents, such as a bias, is known by its place alone: in each shard it is made anew.
+    What is made from the documents, such as a bias, is known by its number alone: in each shard it is made anew.
 
     Returns:
         What tells each list from others, in every process; and for each scorer the number of its list.
@@ -116,11 +116,11 @@ def list_numbers(scorers: Sequence[Scorer], metric: Metric) -> tuple[list[str], 
     known: dict[Hashable, int] = {}
     labels: list[str] = []
     numbers = []
-    for place, scorer in enumerate(scorers):
-        key = plain_key(scorer, metric) if scorer.is_plain else place
+    for number, scorer in enumerate(scorers):
+        key = plain_key(scorer, metric) if scorer.is_plain else number
         if key not in known:
             known[key] = len(labels)
-            labels.append(repr(key) if scorer.is_plain else f"{place} {scorer.name}")
+            labels.append(repr(key) if scorer.is_plain else f"{number} {scorer.name}")
         numbers.append(known[key])
     return labels, numbers
 

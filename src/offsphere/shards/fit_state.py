@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.base.arrays import Vectors
+from offsphere.base.arrays import Arrays, Vectors
 from offsphere.base.digests import array_pieces, digest_of, digest_of_texts
 from offsphere.base.errors import DataError
 from offsphere.base.merging import Merging
@@ -26,7 +26,6 @@ from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.moments import Moments
 
 Node = tuple[int, int]  # how many blocks it has, and the number of the first of them over that
-Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

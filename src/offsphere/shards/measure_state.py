@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from offsphere.base.arrays import Arrays
 from offsphere.base.digests import digest_of, digest_of_texts
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.base.progress import Progress
@@ -30,7 +31,6 @@ from offsphere.vectors.moments import Moments
 
 SECTIONS = ("lengths", "isotropy", "dimensions")  # what one pass tells, without neighbours or judgments
 SIDE = "vector"  # what vectors alone are called
-Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,14 +106,25 @@ class MeasureState:
         if not arrays:
             return cls(origin, None)
         rows, directed, empty, with_length, size, seen = arrays["counts"].tolist()
-        kept = (arrays[f"lengths.{name}"] for name in ("kept", "bins", "counts"))
+        mean, squares, shortest, longest = arrays["lengths.spread"].tolist()
+        lengths = LengthDistribution(
+            empty=empty,
+            count=with_length,
+            mean=mean,
+            squares=squares,
+            shortest=shortest,
+            longest=longest,
+            kept=arrays["lengths.kept"],
+            bins=arrays["lengths.bins"],
+            counts=arrays["lengths.counts"],
+        )
         sampled = (arrays[f"sample.{name}"] for name in ("keys", "rows", "vectors"))
         return cls(
             origin,
             ScanSummary(
                 Moments(rows, arrays["moments.mean"], arrays["moments.scatter"]),
                 Directions(directed, arrays["directions.total"], arrays["directions.squares"]),
-                LengthDistribution(empty, with_length, *arrays["lengths.spread"].tolist(), *kept),
+                lengths,
                 Sample(size, seen, *sampled),
             ),
         )

@@ -22,7 +22,7 @@ from offsphere.shards.compare_question import CompareQuestion
 from offsphere.shards.compare_state import CompareState, list_numbers, lists_by_map, turns_of
 from offsphere.statistics.cross_validation import assign_folds
 from offsphere.statistics.evaluation import Evaluation, MeanOverQueries
-from offsphere.statistics.metrics import Metric
+from offsphere.statistics.metrics import QualityMetric
 from offsphere.vectors.contents import keys_of
 
 
@@ -40,7 +40,7 @@ class MergedEvaluator:
         return self.state.question
 
     @property
-    def metric(self) -> Metric:
+    def metric(self) -> QualityMetric:
         """The metric under which scorers are measured."""
         return self.question.metric
 

@@ -20,8 +20,18 @@ from offsphere.shards.compare_state import CompareState, check_lists
 from offsphere.shards.fit_state import FitState
 from offsphere.shards.measure_state import MeasureState
 from offsphere.shards.origin import Origin
+from offsphere.shards.state_checks import (
+    COMPARE,
+    FIT,
+    MEASURE,
+    check_arrays,
+    check_kept_rows,
+    check_origin,
+    check_question,
+)
 
 State = FitState | CompareState | MeasureState
+PARTS = ("origin", "options", "facts")  # of the description; that of a comparison has the last two
 KINDS = {FitState: "fit", CompareState: "compare", MeasureState: "measure"}
 
 
@@ -68,19 +78,22 @@ def read_state(path: Path) -> State:
     kind = values.get("kind")
     if kind not in KINDS.values():
         raise DataError(f"{path} is no state: offsphere compare --shard 1/7 --state FILE makes one")
+    lacking = [name for name in PARTS if name not in values and (kind == "compare" or name == "origin")]
+    if lacking:
+        raise DataError(f"{path} is no state of this version: it lacks {lacking[0]!r}: make it again")
+    origin = check_origin(record_of(Origin, values["origin"], f"{path}, 'origin'"), path)
     arrays = read_tensors(path.with_suffix(".safetensors"))
-    origin = record_of(Origin, values["origin"], f"{path}, 'origin'")
-    try:
-        if kind == "fit":
-            return FitState.from_arrays(origin, arrays)
-        if kind == "measure":
-            return MeasureState.from_arrays(origin, arrays)
-        options = record_of(CompareOptions, values["options"], f"{path}, 'options'")
-        facts = record_of(TaskFacts, values["facts"], f"{path}, 'facts'")
-        question = CompareQuestion.from_arrays(options, facts, arrays)
-        return check_lists(CompareState(origin, question, arrays["documents"], arrays["keys"]))
-    except (KeyError, ValueError, IndexError, TypeError) as error:
-        raise DataError(f"{path} is no state of this version: it lacks {error}: make it again") from error
+    if kind == "fit":
+        check_arrays(path, arrays, FIT)
+        return FitState.from_arrays(origin, arrays)
+    if kind == "measure":
+        check_arrays(path, arrays, MEASURE if arrays else {})
+        return check_kept_rows(MeasureState.from_arrays(origin, arrays), path)
+    check_arrays(path, arrays, COMPARE)
+    options = record_of(CompareOptions, values["options"], f"{path}, 'options'")
+    facts = record_of(TaskFacts, values["facts"], f"{path}, 'facts'")
+    question = check_question(CompareQuestion.from_arrays(options, facts, arrays), origin, path)
+    return check_lists(CompareState(origin, question, arrays["documents"], arrays["keys"]))
 
 
 def merge_files(paths: Sequence[Path]) -> State:
@@ -95,24 +108,24 @@ def merge_files(paths: Sequence[Path]) -> State:
     Raises:
         DataError: One cannot be read, is of another question than the others, or has a shard that another has too.
     """
-    merging = Merging[_Named]()
+    merging = Merging[_NamedState]()
     for path in paths:
-        merging.add(_Named(read_state(path), str(state_path(path))))
+        merging.add(_NamedState(read_state(path), str(state_path(path))))
     merged = merging.result()
     assert merged is not None  # whoever merges names at least one
     return merged.state
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _NamedState:
     """A state, and the first of the files that it was read from."""
 
     state: State
     name: str
 
-    def merge(self, other: _Named) -> _Named:
-        """Both; what does not belong together is told by the names of the files."""
+    def merge(self, other: _NamedState) -> _NamedState:
+        """Merge two states; what does not belong together is told by the names of the files."""
         if type(other.state) is not type(self.state):
             mine, others = (KINDS[type(named.state)] for named in (self, other))
             raise DataError(f"{other.name} is a state of {others}, {self.name} one of {mine}")
-        return _Named(self.state.merge(cast("Any", other.state), other.name), self.name)
+        return _NamedState(self.state.merge(cast("Any", other.state), other.name), self.name)

@@ -24,6 +24,11 @@ def assign_folds(units: int, folds: int, seed: int | Sequence[int]) -> Index:
     return np.random.default_rng(seed).permutation(np.arange(units) % min(folds, units))
 
 
+def few_folds(units: int, unit: str, folds: int) -> list[str]:
+    """A sentence where there are fewer units than the folds that were asked for; nothing where there are as many."""
+    return [f"{units} {unit} make {units} folds, not {folds}"] if folds > units else []
+
+
 def tune(options: Sequence[Array], evaluation: Evaluation, folds: Index) -> TunedMeasurement:
     """Choose for every fold the option that is best on the other folds; measure the fold by it.
 

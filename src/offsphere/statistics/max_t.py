@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Array, Flags
-from offsphere.statistics.significance import as_columns, bootstrap_p, random_signs
+from offsphere.statistics.agreeing_intervals import tolerated
+from offsphere.statistics.significance import SEEN, as_columns, bootstrap_p, random_signs
 
-_ROUNDING = 1e-12
+_ROUNDING, _TIE = 1e-12, 1e-9
 
 
 class Tests(NamedTuple):
@@ -22,6 +23,7 @@ class Tests(NamedTuple):
 
     alone: Array
     corrected: Array
+    reach: Array  # beyond which statistic a gain, and a loss, has a corrected p below 0.05: (comparisons, 2)
 
 
 def max_t_by_signs(
@@ -39,13 +41,14 @@ def max_t_by_signs(
         together: which columns are corrected for each other; all where nothing is said. The others keep their p.
 
     Returns:
-        p of each column, alone and corrected; the corrected one is never the smaller.
+        p of each column, alone and corrected; the corrected one is never the smaller. ``around_means`` makes intervals
+        of the reach.
 
     Example:
         >>> import numpy as np
         >>> column = np.random.default_rng(0).normal(0.3, 1, 40)
-        >>> alone, corrected = max_t_by_signs(np.stack([column, column, column], axis=1))
-        >>> bool((alone == corrected).all())  # copies cost nothing
+        >>> tests = max_t_by_signs(np.stack([column, column, column], axis=1))
+        >>> bool((tests.alone == tests.corrected).all())  # copies cost nothing
         True
     """
     columns = as_columns(differences)
@@ -68,7 +71,8 @@ def max_t_by_bootstrap(differences: Array, samples: Array, *, together: Flags | 
         together: which comparisons are corrected for each other; all where nothing is said.
 
     Returns:
-        p of each comparison: alone as ``bootstrap_p`` gives it, and corrected, which is never the smaller.
+        p of each comparison: alone as ``bootstrap_p`` gives it, and corrected, which is never the smaller. The reach is
+        in standard errors of the samples: ``around_statistics`` makes intervals of it.
 
     Example:
         >>> import numpy as np
@@ -82,7 +86,8 @@ def max_t_by_bootstrap(differences: Array, samples: Array, *, together: Flags | 
         drawn = (np.abs(samples - samples.mean(axis=0)) / errors).T
         tests = step_down(np.abs(differences) / np.where(errors > 0, errors, np.nan), drawn, 1, together)
     family = np.isfinite(errors) & (errors > 0) & (True if together is None else np.asarray(together))
-    return Tests(alone, np.where(family, np.maximum(alone, tests.corrected), alone))
+    corrected = np.where(family, np.maximum(alone, tests.corrected), alone)
+    return Tests(alone, corrected, np.where(family[:, None], np.maximum(SEEN, tests.reach), SEEN))
 
 
 def step_down(observed: Array, permuted: Array, units: int, together: Flags | None = None) -> Tests:
@@ -109,7 +114,8 @@ def step_down(observed: Array, permuted: Array, units: int, together: Flags | No
     # equal sums may differ by rounding: count what is equal up to that as equal, which errs on the side of caution
     reached = observed * (1 - _ROUNDING) - _ROUNDING * np.sqrt(units)
     patterns = 1 + permuted.shape[1]
-    p = Tests(np.ones(len(observed)), np.ones(len(observed)))
+    bound = np.full(len(observed), np.inf)
+    p = Tests(np.ones(len(observed)), np.ones(len(observed)), np.zeros((len(observed), 2)))
     known = np.flatnonzero(np.isfinite(observed))
     p.alone[known] = [(1 + np.count_nonzero(permuted[row] >= reached[row])) / patterns for row in known]
     p.corrected[:] = p.alone
@@ -121,40 +127,25 @@ def step_down(observed: Array, permuted: Array, units: int, together: Flags | No
         np.maximum(largest, permuted[row], out=largest)
         steps[step] = (1 + np.count_nonzero(largest >= reached[row])) / patterns
     p.corrected[rows] = np.maximum.accumulate(steps[::-1])[::-1]
+    bound[rows] = _reach(observed[rows], permuted[rows])
+    for row in known[~family[known]]:
+        bound[[row]] = _reach(observed[[row]], permuted[[row]])
+    p.reach[:] = bound[:, None]
     return p
 
 
-def step_down_reach(observed: Array, permuted: Array, level: float = 0.95) -> Array:
-    """Tell beyond which statistic each comparison is called different by ``step_down``, where all are corrected.
+def _reach(observed: Array, permuted: Array) -> Array:
+    """Tell beyond which statistic each comparison is called different by ``step_down``; the smallest comes first.
 
     From the largest statistic on, each is held against the largest of its own and all smaller ones; behind the first
     that fails all fail, by the bound that stopped it.
-
-    Args:
-        observed: the statistic of each comparison, large where it differs.
-        permuted: the same in each permutation: (comparisons, permutations).
-        level: one less the p below which something is called different.
-
-    Returns:
-        A statistic for each comparison: its p is below ``1 - level`` exactly where its own is above that.
-
-    Example:
-        >>> import numpy as np
-        >>> permuted = np.abs(np.random.default_rng(0).normal(size=(3, 999)))
-        >>> step_down_reach(np.array([3.0, 1.0, 0.5]), permuted).round(2).tolist()
-        [2.37, 2.16, 2.16]
     """
-    known = np.flatnonzero(np.isfinite(observed))
-    rows = known[np.argsort(observed[known], kind="stable")]
-    largest = np.maximum.accumulate(permuted[rows], axis=0)  # of each comparison and all that came out smaller
-    # as many permutations may reach a statistic that p, which counts the observed pattern too, is still below
-    few = int(np.ceil((1 - level) * (1 + permuted.shape[1]) - 1e-9)) - 2
-    reach = np.full(len(observed), np.inf)
-    if few < 0 or not len(rows):  # too few permutations for any p to be so small
-        return reach
+    few = tolerated(permuted.shape[1])
+    if few < 0 or not len(observed):  # too few permutations for any p to be so small
+        return np.full(len(observed), np.inf)
+    largest = np.maximum.accumulate(permuted, axis=0)  # of each comparison and all that came out smaller
     own = -np.partition(-largest, few, axis=1)[:, few]
-    failed = np.flatnonzero(observed[rows] <= own)
+    failed = np.flatnonzero(observed <= own * (1 + _TIE))
     if len(failed):
         own[: failed[-1]] = own[failed[-1]]
-    reach[rows] = own
-    return reach
+    return np.asarray(own)

@@ -17,8 +17,10 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Index
 from offsphere.base.cores import available_cores
+from offsphere.base.progress import Progress
+from offsphere.statistics.agreeing_intervals import tolerated
 from offsphere.statistics.cross_validation import assign_folds
-from offsphere.statistics.significance import random_signs
+from offsphere.statistics.significance import ALPHA, random_signs
 
 
 class NestedChoice(NamedTuple):
@@ -31,6 +33,7 @@ class NestedChoice(NamedTuple):
     low: float  # of the mean gain: the 95 % interval that belongs to p
     high: float
     p: float  # two-sided, both tails alike
+    reach: float  # Student's t of the gain beyond which p is below 0.05
 
 
 def choose_option(differences: Array, complexity: Sequence[Sequence[int]]) -> int:
@@ -54,7 +57,7 @@ def choose_option(differences: Array, complexity: Sequence[Sequence[int]]) -> in
     """
     from offsphere.statistics.choice_kernels import choose_simplest, squared_distances  # compiled when first needed
 
-    ranked = _Ranked.of(differences, complexity)
+    ranked = _OptionRanking.of(differences, complexity)
     distances = squared_distances(ranked.values, np.arange(len(differences)))
     return int(ranked.order[choose_simplest(ranked.values.sum(axis=0), distances, len(differences), ranked.ends)])
 
@@ -67,6 +70,7 @@ def nested_choice(
     repeats: int = 20,
     seed: int = 0,
     permutations: int = 1_000,
+    progress: Progress | None = None,
 ) -> NestedChoice:
     """Choose for every fold of many divisions by the other folds, and test what that gains over the first option.
 
@@ -81,6 +85,7 @@ def nested_choice(
         repeats: how many divisions.
         seed: of divisions and sign patterns.
         permutations: how many sign patterns.
+        progress: is told how many divisions are done.
 
     Returns:
         Choices, what they gain, its interval and p.
@@ -94,25 +99,30 @@ def nested_choice(
     """
     units = len(differences)
     divisions = np.stack([assign_folds(units, folds, [seed, repeat]) for repeat in range(repeats)])
-    ranked = _Ranked.of(differences, complexity)
+    ranked = _OptionRanking.of(differences, complexity)
 
     def patterns() -> Iterator[Array]:
         yield np.ones((1, units))  # what was observed
         yield from random_signs(units, permutations, seed)
 
+    chosen = []
     with ThreadPoolExecutor(available_cores()) as pool:
-        choices = np.stack(list(pool.map(lambda division: _choose(ranked, division, patterns), divisions)))
+        for part in pool.map(lambda division: _choose(ranked, division, patterns), divisions):
+            chosen.append(part)
+            if progress is not None:
+                progress(len(chosen), repeats)
+    choices = np.stack(chosen)
     gained = _gains(differences, divisions, choices[:, :1])[0]
     again, as_they_are, done = [], [], 0
     for signs in patterns():
         again.append(_student(signs * _gains(differences, divisions, choices[:, done : done + len(signs)])))
         as_they_are.append(_student(signs * gained))
         done += len(signs)
-    low, high, p = _interval_and_p(gained, np.concatenate(again), np.concatenate(as_they_are))
-    return NestedChoice(divisions, choices[:, 0], choose_option(differences, complexity), gained, low, high, p)
+    tested = _interval_and_p(gained, np.concatenate(again), np.concatenate(as_they_are))
+    return NestedChoice(divisions, choices[:, 0], choose_option(differences, complexity), gained, *tested)
 
 
-class _Ranked(NamedTuple):
+class _OptionRanking(NamedTuple):
     """Options with the simplest first."""
 
     order: Index
@@ -120,14 +130,14 @@ class _Ranked(NamedTuple):
     ends: Index  # of each class of equally simple options
 
     @classmethod
-    def of(cls, differences: Array, complexity: Sequence[Sequence[int]]) -> _Ranked:
+    def of(cls, differences: Array, complexity: Sequence[Sequence[int]]) -> _OptionRanking:
         """Put options in order; what is equally simple keeps its own."""
         _, ranks, counts = np.unique(np.array(complexity), axis=0, return_inverse=True, return_counts=True)
         order = np.argsort(ranks.ravel(), kind="stable")
         return cls(order, np.ascontiguousarray(differences[:, order]), np.cumsum(counts))
 
 
-def _choose(ranked: _Ranked, division: Index, patterns: Callable[[], Iterator[Array]]) -> Index:
+def _choose(ranked: _OptionRanking, division: Index, patterns: Callable[[], Iterator[Array]]) -> Index:
     """Choose for each fold of a division by all other folds, under each sign pattern: (patterns, folds)."""
     from offsphere.statistics.choice_kernels import choose_by_others, squared_distances  # compiled when first needed
 
@@ -155,19 +165,27 @@ def _student(gained: Array) -> Array:
     return np.asarray(np.divide(sums, np.sqrt(variance), out=np.zeros(len(sums)), where=squares > 0))
 
 
-def _interval_and_p(gained: Array, *statistics: Array) -> tuple[float, float, float]:
-    """Compare what was observed, the first of each statistics, with both tails of the others.
+def _interval_and_p(gained: Array, *statistics: Array) -> tuple[float, float, float, float]:
+    """Compare what was observed, the first of each statistics, with the tail of the others on its own side.
 
-    The interval reaches as far as the widest of the tails; a mean lies between its smallest and its largest part.
+    The two ends of the interval, p, and beyond which statistic a gain is called one.
+
+    The interval reaches as far as the widest of the tails, so that it leaves out zero exactly where p is below 0.05; a
+    mean lies between its smallest and its largest part, and zero.
     """
     p, low, high = 0.0, 0.0, 0.0
     for observed, *drawn in statistics:
-        permuted = np.array(drawn)
+        permuted = np.sort(drawn)
         slack = 1e-9 * max(abs(observed), 1.0)
-        tail = min((permuted >= observed - slack).sum(), (permuted <= observed + slack).sum())
+        tail = (permuted >= observed - slack).sum() if observed >= 0 else (permuted <= observed + slack).sum()
         p = max(p, min(2 * (1 + tail) / (1 + len(permuted)), 1.0))
-        ends = np.quantile(permuted, [0.025, 0.975])
-        low, high = min(low, ends[0]), max(high, ends[1])
+        few = tolerated(len(permuted), ALPHA / 2)
+        ends = (permuted[few], permuted[-1 - few]) if few >= 0 else (-np.inf, np.inf)
+        low, high = min(low, ends[0] - slack), max(high, ends[1] + slack)
     mean, error = gained.mean(), gained.std(ddof=1) / np.sqrt(len(gained))
-    around = np.clip([mean - high * error, mean - low * error], gained.min(), gained.max())
-    return float(around[0]), float(around[1]), float(p)
+    least, most = min(gained.min(), 0.0), max(gained.max(), 0.0)
+    if error == 0:  # all gain the same, which proves something where there are many of them
+        ends = (mean, mean) if p < ALPHA else (least, most)
+    else:
+        ends = max(mean - high * error, least), min(mean - low * error, most)
+    return float(ends[0]), float(ends[1]), float(p), float(high)

@@ -12,6 +12,7 @@ from offsphere.base.arrays import Array
 from offsphere.base.errors import ParameterError
 
 ALPHA = 0.05  # the chance of a false alarm that is taken: a difference whose p is below is called one
+SEEN = 1.959964  # standard errors, in either tail, at 5 %
 _SIGNS_AT_ONCE, _FEWEST_AT_ONCE = 2_000_000, 16  # signs in memory, and patterns whatever they take
 _RESAMPLED_AT_ONCE = 4_000_000  # weights in memory
 

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Index
-from offsphere.statistics.max_t import Tests, step_down, step_down_reach
-from offsphere.statistics.significance import Interval, random_signs
+from offsphere.base.progress import Progress
+from offsphere.statistics.max_t import Tests, step_down
+from offsphere.statistics.significance import SEEN, random_signs
 
-SEEN = 1.959964  # standard errors, in either tail, at 5 %
 _SUMS_AT_ONCE = 2_000_000  # sums of an option over a fold, in memory
 
 
@@ -30,6 +30,7 @@ def max_t_by_tuned_signs(
     seed: int = 0,
     *,
     together: Flags | None = None,
+    progress: Progress | None = None,
 ) -> Tests:
     """Test rows whose options were chosen by cross-validation, alone and corrected for each other.
 
@@ -41,60 +42,24 @@ def max_t_by_tuned_signs(
         permutations: how many sign patterns.
         seed: of the patterns.
         together: which rows are corrected for each other; all where nothing is said. The others keep their p.
+        progress: is told how many sign patterns are done.
 
     Returns:
-        p of each row, alone and corrected; 1 for a row without a difference or without a value.
+        p of each row, alone and corrected; 1 for a row without a difference or without a value. ``around_means`` makes
+        of the reach, and of what each row gained on units that its option was not chosen by, the interval of the row.
 
     Example:
         >>> import numpy as np
         >>> options = np.random.default_rng(0).normal(0, 1, (40, 3))
         >>> rows = [np.zeros((5, 1), int), np.tile([1, 2], (5, 1))]
-        >>> alone, corrected = max_t_by_tuned_signs(options, rows, np.arange(40) % 5)
-        >>> bool((alone <= corrected).all())
+        >>> tests = max_t_by_tuned_signs(options, rows, np.arange(40) % 5)
+        >>> bool((tests.alone <= tests.corrected).all())
         True
     """
-    drawn = _draw(differences, rows, folds, permutations, seed)
+    drawn = _draw(differences, rows, folds, permutations, seed, progress)
     both = np.abs(drawn.even())
-    return step_down(both[:, 0], both[:, 1:], len(folds), together)
-
-
-def max_t_with_intervals(
-    differences: Array, rows: Sequence[Index], held_out: Array, folds: Index, permutations: int = 10_000, seed: int = 0
-) -> tuple[Tests, Interval]:
-    """Test rows as ``max_t_by_tuned_signs`` does, and give each the interval that belongs to its corrected p.
-
-    A gain of ``x`` stays possible where the test, with ``x`` taken from every held-out difference, does not call it
-    different: with the bound c that stopped it, ``|sum| / sqrt(sum of squares) <= c`` is a quadratic in x and solved by
-    the mean and c deviations over ``sqrt(units - c^2)``. So an interval leaves out zero exactly where p is below 0.05,
-    and is at least as wide as one that knows of no other row.
-
-    Args:
-        differences: of every option from the baseline: (units, options).
-        rows: for each row the numbers of its options in each fold, (folds, options of the row).
-        held_out: what each row gained on units that its option was not chosen by: (units, rows).
-        folds: the fold of each unit.
-        permutations: how many sign patterns.
-        seed: of the patterns.
-
-    Returns:
-        p of each row, and its 95 % interval.
-
-    Example:
-        >>> import numpy as np
-        >>> gained = np.random.default_rng(0).normal([[0.6, -0.1]], 1, (60, 2))
-        >>> rows = [np.full((5, 1), 0), np.full((5, 1), 1)]
-        >>> tests, around = max_t_with_intervals(gained, rows, gained, np.arange(60) % 5)
-        >>> (tests.corrected < 0.05).tolist(), (around.low > 0).tolist()
-        ([True, False], [True, False])
-    """
-    drawn = _draw(differences, rows, folds, permutations, seed)
-    both = np.abs(drawn.even())
-    tests = step_down(both[:, 0], both[:, 1:], len(folds))
-    reach = step_down_reach(both[:, 0], both[:, 1:])
-    gains, losses = (_half_width(held_out, reach / scale) for scale in drawn.scales.T)
-    means = held_out.mean(axis=0)
-    least, most = np.minimum(held_out.min(axis=0), 0), np.maximum(held_out.max(axis=0), 0)  # where nothing bounds it
-    return tests, Interval(np.maximum(means - gains, least), np.minimum(means + losses, most))
+    tests = step_down(both[:, 0], both[:, 1:], len(folds), together)
+    return tests._replace(reach=tests.reach / drawn.scales)
 
 
 class _SignedStatistics(NamedTuple):
@@ -108,7 +73,9 @@ class _SignedStatistics(NamedTuple):
         return np.asarray(self.statistics * np.where(self.statistics > 0, self.scales[:, :1], self.scales[:, 1:]))
 
 
-def _draw(differences: Array, rows: Sequence[Index], folds: Index, permutations: int, seed: int) -> _SignedStatistics:
+def _draw(
+    differences: Array, rows: Sequence[Index], folds: Index, permutations: int, seed: int, progress: Progress | None
+) -> _SignedStatistics:
     """Tune every row again under every sign pattern."""
     from offsphere.statistics.choice_kernels import tune_rows  # compiled when it is first needed
 
@@ -133,8 +100,13 @@ def _draw(differences: Array, rows: Sequence[Index], folds: Index, permutations:
         return result
 
     at_once = max(_SUMS_AT_ONCE // squares.size, 1)
-    permuted = [statistics(signs) for signs in random_signs(len(folds), permutations, seed, at_once)]
-    both = np.concatenate([statistics(np.ones((1, len(folds)))), *permuted], axis=1)
+    permuted, done = [statistics(np.ones((1, len(folds))))], 0
+    for signs in random_signs(len(folds), permutations, seed, at_once):
+        permuted.append(statistics(signs))
+        done += len(signs)
+        if progress is not None:
+            progress(done, permutations)
+    both = np.concatenate(permuted, axis=1)
     for row in np.flatnonzero(used)[counts > 1]:
         scales[row] = _even_tails(both[row])
     return _SignedStatistics(both, scales)
@@ -148,12 +120,6 @@ def _even_tails(statistics: Array) -> tuple[float, float]:
     """
     low, high = np.quantile(statistics, [0.025, 0.975])
     return float(SEEN / max(high, SEEN)), float(SEEN / max(-low, SEEN))
-
-
-def _half_width(held_out: Array, reach: Array) -> Array:
-    """How far from its mean each column stays possible under a bound on its statistic; without end where that is."""
-    room = len(held_out) - reach**2
-    return np.where(room > 0, reach * held_out.std(axis=0) / np.sqrt(np.where(room > 0, room, 1.0)), np.inf)
 
 
 def _known_options(options: Index, known: Flags) -> Index:

@@ -36,7 +36,7 @@ def largest_products(
     double precision, in one order.
     """
     result = np.empty(lefts.size)
-    place = np.full(right_table.shape[0] if shared else 0, -1, np.int64)
+    position_of = np.full(right_table.shape[0] if shared else 0, -1, np.int64)
     start = 0
     while start < lefts.size:
         left = lefts[start]
@@ -46,7 +46,7 @@ def largest_products(
         first = left_ends[left - 1] if left else 0
         rows = left_rows[first : left_ends[left]]
         asked = _gather(left_table, rows)
-        distinct = _distinct(right_rows, right_ends, rights[start:end], place) if shared else rows[:0]
+        distinct = _distinct(right_rows, right_ends, rights[start:end], position_of) if shared else rows[:0]
         together = np.dot(asked, _gather(right_table, distinct).T) if shared else asked[:, :0]
         for pair in range(start, end):
             right = rights[pair]
@@ -60,32 +60,33 @@ def largest_products(
             for i in range(len(rows)):
                 for entry in range(low, high):
                     row = right_rows[entry]
-                    candidates[entry - low] = products[i, place[row] if shared else entry - low] * right_scales[row]
+                    column = position_of[row] if shared else entry - low
+                    candidates[entry - low] = products[i, column] * right_scales[row]
                 winner = right_rows[low + _largest(candidates)]
                 exact = exact_dot(left_table[rows[i]], right_table[winner])
                 total += left_weights[first + i] * left_scales[rows[i]] * right_scales[winner] * exact
             result[pair] = total
         for row in distinct:
-            place[row] = -1
+            position_of[row] = -1
         start = end
     return result
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
 def _largest(values: Any) -> int:
-    """The place of the largest number, the first of equal ones."""
+    """The position of the largest number, the first of equal ones."""
     best = values[0]
     for value in values:
         best = max(best, value)
-    for place in range(values.size):
-        if values[place] == best:
-            return place
+    for number in range(values.size):
+        if values[number] == best:
+            return number
     return 0
 
 
 @njit(cache=True, nogil=True)
-def _distinct(rows: Any, ends: Any, texts: Any, place: Any) -> Any:
-    """The distinct vectors of some texts; ``place`` says afterwards where each stands among them."""
+def _distinct(rows: Any, ends: Any, texts: Any, position_of: Any) -> Any:
+    """The distinct vectors of some texts; ``position_of`` says afterwards where each stands among them."""
     total = 0
     for text in texts:
         total += ends[text] - (ends[text - 1] if text else 0)
@@ -94,8 +95,8 @@ def _distinct(rows: Any, ends: Any, texts: Any, place: Any) -> Any:
     for text in texts:
         for entry in range(ends[text - 1] if text else 0, ends[text]):
             row = rows[entry]
-            if place[row] < 0:
-                place[row] = count
+            if position_of[row] < 0:
+                position_of[row] = count
                 distinct[count] = row
                 count += 1
     return distinct[:count]

@@ -21,7 +21,7 @@ _OUTSIDE_BRACKETS = re.compile(r",(?![^()]*\))")
 _NAME = re.compile(r"^\s*([A-Za-z][A-Za-z_ -]*?)\s*(?:\(([^()]*)\))?\s*$")
 
 
-class Family(NamedTuple):
+class MeasureFamily(NamedTuple):
     """Similarities of one kind: how one is made, the words each field knows, and the members that are usually asked."""
 
     make: Callable[..., Any]
@@ -30,20 +30,20 @@ class Family(NamedTuple):
 
 
 SIDES = (*NORMALIZE, *ELSEWHERE)
-FAMILIES: Mapping[str, Family] = MappingProxyType(
+FAMILIES: Mapping[str, MeasureFamily] = MappingProxyType(
     {
-        "wrd": Family(
+        "wrd": MeasureFamily(
             Transport,
             {"weights": transport.WEIGHTS, "cost": transport.COSTS},
             ["length", "uniform", "norm-gap", "uniform, norm-gap"],
         ),
-        "softcos": Family(
+        "softcos": MeasureFamily(
             SoftCosine,
             {"normalize": SIDES, "weights": soft_cosine.WEIGHTS},
             ["both", "none", "query", "document", "length", "sif"],
         ),
-        "mean": Family(WeightedMean, {"weights": tuple(WEIGHTS)}, ["uniform", "direction", "length", "sif"]),
-        "maxsim": Family(
+        "mean": MeasureFamily(WeightedMean, {"weights": tuple(WEIGHTS)}, ["uniform", "direction", "length", "sif"]),
+        "maxsim": MeasureFamily(
             MaxSim,
             {"normalize": SIDES, "weights": late_interaction.WEIGHTS},
             ["both", "none", "query", "document", "length"],
@@ -84,7 +84,7 @@ def parse_measures(text: str) -> list[TokenMeasure]:
     return list(measures.values())
 
 
-def _make(family: Family, words: str) -> TokenMeasure:
+def _make(family: MeasureFamily, words: str) -> TokenMeasure:
     """Make the member of a family that some words say, each of which belongs to one field."""
     known = [word for choices in family.fields.values() for word in choices]
     chosen: dict[str, str] = {}

@@ -26,10 +26,10 @@ SIDES = {
 }
 
 
-class Words(NamedTuple):
+class TextWords(NamedTuple):
     """The words of texts, one text after the other."""
 
-    places: Index
+    columns: Index  # of the vocabulary
     weights: Array
     ends: Index
 
@@ -117,7 +117,7 @@ class SoftCosine:
                 divisor = divisor * length
         return np.where(empty, np.nan, products / np.where(empty, 1.0, divisor))
 
-    def _products(self, left: Words, right: Words, pairs: TextPairs) -> Array:
+    def _products(self, left: TextWords, right: TextWords, pairs: TextPairs) -> Array:
         """What the texts of each pair have in common."""
         from offsphere.tokens.soft_kernels import soft_products
 
@@ -128,12 +128,12 @@ class SoftCosine:
 
         return in_threads(work, pairs)
 
-    def _words(self, bags: TokenBags) -> Words:
-        """The words of all texts by their place in the vocabulary, what each counts for, and where texts end."""
+    def _words(self, bags: TokenBags) -> TextWords:
+        """The words of all texts by their columns in the vocabulary, what each counts for, and where texts end."""
         if self.ids is None:
             raise VectorError("soft cosine compares words of a vocabulary: fit it first")
         words = bags.ids[bags.rows]
-        places = np.searchsorted(self.ids, words)
-        if len(words) and ((places == len(self.ids)).any() or (self.ids[places] != words).any()):
+        columns = np.searchsorted(self.ids, words)
+        if len(words) and ((columns == len(self.ids)).any() or (self.ids[columns] != words).any()):
             raise VectorError("a text has a word that is not in the vocabulary: fit it on these texts")
-        return Words(places, entry_weights(bags, self.weights), bags.ends)
+        return TextWords(columns, entry_weights(bags, self.weights), bags.ends)

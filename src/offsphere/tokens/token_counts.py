@@ -33,8 +33,8 @@ def count_tokens(model: TokenModel, texts: Sequence[str]) -> TokenCounts:
     Example:
         >>> from offsphere import load_encoder
         >>> from offsphere.tokens.token_model import token_model
-        >>> found = count_tokens(token_model(load_encoder("wordllama")), ["a wing, a wing", ""])
-        >>> int(found.counts.max()), found.empty.tolist()
+        >>> counted = count_tokens(token_model(load_encoder("wordllama")), ["a wing, a wing", ""])
+        >>> int(counted.counts.max()), counted.empty.tolist()
         (2, [1])
     """
     counts: Index = np.zeros(0, np.int64)

@@ -168,5 +168,5 @@ def _ordinary(batch: TokenLayers, prompt: int) -> Index:
     ordinary = np.flatnonzero(~batch.special)
     ordinary = ordinary[np.argsort(batch.texts[ordinary], kind="stable")]
     counts = np.bincount(batch.texts[ordinary], minlength=len(batch.numbers))
-    place = np.arange(len(ordinary)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return ordinary[place >= prompt]
+    position = np.arange(len(ordinary)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return ordinary[position >= prompt]

@@ -16,8 +16,8 @@ from offsphere.comparison.length_contrast import LengthContrast
 from offsphere.comparison.list_source import ListCandidate, ListRequest, NotListedError
 from offsphere.data.evaluator import lists_measured
 from offsphere.data.items import SideTexts
-from offsphere.data.ranking_task import RankingTask
 from offsphere.data.scored_lists import ScoredLists
+from offsphere.data.task_kinds import as_ranking_task
 from offsphere.encode.encoder import Encoder
 from offsphere.encode.sources import load_encoder
 from offsphere.encode.word_vectors import word_vectors
@@ -25,7 +25,7 @@ from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE
 from offsphere.statistics.cross_validation import assign_folds
 from offsphere.tokens.late_interaction import MaxSim
-from offsphere.tokens.length_worth import Variant, length_contrasts
+from offsphere.tokens.length_worth import MeasureVariant, length_contrasts
 from offsphere.tokens.listed_pairs import score_listed
 from offsphere.tokens.measure_names import parse_measures
 from offsphere.tokens.token_counts import TokenCounts, count_tokens
@@ -106,7 +106,7 @@ class TokenRows:
         )
         if not len(words.ids):
             raise NotListedError(f"what compares tokens is left out: no text has a token that {_name(model)} knows")
-        ranks = isinstance(asked.task, RankingTask)
+        ranks = as_ranking_task(asked.task) is not None
         measures = _without_twins(parse_measures(self.measures)) if ranks else parse_measures(self.measures)
         if not ranks and asked.task.symmetric:
             measures = [replace(one, symmetric=True) if isinstance(one, MaxSim) else one for one in measures]
@@ -187,7 +187,7 @@ def contrasts(asked: ListRequest, rows: Sequence[TokenRow]) -> dict[str, LengthC
         bare = row.measure.without_length()
         name = name_at(bare, row.layer) if bare is not None else ""
         if name in measured:
-            variants.append(Variant(row.name, name, measured[row.name], measured[name]))
+            variants.append(MeasureVariant(row.name, name, measured[row.name], measured[name]))
     return {contrast.name: contrast for contrast in length_contrasts(evaluator, variants)}
 
 

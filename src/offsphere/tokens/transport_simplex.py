@@ -93,12 +93,12 @@ def _root(
         ends[arcs[arc, 1] + 1] += 1
     for node in range(nodes):
         ends[node + 1] += ends[node]
-    place = ends[:nodes].copy()
+    next_entry = ends[:nodes].copy()
     around = np.empty(2 * len(arcs), np.int64)
     for arc in range(len(arcs)):
         for end in range(2):
-            around[place[arcs[arc, end]]] = arc
-            place[arcs[arc, end]] += 1
+            around[next_entry[arcs[arc, end]]] = arc
+            next_entry[arcs[arc, end]] += 1
     children[:] = -1
     parent[0], depth[0], waiting[0] = -1, 0, 0
     done, known = 0, 1

@@ -67,10 +67,10 @@ class Vocabulary:
 
     def frequency(self, ids: Index) -> Array:
         """The share that tokens have among all, by their numbers; zero for those that do not occur."""
-        place = np.minimum(np.searchsorted(self.ids, ids), max(len(self.ids) - 1, 0))
+        rows = np.minimum(np.searchsorted(self.ids, ids), max(len(self.ids) - 1, 0))
         if not len(self.ids):
             return np.zeros(len(ids))
-        return np.where(self.ids[place] == ids, self.counts[place] / self.counts.sum(), 0.0)
+        return np.where(self.ids[rows] == ids, self.counts[rows] / self.counts.sum(), 0.0)
 
 
 def add_counts(parts: Iterable[Index]) -> Index:

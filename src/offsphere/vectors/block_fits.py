@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from offsphere.base.arrays import Rows
 from offsphere.base.cores import available_cores, in_order, one_blas_thread
-from offsphere.base.merging import Merging, State
+from offsphere.base.merging import MergedState, Merging
 from offsphere.vectors.blocks import Blocks, Documents
 from offsphere.vectors.moments import Moments
 
@@ -19,7 +19,7 @@ MEMORY = 1 << 30  # bytes that the blocks in work may take
 BYTES_A_NUMBER = 16  # of a block: its rows, centred in float64, and those that wait
 
 
-def fit_blocks(fit: Callable[[Rows], State], documents: Documents | Blocks) -> State:
+def fit_blocks(fit: Callable[[Rows], MergedState], documents: Documents | Blocks) -> MergedState:
     """Fit every block of the documents, and merge the fits.
 
     Args:
@@ -39,7 +39,7 @@ def fit_blocks(fit: Callable[[Rows], State], documents: Documents | Blocks) -> S
         >>> fit_blocks(Moments.of, [np.full((2, 1), value, np.float32) for value in (1, 4)]).covariance.tolist()
         [[2.25]]
     """
-    blocks, merging = Blocks.of(documents), Merging[State]()
+    blocks, merging = Blocks.of(documents), Merging[MergedState]()
     room = MEMORY // (BYTES_A_NUMBER * blocks.rows * blocks.dimension)
     with one_blas_thread():
         for part in in_order(fit, ((block,) for block in blocks), max(1, min(available_cores(), room))):

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
-from offsphere.wording.written_numbers import certainty, chance, share, signed, threshold, with_interval
-
-Numbers = Mapping[str, Any]
+from offsphere.wording.written_numbers import Numbers, certainty, chance, share, signed, smallest_gain, with_interval
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -37,7 +34,7 @@ _WHY_NOT: Mapping[str, str] = MappingProxyType(
 def _nothing(n: Numbers) -> str:
     return (
         f"Do not look for a boost per document: none gains more than {signed(n['most'])} of {n['metric']} over cosine, "
-        f"and the smallest gain that matters is {threshold(n['worth'])}.{_once(n)}"
+        f"and the smallest gain that matters is {smallest_gain(n['worth'])}.{_once(n)}"
     )
 
 
@@ -75,7 +72,7 @@ def _unclear(n: Numbers) -> str:
 
 
 def _would_gain(n: Numbers) -> str:
-    """That there is something to gain, and what one must have for it."""
+    """Say that there is something to gain, and what one must have for it."""
     needed = ", where there are judgments or clicks" if _WHY_NOT[n["kind"]] is _LEARNED else ""
     return f"A boost per document would gain{needed}"
 
@@ -96,7 +93,7 @@ def _nature(n: Numbers) -> str:
 
 
 def _once(n: Numbers) -> str:
-    """That judgments hold no popularity, where hardly anything is wanted twice."""
+    """Say that judgments hold no popularity, where hardly anything is wanted twice."""
     if not n["known_item"]:
         return ""
     return (

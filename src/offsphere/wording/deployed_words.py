@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import floor
 from types import MappingProxyType
-from typing import Any
 
-from offsphere.wording.written_numbers import certainty, chance, in_words, share, signed, threshold, with_interval
-
-Numbers = Mapping[str, Any]
+from offsphere.wording.choice_words import the_choice
+from offsphere.wording.written_numbers import (
+    Numbers,
+    certainty,
+    chance,
+    in_words,
+    share,
+    signed,
+    smallest_gain,
+    with_interval,
+)
 
 ENOUGH = 0.95  # of the exact answer, below which somebody should look at the index
 _UNKNOWN = "What they are worth cannot be told from it: to know it, embed the documents again and keep their lengths."
@@ -30,10 +37,25 @@ def _lost_before(n: Numbers) -> str:
     )
 
 
+def _changed(n: Numbers) -> str:
+    """The vectors are those of an export, to which raw queries do not belong."""
+    scorer = f" for {_the(n['made_for'])}" if n["made_for"] else ""
+    return (
+        f"{_index(n)} holds what an export made of the vectors{scorer}: its lengths are not the model's, it is to be "
+        "asked with scorer.query(vectors), and what is compared here with raw queries is not what it serves. Audit the "
+        "vectors that were exported."
+    )
+
+
+def _index(n: Numbers) -> str:
+    """Name the index in use: whose it is, its kind, and its size."""
+    rows = f"{n['rows']:,} vector{'s' if n['rows'] != 1 else ''}"
+    return f"Your index ({n['engine']}, {n['index']}, {rows})"
+
+
 def _set_to(n: Numbers) -> str:
     """Name the index and its metric."""
-    rows = f"{n['rows']:,} vector{'s' if n['rows'] != 1 else ''}"
-    index = f"Your index ({n['engine']}, {n['index']}, {rows})"
+    index = _index(n)
     if n["setting"] is None:
         return f"{index} has no metric that can be judged, as it is chosen with each query or not known here"
     return f"{index} is set to {n['setting']}"
@@ -50,10 +72,16 @@ def _costs(n: Numbers) -> str:
     sure = f"{_change(n)} of {n['metric']}{_chance(n)}"
     if n["gain_high"] is not None and n["gain_high"] < n["worth"]:
         return (
-            f"Its setting costs too little to matter: {_the(n['name'])} is better than {_the(n['deployed'])} by "
-            f"{sure}, which is less than {threshold(n['worth'])}."
+            f"Its setting costs too little to matter: {_recommended(n)} is better than {_the(n['deployed'])} by "
+            f"{sure}, which is less than {smallest_gain(n['worth'])}."
         )
-    return f"Its setting costs quality: {_the(n['name'])} is worth {sure} more than {_the(n['deployed'])}. {_cure(n)}"
+    return f"Its setting costs quality: {_recommended(n)} is worth {sure} more than {_the(n['deployed'])}. {_cure(n)}"
+
+
+def _recommended(n: Numbers) -> str:
+    """The recommended scorer; or the choice that fell on it, where the numbers are those of choosing."""
+    name = _the(n["name"])
+    return the_choice(n, name) if n["choices"] is not None else name
 
 
 def _may_cost(n: Numbers) -> str:
@@ -133,6 +161,7 @@ def _the(name: str) -> str:
 DEPLOYED_WORDS: Mapping[str, Callable[[Numbers], str]] = MappingProxyType(
     {
         "index keeps lengths": _lengths_kept,
+        "index holds changed vectors": _changed,
         "engine threw lengths away": _lost_in_engine,
         "lengths lost before": _lost_before,
         "setting is recommended": _keep,

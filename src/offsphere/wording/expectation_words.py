@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
-Numbers = Mapping[str, Any]
+from offsphere.wording.written_numbers import Numbers
 
 
 def _rule(n: Numbers) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from offsphere.base.plain import plain
+from offsphere.base.short_repr import short_repr
 from offsphere.wording.claims_in_words import WORDS
 
 Topic = Literal["scorer", "storing", "lists", "length", "expectation", "ceiling", "deployed", "training", "wrong"]
@@ -39,6 +40,8 @@ class Finding:
     numbers: Mapping[str, Any]
     direction: Direction = "none"
     certainty: Certainty = "unknown"
+
+    __repr__ = short_repr
 
     @property
     def sentence(self) -> str:

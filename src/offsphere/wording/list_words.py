@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
-from offsphere.wording.written_numbers import certainty, chance, with_interval
-
-Numbers = Mapping[str, Any]
+from offsphere.wording.written_numbers import Numbers, certainty, chance, with_interval
 
 
 def _other_systems(n: Numbers) -> str:

@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import isfinite
 from types import MappingProxyType
-from typing import Any
 
 from offsphere.statistics.significance import ALPHA
+from offsphere.wording.choice_words import the_choice, tries
 from offsphere.wording.index_words import index_words
 from offsphere.wording.metric_phrases import named_metric
 from offsphere.wording.written_numbers import (
+    Numbers,
     better_range,
     certainty,
     chance,
     share,
     signed,
-    threshold,
+    smallest_gain,
     with_interval,
 )
-
-Numbers = Mapping[str, Any]
 
 
 def _better(n: Numbers) -> str:
     """The choice was tested as a whole: chosen on some units, judged on others."""
-    return f"{_use(n)}. On {_apart(n)} {_rises(n, '')}."
+    return f"{_use(n)}. On {_apart(n)} {_rises(n, '')}.{_often(n)}"
 
 
 def _planned_better(n: Numbers) -> str:
@@ -40,8 +39,8 @@ def _row_better(n: Numbers) -> str:
 
 def _sure_but_small(n: Numbers) -> str:
     return (
-        f"{_stay(n)}. Surely nothing worth having is missed: on {_apart(n)} {n['name']} "
-        f"takes {named_metric(n['metric'])} from {_from_to(n)} ({_change(n)}, {chance(n['p'])}), which is less than "
+        f"{_stay(n)}. Surely nothing worth having is missed: on {_apart(n)} {the_choice(n, n['name'])} takes "
+        f"{named_metric(n['metric'])} from {_from_to(n)} ({_change(n)}, {chance(n['p'])}), which is less than "
         f"{_worth(n)}."
     )
 
@@ -145,6 +144,16 @@ def _apart(n: Numbers) -> str:
     return f"{_units(n)}, each judged by a choice in which it had no say,"
 
 
+def _often(n: Numbers) -> str:
+    """That the choice fell on another scorer too, where it did: then the gain is that of the choice."""
+    often = tries(n)
+    return (
+        f" It was chosen in {often}, and the gain is that of following the choice, whatever it fell on."
+        if often
+        else ""
+    )
+
+
 def _rises(n: Numbers, corrected: str) -> str:
     """From which value to which, what that buys, how sure it is, and the numbers in brackets."""
     base = n["baseline_value"]
@@ -168,7 +177,7 @@ def _from_to(n: Numbers) -> str:
 
 
 def _worth(n: Numbers) -> str:
-    return f"the smallest gain that matters, {threshold(n['worth'])}"
+    return f"the smallest gain that matters, {smallest_gain(n['worth'])}"
 
 
 def _change(n: Numbers) -> str:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
-from offsphere.wording.written_numbers import share, threshold, with_interval
-
-Numbers = Mapping[str, Any]
+from offsphere.wording.written_numbers import Numbers, share, smallest_gain, with_interval
 
 
 def _store_smaller(n: Numbers) -> str:
     most = f"at most {n['costs_at_most']:.4f}" if n["costs_at_most"] > 0 else "nothing"
     return (
         f"Store {n['name']} as {n['form']}: {n['phrase']}. A vector takes {_memory(n)}, and {n['metric']} changes by "
-        f"{_change(n)} from {n['whole_value']:.4f}; what that costs is surely less than {threshold(n['worth'])} "
+        f"{_change(n)} from {n['whole_value']:.4f}; what that costs is surely less than {smallest_gain(n['worth'])} "
         f"({most}{_together(n)})."
     )
 
@@ -24,7 +21,7 @@ def _store_whole(n: Numbers) -> str:
     none = "none of these forms surely costs" if n["forms"] > 1 else f"{n['form']} does not surely cost"
     nearest = f"The nearest is {n['form']}: a" if n["forms"] > 1 else "A"
     return (
-        f"Store whole vectors of {n['name']}: {none} less than {threshold(n['worth'])}. {nearest} vector takes "
+        f"Store whole vectors of {n['name']}: {none} less than {smallest_gain(n['worth'])}. {nearest} vector takes "
         f"{_memory(n)}, and {n['metric']} changes by {_change(n)} from {n['whole_value']:.4f} (it may cost "
         f"{n['costs_at_most']:.4f}{_together(n)})."
     )

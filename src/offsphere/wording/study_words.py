@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from offsphere.wording.written_numbers import in_words, share, signed, with_interval
-
-Numbers = Mapping[str, Any]
+from offsphere.wording.written_numbers import Numbers, in_words, share, signed, with_interval
 
 ENOUGH = 5  # tasks: below that no interval over tasks is given
 PREDICTORS = {
@@ -127,8 +122,8 @@ def _interval(mean: Numbers) -> str:
     return with_interval(mean["value"], mean["low"], mean["high"])
 
 
-def _ends(found: Numbers) -> str:
-    return f" [{found['low']:+.2f}, {found['high']:+.2f}]" if found["low"] is not None else ""
+def _ends(mean: Numbers) -> str:
+    return f" [{mean['low']:+.2f}, {mean['high']:+.2f}]" if mean["low"] is not None else ""
 
 
 def _tasks(n: Numbers) -> str:

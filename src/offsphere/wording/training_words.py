@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
-from offsphere.wording.written_numbers import effect, signed
-
-Numbers = Mapping[str, Any]
+from offsphere.wording.written_numbers import Numbers, effect, signed
 
 _COULD = (
     "what training could make of length is another matter (Feng & Watanabe 2026 report BRIGHT nDCG@10 7.4 with cosine "
@@ -37,6 +34,11 @@ def _keep_length(n: Numbers) -> str:
 def _start_with_both(n: Numbers) -> str:
     if n["dot"] == "loses":
         today = f"as they stand these lengths lose (the dot product changes {n['metric']} by {signed(n['dot_gain'])})"
+    elif n["dot"] == "equal":
+        today = (
+            "as they stand these lengths make no difference that matters (the dot product changes "
+            f"{n['metric']} by {signed(n['dot_gain'])})"
+        )
     elif n["within_d"] is None:
         today = "these vectors do not say whether length helps"
     elif n["within"] == "longer":

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
-from offsphere.wording.written_numbers import certainty, chance, expected_count, share, signed
-
-Numbers = Mapping[str, Any]
+from offsphere.wording.written_numbers import Numbers, certainty, chance, expected_count, in_words, share, signed
 
 
 def _made_for_cosine(n: Numbers) -> str:
@@ -65,9 +62,18 @@ def _more_units(n: Numbers) -> str:
 
 
 def _bias_costs(n: Numbers) -> str:
+    """Who makes the numbers of new documents: the bank that was saved with the scorer, or whoever makes it again."""
+    if n["corpus_wide"]:
+        changes = "whenever the corpus changes, the scorer must be made again for all documents"
+    elif n["bank"]:
+        bank = f"{n['bank']:,} quer{'ies' if n['bank'] != 1 else 'y'}"
+        changes = f"when the corpus changes, new documents must be given theirs from the saved bank of {bank}"
+    else:
+        changes = "no bank of queries was saved, so that for new documents the scorer must be made again"
+    more = f"{in_words(n['dimensions'])} dimension{'s' if n['dimensions'] != 1 else ''} more"
     return (
-        f"With {n['name']} every document gets a number that was made from queries: when the corpus changes, new "
-        "documents must be given theirs from the saved bank of queries, and stored vectors have one dimension more."
+        f"With {n['name']} every document gets a number that was made from queries: {changes}, and stored vectors have "
+        f"{more}."
     )
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from offsphere.statistics.significance import ALPHA
 
+Numbers = Mapping[str, Any]  # what a sentence is made of, by name
+
 FIRM = 0.005  # below it, nobody need ask again
 VERY, FAIRLY, CHANCE = "very sure", "fairly sure", "may be chance"  # the one scale of certainty
 
@@ -65,7 +67,7 @@ def better_range(low: float, high: float) -> str:
     return f"between {share(low)} and {share(high)}"
 
 
-def threshold(value: float) -> str:
+def smallest_gain(value: float) -> str:
     """Write the smallest gain that matters, to four digits and never as a power of ten."""
     text = f"{value:.4g}"
     return f"{value:.12f}".rstrip("0") if "e-" in text else text

@@ -63,3 +63,15 @@ def test_other_formats_are_refused(path, form):
     path.write_text(json.dumps({**values, "format": form}))
     with pytest.raises(DataError, match=r"this version reads 2|is damaged"):
         read_sealed(path)
+
+
+@pytest.mark.parametrize("files", [None, [], ["numbers.bin"], "numbers.bin", 5, {"../numbers.bin": "a"}, {"": "a"}])
+def test_a_list_of_files_that_is_none_is_refused_even_where_the_digest_was_made_of_it(path, files):
+    values = {**json.loads(path.read_bytes()), "files": files}
+    del values["digest"]
+    if files is None:
+        del values["files"]
+    digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+    path.write_text(json.dumps({**values, "digest": digest}))
+    with pytest.raises(DataError, match=r"what\.json is damaged: it does not say"):
+        read_sealed(path)

@@ -10,6 +10,7 @@ from scipy.stats import bootstrap
 
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
+from offsphere.data.judgments import Judgments
 from offsphere.learning.ablation.variants import Variant, grid, sweep
 from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.adapters.adapter_setup import AdapterSetup
@@ -54,6 +55,27 @@ def test_pairs_have_one_map_and_variants_with_two():
 def test_a_sweep_of_temperatures_is_in_powers_of_two():
     values = [variant.budget[0][0] for variant in sweep(Recipe(), "temperature")]
     assert np.allclose(np.diff(np.log2(values)), 1)
+
+
+def test_what_was_kept_is_not_taken_for_a_task_that_must_not_find_other_documents(tmp_path):
+    train, (task, vectors) = hidden(), hidden(seed=1)
+    first = np.argmax(vectors.queries @ vectors.documents.T, axis=1)  # what every query finds first by the dot product
+    every = np.arange(task.units)
+    excluded = Judgments.of(every, first, np.ones(task.units), task.units, len(task.document_ids))
+    asked = {"variants": [Variant("dot", Recipe(normalize="none", epochs=1), TRIAL)], "seeds": 1}
+
+    def value(test, keep):
+        return osp.ablate(train, test, keep=keep, **asked).to_json()["rows"]
+
+    kept = value((task, vectors), tmp_path / "kept")
+    restricted = replace(task, excluded=excluded)
+    again = value((restricted, vectors), tmp_path / "kept")
+    assert timeless(again) == timeless(value((restricted, vectors), tmp_path / "fresh"))
+    assert timeless(again) != timeless(kept)
+
+
+def timeless(rows):
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
 
 
 @pytest.mark.parametrize(("batch", "judged"), [(64, False), (8, True)])

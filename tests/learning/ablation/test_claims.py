@@ -32,7 +32,7 @@ LARGE = RunSize(steps=500, seeds=3, pairs=5_000, batch=32)
 def findings_of(names, tasks, evidence, **where):
     """Variants of a grid, known by their names."""
     subjects = [name if isinstance(name, Subject) else Subject(name, name) for name in names]
-    return claim_verdicts.findings_of(subjects, tasks, evidence, **where)
+    return claim_verdicts.claim_findings(subjects, tasks, evidence, **where)
 
 
 class Given:

@@ -138,34 +138,6 @@ def test_documents_that_any_query_wants_are_none_of_the_others(hidden_map):
     assert not (others[:, None] == wanted[None]).all(axis=2).any()
 
 
-def test_negatives_are_mined_by_the_scorer_that_is_trained(hidden_map):
-    """Under the dot product long documents are hard; cosine would not have found them."""
-    setup = AdapterSetup.of(hidden_map)
-    rng = np.random.default_rng(0)
-    lengths = np.linalg.norm(hidden_map[1].documents, axis=1)
-    mined = {name: MinedNegatives.by(osp.parse_scorer(name), setup.pairs, rng).negatives for name in ("dot", "cosine")}
-    mean = {name: lengths[rows[rows >= 0]].mean() for name, rows in mined.items()}
-    assert mean["dot"] > 1.1 * mean["cosine"]
-
-
-def test_no_relevant_document_is_mined():
-    task, vectors = hidden()
-    copies = RankingTask.from_judgments(  # every document twice, under another id: the copy is relevant too
-        {
-            name: {f"d{number}": 1.0}
-            for name, number in zip(task.query_ids, task.judgments.documents.tolist(), strict=True)
-        },
-        [*task.document_ids, *(f"copy-{name}" for name in task.document_ids)],
-    )
-    doubled = RankingVectors.of(copies, vectors.queries, np.concatenate([vectors.documents] * 2))
-    pairs = TrainingPairs.of(VectorSource(copies, doubled))
-    mined = MinedNegatives.by(osp.Scorer(), pairs, np.random.default_rng(0)).negatives
-    relevant = copies.judgments.documents
-    rows = np.arange(len(relevant))[:, None]
-    assert not (mined[rows[:, 0]] == relevant[:, None]).any()
-    assert not (mined[rows[:, 0]] == relevant[:, None] + 400).any()
-
-
 def test_what_a_query_must_not_get_back_is_no_negative_either():
     task, vectors = hidden()
     near = np.argsort(-(vectors.queries @ vectors.documents.T), axis=1)[:, :3]

@@ -9,6 +9,7 @@ import pytest
 
 import offsphere as osp
 from offsphere.base.errors import OffsphereError
+from offsphere.data.judgments import Judgments
 from offsphere.data.pair_task import PairTask
 from offsphere.data.ranking_task import ItemList, Judgment, RankingTask
 from offsphere.data.task_vectors import RankingVectors
@@ -57,6 +58,21 @@ def test_what_is_judged_by_is_neither_learned_from_nor_stopped_by(kind):
 
 
 @SOURCES
+def test_further_sources_are_learned_from_without_what_is_judged_or_stopped_by(kind):
+    source = described()[kind]
+    own, further = source.only(np.arange(40)), source.only(np.arange(40, 120))
+    judged, held_out = source.only(np.arange(100, 140)), source.only(np.arange(90, 110))
+    data = TrainingData.of(own, also=[further, judged], held_out=held_out, judged=[judged])
+    (learned,) = data.also  # of the second nothing is left
+    assert list(learned.unit_keys()) == list(source.unit_keys())[40:90]
+    assert (data.judged_too, data.held_out_too) == (20 + 40, 10)
+    pairs = data.pairs(repeat=1)
+    assert len(pairs) == pairs.distinct == 90
+    untouched = TrainingData.of(own, also=[further], judged=[described(seed=1)[kind]])
+    assert untouched.also[0] is further
+
+
+@SOURCES
 def test_held_out_data_that_is_judged_by_is_refused(kind):
     source = described()[kind]
     held_out = source.only(np.arange(40))
@@ -100,11 +116,12 @@ def test_texts_and_vectors_of_one_task_are_put_apart_alike(new_documents):
     assert pairs[0].queries.tolist() == pairs[1].queries.tolist()
     assert pairs[0].documents.tolist() == pairs[1].documents.tolist()
     assert pairs[0].distinct == pairs[1].distinct
-    probes = [
-        probe_rows(data.held_out.task, data.held_out.positives(), 10, 5, data.source.task.relevant_to_any())
-        for data in (texts, vectors)
-    ]
-    assert all(np.array_equal(*rows) for rows in zip(*probes, strict=True))
+    for by_judged in (False, True):
+        probes = [
+            probe_rows(data.held_out.task, data.held_out.positives(), 10, 5, data.wanted_documents(by_judged=by_judged))
+            for data in (texts, vectors)
+        ]
+        assert all(np.array_equal(*rows) for rows in zip(*probes, strict=True))
 
 
 def test_which_queries_ask_for_documents_that_were_learned_from():
@@ -130,6 +147,14 @@ def test_a_copy_of_a_query_that_was_put_aside_is_learned_from_only_where_one_say
     assert set(copied.unit_keys()[left.rows]) & set(left.held_out.unit_keys())
 
 
+def with_excluded(source, shift):
+    """The same source, whose queries must not get some document."""
+    task = source.task
+    documents = (np.arange(task.units) + shift) % len(task.document_ids)
+    excluded = Judgments.of(np.arange(task.units), documents, np.ones(task.units), task.units, len(task.document_ids))
+    return replace(source, task=replace(task, excluded=excluded))
+
+
 @SOURCES
 def test_the_digest_is_of_all_that_a_result_depends_on(kind):
     source = described()[kind]
@@ -143,10 +168,15 @@ def test_the_digest_is_of_all_that_a_result_depends_on(kind):
         TrainingData.of(source, judged=[judged], metric="mrr@10"),
         TrainingData.of(source, judged=[judged], also=[described(seed=2)[kind]]),
         TrainingData.of(replace(source, task=replace(source.task, judgments=judgments)), judged=[judged]),
+        TrainingData.of(with_excluded(source, 1), judged=[judged]),
+        TrainingData.of(with_excluded(source, 2), judged=[judged]),
+        TrainingData.of(source, judged=[with_excluded(judged, 1)]),
+        TrainingData.of(source, judged=[judged], held_out=with_excluded(described(seed=2)[kind], 1)),
+        TrainingData.of(source, judged=[judged], held_out=described(seed=2)[kind]),
         TrainingData.of(described(seed=2)[kind], judged=[judged]),
     ]
     digests = [data.digest() for data in others]
-    assert len({digest, *digests}) == 7
+    assert len({digest, *digests}) == 1 + len(others)
 
 
 def test_a_probe_has_no_query_and_no_document_twice():

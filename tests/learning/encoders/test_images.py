@@ -9,9 +9,6 @@ from sentence_transformers import SentenceTransformer
 
 import offsphere as osp
 from offsphere.base.errors import DataError, ParameterError, UnknownNameError
-from offsphere.learning.encoders.contrastive import ContrastiveLoss
-from offsphere.learning.encoders.item_reader import ItemReader, image_processor
-from offsphere.learning.encoders.picture_views import PictureViews
 from offsphere.learning.encoders.trainable import load_model
 from tests.cli.running import printed
 from tests.learning.encoders.painted import SIDE, caption_task, class_task, painted
@@ -28,50 +25,6 @@ def tower(kind="resnet"):
 
 def towers(folder):
     return osp.two_towers(load(folder), tower("vit"))
-
-
-def two_views(model, kind="augmented", count=16):
-    """The features of two views of the same pictures, as the trainer gets them."""
-    images, _ = painted(count)
-    reader = ItemReader(model, {"query": images, "document": images}, PictureViews(kind), seed=3)
-    return [reader(list(range(count)), task=side) for side in ("query", "document")]
-
-
-@pytest.mark.parametrize("kind", ["resnet", "vit"])
-def test_nt_xent_on_two_views_is_that_of_pytorch_metric_learning(kind):
-    losses = pytest.importorskip("pytorch_metric_learning.losses")
-    model = tower(kind).eval()
-    osp.prepare(model, "both")
-    views = two_views(model)
-    ours = ContrastiveLoss(model, "both", "simclr", temperature=0.2)([dict(view) for view in views])
-    with torch.no_grad():
-        vectors = torch.cat([model(dict(view))["sentence_embedding"] for view in views])
-    labels = torch.arange(16).repeat(2)
-    expected = losses.NTXentLoss(temperature=0.2)(vectors, labels)
-    assert float(ours.detach()) == pytest.approx(float(expected), rel=1e-5)
-
-
-def test_without_changes_the_trainer_sees_what_the_model_sees():
-    """Whatever size pictures come in: their features are those of the model's own processor."""
-    rng = np.random.default_rng(0)
-    images = [osp.Image.of(rng.integers(0, 256, (*size, 3), np.uint8)) for size in ((SIDE, SIDE), (30, 17), (5, 9))]
-    model = tower()
-    reader = ItemReader(model, {"document": images}, PictureViews("none"), seed=0)
-    expected = model.preprocess([image.picture() for image in images])["pixel_values"]
-    assert torch.allclose(reader([0, 1, 2], task="document")["pixel_values"], expected, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["crops", "augmented"])
-def test_views_are_random_apart_by_side_and_the_same_for_the_same_seed(kind):
-    model = tower()
-    left, right = (view["pixel_values"] for view in two_views(model, kind))
-    again, _ = (view["pixel_values"] for view in two_views(model, kind))
-    assert torch.equal(left, again)
-    assert not torch.allclose(left, right, atol=0.05)
-    assert left.shape == (16, 3, SIDE, SIDE)
-    state = torch.random.get_rng_state()
-    two_views(model, kind)
-    assert torch.equal(state, torch.random.get_rng_state())  # views take nothing from anybody else's dice
 
 
 @pytest.mark.parametrize(
@@ -219,34 +172,6 @@ def test_the_grid_trains_on_images():
     variants = osp.encoder_grid(recipe, [(0.2, 3e-3)])[:2]
     ablation = osp.ablate_encoder(class_task(), f"scratch:resnet:{SIDE}:16", variants=variants, seeds=1)
     assert [row.name for row in ablation.rows] == ["cosine", "dot"]
-
-
-def test_the_residual_tower_is_a_resnet_after_a_stem_that_halves_once():
-    """With the same weights, blocks of transformers' own ResNet give what the tower gives."""
-    from transformers.models.resnet.modeling_resnet import ResNetBottleNeckLayer
-
-    network = osp.image_tower("resnet", 28, 32, seed=3)[0].model.eval()
-    pixels = torch.randn(4, 3, 28, 28, generator=torch.Generator().manual_seed(0))
-    with torch.inference_mode():
-        hidden = network.embedder(pixels)
-        assert hidden.shape[-2:] == (14, 14)
-        for stage, (given, width, stride) in zip(
-            network.encoder.stages, ((8, 8, 1), (8, 16, 2), (16, 32, 2)), strict=True
-        ):
-            block = ResNetBottleNeckLayer(given, width, stride, reduction=1).eval()
-            block.load_state_dict(stage.layers[0].state_dict())
-            hidden = block(hidden)
-        assert torch.allclose(hidden.mean(dim=(2, 3)), network(pixels).pooler_output.flatten(1), atol=1e-6)
-
-
-def test_towers_are_made_by_name(transformer_folder):
-    joined = load_model(f"{transformer_folder}+scratch:vit:{SIDE}:16")
-    assert sorted(joined.modalities) == ["image", "text"]
-    assert image_processor(joined).size["height"] == SIDE
-    seeds = [osp.image_tower("vit", SIDE, 16, seed).state_dict() for seed in (0, 0, 1)]
-    name = next(name for name, value in seeds[0].items() if value.std() > 0)
-    assert torch.equal(seeds[0][name], seeds[1][name])
-    assert not torch.equal(seeds[0][name], seeds[2][name])
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from offsphere.learning.encoders.encoder_dynamics import TextProbe, raw_vectors
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.encoder_setup import EncoderSetup, text_data
 from offsphere.learning.encoders.fit import fit
-from offsphere.learning.encoders.judging import Judge, encode_task
+from offsphere.learning.encoders.judging import TaskJudge, encode_task
 from offsphere.learning.encoders.named_recipes import RECIPES
 from offsphere.learning.encoders.prepare import prepare
 from offsphere.learning.encoders.training_dataset import training_dataset
@@ -245,7 +245,7 @@ def test_a_saved_model_looks_as_far_as_before_unless_asked(words, transformer_fo
 
 def test_a_judge_measures_as_compare_does(words, transformer):
     prepare(transformer, "query")
-    as_trained, by_cosine = Judge(words, "ndcg@10").values(transformer)
+    as_trained, by_cosine = TaskJudge(words, "ndcg@10").values(transformer)
     table = osp.compare(words, encode_task(transformer, words), [Scorer(Polar(0, 0))], metric="ndcg@10")
     assert as_trained == pytest.approx(table["dot"].value)
     assert by_cosine == pytest.approx(table["cosine"].value)

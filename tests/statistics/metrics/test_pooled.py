@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from offsphere.statistics.metrics.pooled import average_precision, roc_auc
+from offsphere.statistics.metrics.pooled import pooled_average_precision, roc_auc
 
 
 @given(seed=st.integers(0, 2**32 - 1), levels=st.integers(2, 50))
@@ -18,7 +18,7 @@ def test_pooled_metrics_are_scikit_learns(seed, levels):
     totals = relevant.sum(axis=1) + missed
     share = relevant.sum() / totals.sum()
     expected = average_precision_score(relevant.ravel(), scores.ravel()) * share
-    assert np.isclose(average_precision(scores, relevant, totals.astype(float))[0], expected)
+    assert np.isclose(pooled_average_precision(scores, relevant, totals.astype(float))[0], expected)
     # what was not retrieved stands below everything that was
     labels = np.append(relevant.ravel(), np.ones(missed.sum(), bool))
     below = np.append(scores.ravel(), np.full(missed.sum(), -1.0))
@@ -33,6 +33,6 @@ def test_weights_are_repeated_queries(seed):
     weights = np.bincount(drawn, minlength=6)[None, :].astype(float)
     totals = relevant.sum(axis=1).astype(float)
     assume(relevant[drawn].any() and not relevant[drawn].all())
-    for metric in (average_precision, roc_auc):
+    for metric in (pooled_average_precision, roc_auc):
         again = metric(scores[drawn], relevant[drawn], totals[drawn])
         assert np.isclose(metric(scores, relevant, totals, weights)[0], again[0])

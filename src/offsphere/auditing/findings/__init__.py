@@ -10,7 +10,7 @@ from offsphere.auditing.findings.deployed_rules import deployed_index
 from offsphere.auditing.findings.expectation_rules import expectation
 from offsphere.auditing.findings.length_rules import length_and_relevance
 from offsphere.auditing.findings.scorer_rules import other_systems, recommended_scorer
-from offsphere.auditing.findings.training_rules import sides_to_normalise
+from offsphere.auditing.findings.training_rules import sides_to_normalize
 from offsphere.auditing.findings.warning_rules import (
     cost_of_bias,
     hubs,
@@ -28,7 +28,7 @@ RULES: tuple[Callable[[Case], list[Finding]], ...] = (
     expectation,
     worth_of_documents,
     deployed_index,
-    sides_to_normalise,
+    sides_to_normalize,
     wrongly_served,
     cost_of_bias,
     hubs,

@@ -19,8 +19,12 @@ class Case(NamedTuple):
     shape: Geometry
     choice: Choice
     symmetric: bool
-    declared: str | None
     deployment: Deployment | None = None
+
+    @property
+    def declared(self) -> str | None:
+        """The similarity that the model says it is to be scored with, as the comparison was told."""
+        return self.table.declared
 
     @property
     def units(self) -> tuple[int, str]:
@@ -38,19 +42,13 @@ class Case(NamedTuple):
         return has_enough(self.table)
 
     @property
-    def few(self) -> str:
-        """That there are too few, in words."""
-        units, unit = self.units
-        return f"{units:,} {unit} are too few"
-
-    @property
     def relevance(self) -> Relevance | None:
         """Length against relevance, where that was measured and may be told."""
         relevance = self.shape.relevance
-        return relevance if relevance is not None and self.enough and not relevance.made_and_covering else None
+        return relevance if relevance is not None and not relevance.says_nothing else None
 
     @property
-    def normalised(self) -> bool:
+    def normalized(self) -> bool:
         """Whether length was discarded, so that for this metric the dot product is cosine."""
         lengths = self.shape.lengths
         return bool(lengths) and lengths[-1].normalised and ranks_as_dot(self.table)

@@ -9,7 +9,7 @@ from offsphere.auditing.findings.case import Case
 from offsphere.comparison.choice import Choice, difference_of
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
-from offsphere.comparison.verdict import has_enough, is_unreadable, recommend, row_named, scorer_findings
+from offsphere.comparison.verdict import has_enough, is_unreadable, recommended_choice, row_named, scorer_findings
 from offsphere.engines.deployment import Deployment
 from offsphere.statistics.significance import ALPHA
 from offsphere.wording.finding import Certainty, Direction, Finding
@@ -36,14 +36,17 @@ def deployed_findings(
     Args:
         deployment: What is known of it.
         table: A comparison on its vectors, which tells what its setting costs.
-        choice: What is recommended by that comparison; what ``recommend`` says without.
+        choice: What is recommended by that comparison; what ``recommended_choice`` says without.
 
     Returns:
-        Its metric and lengths first; then its cost, its answers, and what it lacks, as far as these are known.
+        Its metric and lengths first; then its cost, its answers, and what it lacks, as far as these are known. Of one
+        that holds what an export made of the vectors, that, and neither lengths nor cost.
     """
+    if deployment.made_for is not None:
+        return [_made_for(deployment), *_answers(deployment), *_differences(deployment)]
     findings = [_lengths(deployment)]
     if table is not None:
-        findings += _cost(deployment, table, choice if choice is not None else recommend(table))
+        findings += _cost(deployment, table, choice if choice is not None else recommended_choice(table))
     return [*findings, *_answers(deployment), *_differences(deployment)]
 
 
@@ -51,6 +54,11 @@ def _lengths(deployment: Deployment) -> Finding:
     of_lengths = {name: getattr(deployment, name) for name in ("mean_length", "variation", "empty")}
     certainty: Certainty = "sure" if deployment.lengths == "kept" else "unknown"  # what length is worth
     return _finding(LENGTHS[deployment.lengths], _names(deployment) | of_lengths, "none", certainty)
+
+
+def _made_for(deployment: Deployment) -> Finding:
+    numbers = _names(deployment) | {"made_for": deployment.made_for}
+    return _finding("index holds changed vectors", numbers, "none", "sure")
 
 
 def _cost(deployment: Deployment, table: Comparison, choice: Choice) -> list[Finding]:
@@ -76,16 +84,18 @@ def _cost(deployment: Deployment, table: Comparison, choice: Choice) -> list[Fin
 def _gain(table: Comparison, choice: Choice, row: Row) -> dict[str, Any]:
     """What the recommended scorer gains over a row: what was tested where one of them is the baseline."""
     baseline = table[table.baseline]
+    alone = {"pair": False, "chosen_share": None, "choices": None}
     if row is baseline:
         told = scorer_findings(table, choice)[0].numbers
-        return {name: told[name] for name in ("gain", "gain_low", "gain_high", "p")} | {"pair": False}
+        return alone | {name: told[name] for name in ("gain", "gain_low", "gain_high", "p", "chosen_share", "choices")}
     if choice.row is baseline:
         low, high = -row.difference_high, -row.difference_low
-        return {"gain": -row.difference, "gain_low": low, "gain_high": high, "p": row.p, "pair": False}
+        return alone | {"gain": -row.difference, "gain_low": low, "gain_high": high, "p": row.p}
+    pair = alone | {"pair": True}
     apart = difference_of(choice.row, row, table.seed)
     if apart is None:
-        return {"gain": choice.row.value - row.value, "gain_low": None, "gain_high": None, "p": None, "pair": True}
-    return {"gain": apart.difference, "gain_low": apart.low, "gain_high": apart.high, "p": apart.p, "pair": True}
+        return pair | {"gain": choice.row.value - row.value, "gain_low": None, "gain_high": None, "p": None}
+    return pair | {"gain": apart.difference, "gain_low": apart.low, "gain_high": apart.high, "p": apart.p}
 
 
 def _answers(deployment: Deployment) -> list[Finding]:

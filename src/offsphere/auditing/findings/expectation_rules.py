@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from offsphere.auditing.findings.case import Case
 from offsphere.comparison.verdict import dot_direction
-from offsphere.geometry.length import NORMALISED
+from offsphere.geometry.length import LENGTHS_DISCARDED
 from offsphere.wording.finding import Finding
 
 
@@ -12,8 +12,12 @@ def expectation(case: Case) -> list[Finding]:
     """What one expects of length on a task of this kind, and whether it is so."""
     dot, (units, unit) = case.dot, case.units
     numbers = {"symmetric": case.symmetric, "units": units, "unit": unit, **dot}
-    if case.normalised or case.unreadable or dot["dot"] is None:
-        why = NORMALISED if case.normalised else "the dot product was not compared with cosine, or ranks as it does"
+    if case.normalized or case.unreadable or dot["dot"] is None:
+        why = (
+            LENGTHS_DISCARDED
+            if case.normalized
+            else "the dot product was not compared with cosine, or ranks as it does"
+        )
         if case.unreadable:
             why = "cosine itself has no usable value on it"
         return [Finding(topic="expectation", claim="rule, no measurement", numbers={**numbers, "why": why})]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from offsphere.auditing.findings.case import Case
+from offsphere.comparison.units import is_of_pairs
 from offsphere.comparison.verdict import dot_direction
-from offsphere.geometry.length import NORMALISED
+from offsphere.geometry.length import LENGTHS_DISCARDED
 from offsphere.wording.finding import Finding
 
 
@@ -12,8 +13,8 @@ def length_and_relevance(case: Case) -> list[Finding]:
     """What the lengths of relevant documents are like and what the dot product does, or why that cannot be told."""
     dot = case.dot
     direction, certainty = dot_direction(dot["dot"])
-    if case.normalised:
-        return [Finding(topic="length", claim="length discarded", numbers={"why": NORMALISED})]
+    if case.normalized:
+        return [Finding(topic="length", claim="length discarded", numbers={"why": LENGTHS_DISCARDED})]
     story = case.relevance.story if case.relevance is not None else {"raw": None, "within": None}
     if story["raw"] is not None or story["within"] is not None:
         numbers = {**dot, **story}
@@ -34,11 +35,9 @@ def length_and_relevance(case: Case) -> list[Finding]:
 def _why_no_relevance(case: Case) -> str:
     """Say why lengths of relevant documents say nothing here; nothing of pairs, which have none."""
     relevance = case.shape.relevance
-    if case.table.task["kind"] == "pairs":
+    if is_of_pairs(case.table.task):
         return ""
     if relevance is None:
         why = case.shape.skipped.get("relevance", "it was not measured").removeprefix("length and relevance: ")
         return why.replace("it needs", "that needs", 1) if why.startswith("it needs") else why
-    if not case.enough:
-        return case.few
-    return relevance.made_and_covering or "no relevant documents stand beside others"
+    return relevance.says_nothing or "no relevant documents stand beside others"

@@ -10,7 +10,7 @@ from offsphere.wording.finding import Finding
 
 def recommended_scorer(case: Case) -> list[Finding]:
     """The scorer to use and why, then what else is known of the choice."""
-    return scorer_findings(case.table, case.choice, case.declared)
+    return scorer_findings(case.table, case.choice)
 
 
 def other_systems(case: Case) -> list[Finding]:

@@ -9,7 +9,7 @@ from offsphere.geometry.relevance import way_of
 from offsphere.wording.finding import Finding
 
 
-def sides_to_normalise(case: Case) -> list[Finding]:
+def sides_to_normalize(case: Case) -> list[Finding]:
     """Both sides of a symmetric task; the query alone only where the document's length surely helps already."""
     if case.symmetric:
         return [Finding(topic="training", claim="normalise both sides", numbers={"symmetric": True}, certainty="sure")]

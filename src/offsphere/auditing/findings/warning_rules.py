@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from offsphere.auditing.findings.case import Case
-from offsphere.comparison.verdict import FEWEST_UNITS, row_named, scorer_findings
+from offsphere.base.shown_ids import shown_id
+from offsphere.comparison.units import FEWEST_UNITS
+from offsphere.comparison.verdict import row_named, scorer_findings
 from offsphere.geometry.hubness import HUB
-from offsphere.geometry.length import NORMALISED
+from offsphere.geometry.length import LENGTHS_DISCARDED
 from offsphere.statistics.power import units_needed
 from offsphere.wording.finding import Finding
 
@@ -16,8 +18,10 @@ COLLAPSED = 0.5  # of the larger value: below that share of it the smaller has c
 
 def wrongly_served(case: Case) -> list[Finding]:
     """A model that was made for one thing and is served by another, or whose length was thrown away."""
-    if case.normalised:
-        return [Finding(topic="wrong", claim="every length the same", numbers={"why": NORMALISED}, certainty="sure")]
+    if case.normalized:
+        return [
+            Finding(topic="wrong", claim="every length the same", numbers={"why": LENGTHS_DISCARDED}, certainty="sure")
+        ]
     dot, cosine = row_named(case.table, "dot"), row_named(case.table, "cosine")
     numbers = case.dot
     if dot is None or cosine is None or numbers["dot"] not in ("gains", "loses"):
@@ -57,7 +61,7 @@ def hubs(case: Case) -> list[Finding]:
                 "queries": row.queries,
                 "k": row.k,
                 "lists": HUB * row.k,
-                "worst": row.worst[0].id,
+                "worst": shown_id(row.worst[0].id),
                 "worst_lists": row.worst[0].occurrences,
                 "skewness": row.skewness,
             },
@@ -102,7 +106,7 @@ def too_few_units(case: Case) -> list[Finding]:
         return []
     if procedure.gain < case.table.worth or case.table.nothing_worth_having:
         return []
-    needed = units_needed(procedure.gain, procedure.low, procedure.high, units)
+    needed = units_needed(procedure.gain, procedure.error, procedure.reach, units)
     if needed is None or needed <= units:
         return []
     numbers = {"units": units, "unit": unit, "gain": procedure.gain, "needed": needed}
@@ -111,6 +115,8 @@ def too_few_units(case: Case) -> list[Finding]:
 
 def cost_of_bias(case: Case) -> list[Finding]:
     """What a scorer with a document bias asks of whoever serves it."""
-    if case.choice.scorer.bias is None:
+    upkeep = case.choice.scorer.upkeep
+    if not upkeep.per_document:
         return []
-    return [Finding(topic="wrong", claim="bias costs", numbers={"name": case.choice.name}, certainty="sure")]
+    numbers = {"name": case.choice.name, **upkeep._asdict()}
+    return [Finding(topic="wrong", claim="bias costs", numbers=numbers, certainty="sure")]

@@ -15,6 +15,7 @@ import numpy as np
 from offsphere.auditing.study.study_row import StudyRow
 from offsphere.base.arrays import Array, Index
 from offsphere.base.plain import plain
+from offsphere.base.short_repr import short_repr
 from offsphere.statistics.correlation import correlation
 from offsphere.statistics.estimate import UNDEFINED, Estimate, quantile_95
 from offsphere.statistics.random_effects import RandomEffects, random_effects
@@ -77,6 +78,8 @@ class MetaAnalysis:
     following: RandomEffects | None
     carried_over: Estimate | None
 
+    __repr__ = short_repr
+
     @property
     def sentences(self) -> list[str]:
         """What it says, in plain words."""
@@ -111,7 +114,7 @@ def meta_analysis(rows: Sequence[StudyRow]) -> MetaAnalysis:
     )
 
 
-def value_of(row: StudyRow, predictor: str) -> float | None:
+def predictor_value(row: StudyRow, predictor: str) -> float | None:
     """What a row says of a predictor; nothing where it was not measured."""
     if predictor == "skew":
         return row.gini - row.gini_by_chance if row.gini is not None and row.gini_by_chance is not None else None
@@ -139,8 +142,8 @@ def _pooled(rows: Sequence[StudyRow], what: str) -> RandomEffects | None:
 
 def _predictor(name: str, rows: Sequence[StudyRow]) -> Predictor:
     """Correlate a predictor with what the dot product gains."""
-    known = [row for row in rows if value_of(row, name) is not None]
-    x = np.array([value_of(row, name) for row in known], np.float64)
+    known = [row for row in rows if predictor_value(row, name) is not None]
+    x = np.array([predictor_value(row, name) for row in known], np.float64)
     y = np.array([row.dot["gain"] for row in known if row.dot is not None], np.float64)
     groups = np.unique([row.task for row in known], return_inverse=True)[1]
     tasks = len(np.unique(groups))

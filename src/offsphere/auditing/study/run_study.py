@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -17,6 +18,7 @@ from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress, in_phase
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
+from offsphere.base.short_repr import short_repr
 from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.adapters.learn import learn
 from offsphere.learning.loading import load_parts
@@ -51,6 +53,8 @@ class Study:
     rows: Sequence[StudyRow]
     meta: MetaAnalysis
     failed: Mapping[str, str]
+
+    __repr__ = short_repr
 
     def to_json(self) -> dict[str, Any]:
         """The table, the meta-analysis and the failures, as plain values for machines."""
@@ -125,10 +129,19 @@ def _results(
         for cell in cells:
             yield cell, _row_or_reason(cell, folder, seed, to_page, in_phase(progress, cell.label))
         return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _end_at_once_when_interrupted) as pool:
         futures = [pool.submit(_row_or_reason, cell, folder, seed, to_page) for cell in cells]
-        for cell, future in zip(cells, futures, strict=True):
-            yield cell, future.result()
+        try:
+            for cell, future in zip(cells, futures, strict=True):
+                yield cell, future.result()
+        except BaseException:  # an interruption too: what was not begun is not begun any more
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _end_at_once_when_interrupted() -> None:
+    """Let a worker end without a word when somebody presses Ctrl-C: whoever gave it work tells what is kept."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _row_or_reason(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import KW_ONLY, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ class StudyCell:
     data: str
     model: str | None = None
     vectors: str | None = None
+    _: KW_ONLY
     name: str | None = None
     split: str | None = None
     metric: str | None = None

@@ -9,12 +9,13 @@ from typing import Any
 
 from offsphere.auditing.run import Audit
 from offsphere.base.plain import plain
+from offsphere.base.short_repr import short_repr
 from offsphere.comparison.row import Row
 from offsphere.comparison.verdict import row_named
 from offsphere.geometry.ceiling_options import LENGTH
 from offsphere.statistics.estimate import Estimate
 
-Change = Mapping[str, Any]  # value, difference from cosine, its interval, and p
+MeasuredChange = Mapping[str, Any]  # value, difference from cosine, its interval, and p
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -32,10 +33,10 @@ class StudyRow:
     declared: str | None
     worth: float
     cosine: float | None
-    scorers: Mapping[str, Change]  # every compared scorer, by the name of its row
+    scorers: Mapping[str, MeasuredChange]  # every compared scorer, by the name of its row
     recommended: str
     recommended_row: str
-    choice: Change | None  # what following the tool gains
+    choice: MeasuredChange | None  # what following the tool gains
     length_variation: float | None
     d: float | None
     d_adjusted: float | None
@@ -44,16 +45,18 @@ class StudyRow:
     gini_by_chance: float | None
     wanted_again: float | None
     hub_skewness: float | None
-    ceiling: Change | None  # the best about documents alone
+    ceiling: MeasuredChange | None  # the best about documents alone
     ceiling_kind: str | None
-    ceiling_length: Change | None  # a curve of today's lengths
+    ceiling_length: MeasuredChange | None  # a curve of today's lengths
     ceiling_most: float | None
-    learned: Mapping[str, Change] = field(default_factory=dict)  # adapters, against cosine on the raw vectors
+    learned: Mapping[str, MeasuredChange] = field(default_factory=dict)  # adapters, against cosine on the raw vectors
     verdict: list[str] = field(default_factory=list)
     page: str | None = None  # the audit's own report, relative to the study's
 
+    __repr__ = short_repr
+
     @property
-    def dot(self) -> Change | None:
+    def dot(self) -> MeasuredChange | None:
         """The dot product against cosine; nothing where the two cannot differ."""
         return self.scorers.get("dot")
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from offsphere.base.errors import DataError, OffsphereError, first_line
+from offsphere.base.errors import ENDINGS, DataError, OffsphereError, first_line
 
 PIECE = 1 << 20  # bytes that are read at a time
 PACKINGS = {".gz": "gzip", ".zst": "zstd"}  # by the end of a name
 MOST_BYTES = 1 << 28  # of what is read whole into Python's objects: JSON, TOML, a line of text
+SMALL = 1 << 26  # bytes that may be packed as tightly as they like
+TIGHTEST = 200  # times that numbers and texts can be packed smaller; zlib's limit, for zeros, is 1,032
 
 
 @contextmanager
@@ -31,7 +34,7 @@ def reading(path: Path, kind: str) -> Iterator[None]:
     """
     try:
         yield
-    except OffsphereError:
+    except (OffsphereError, *ENDINGS):
         raise
     except OSError as error:
         raise cannot_parse(path, kind, error) from error
@@ -39,7 +42,7 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         raise DataError(f"{path} does not fit into the memory of this machine") from error
     except RecursionError as error:
         raise DataError(f"{path} is not {kind} that can be read: it is nested too deep") from error
-    except Exception as error:
+    except BaseException as error:  # a parser in Rust that fails itself raises what is no Exception
         raise DataError(f"{path} is truncated or not {kind}: {first_line(error)}") from error
 
 
@@ -63,6 +66,8 @@ def open_file(path: Path) -> BufferedReader:
 def open_unpacked(path: Path) -> IO[bytes]:
     """Open a file as ``open_file`` does; one that ends in .gz or .zst is unpacked as it is read.
 
+    What unpacks to more than any text does is refused while it is read.
+
     Raises:
         DataError: There is no such file, it is not a regular one, or it may not be read.
     """
@@ -72,8 +77,42 @@ def open_unpacked(path: Path) -> IO[bytes]:
         return stream
     import pyarrow as pa
 
-    unpacked: IO[bytes] = pa.CompressedInputStream(stream, packing)
-    return unpacked
+    return io.BufferedReader(_Unpacked(pa.CompressedInputStream(stream, packing), path, path.stat().st_size), PIECE)
+
+
+def refuse_bomb(where: Path | str, size: int, packed: int) -> None:
+    """Refuse what unpacks to far more than vectors, pictures or texts do.
+
+    Raises:
+        DataError: It is a bomb: it was made to fill the memory of whoever unpacks it.
+    """
+    if size > SMALL and size > TIGHTEST * packed:
+        raise DataError(f"{where} unpacks to {size:,} bytes from {packed:,}: no data is packed so tightly")
+
+
+class _Unpacked(io.RawIOBase):
+    """What comes out of a packed file, counted as it comes."""
+
+    def __init__(self, stream: Any, path: Path, packed: int) -> None:
+        super().__init__()
+        self._stream, self._path, self._packed, self._count = stream, path, packed, 0
+
+    def readable(self) -> bool:
+        """Whether it can be read: always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer, and count."""
+        piece = self._stream.read(len(buffer))
+        buffer[: len(piece)] = piece
+        self._count += len(piece)
+        refuse_bomb(self._path, self._count, self._packed)
+        return len(piece)
+
+    def close(self) -> None:
+        """Close the packed file too."""
+        self._stream.close()
+        super().close()
 
 
 def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:

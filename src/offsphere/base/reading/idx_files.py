@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.base.errors import DataError
-from offsphere.base.reading.file_access import open_file, reading
+from offsphere.base.reading.file_access import open_file, reading, refuse_bomb
 
 BYTES = 8  # the type of unsigned bytes, the only one that pictures and labels have
 MOST = 1 << 32  # bytes of numbers
@@ -33,11 +33,11 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
     with reading(path, "an idx file"), open_file(path) as stream:
         if path.suffix == ".gz":
             with gzip.open(stream) as unpacked:
-                return _numbers(unpacked, path)
-        return _numbers(stream, path)
+                return _numbers(unpacked, path, packed=True)
+        return _numbers(stream, path, packed=False)
 
 
-def _numbers(stream: BufferedReader | gzip.GzipFile, path: Path) -> NDArray[np.uint8]:
+def _numbers(stream: BufferedReader | gzip.GzipFile, path: Path, *, packed: bool) -> NDArray[np.uint8]:
     zero, kind, dimensions = struct.unpack(">HBB", stream.read(4))
     if zero != 0 or kind != BYTES or not dimensions:
         raise DataError(f"{path} is no idx file of unsigned bytes")
@@ -45,7 +45,10 @@ def _numbers(stream: BufferedReader | gzip.GzipFile, path: Path) -> NDArray[np.u
     size = math.prod(shape)
     if size > MOST:
         raise DataError(f"{path} claims {size:,} numbers: it is no such file")
-    content = stream.read(size + 1)
+    there = path.stat().st_size
+    if packed:
+        refuse_bomb(path, size, there)
+    content = stream.read(size + 1) if packed or size <= there else b""
     if len(content) != size:
         raise DataError(f"{path} does not have the {size:,} bytes that it claims")
     return np.frombuffer(content, np.uint8).reshape(shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 from collections.abc import Collection
 from pathlib import Path
@@ -13,13 +14,12 @@ from numpy.typing import NDArray
 
 from offsphere.base.cores import physical_memory
 from offsphere.base.errors import DataError
-from offsphere.base.reading.file_access import open_file, reading
+from offsphere.base.reading.file_access import PIECE, open_file, reading, refuse_bomb
 from offsphere.base.reading.npy_files import read_npy_header
 
 KIND = "a .npz archive"
-SMALL = 1 << 26  # bytes that may be packed as tightly as they like
-PIECE = 1 << 20
-TIGHTEST = 200  # times that numbers can be packed smaller; zlib's limit, for zeros, is 1,032
+LONGEST_END = 22 + 65_535  # bytes of the record at the end of an archive, with its comment
+UNCOUNTED = 65_535  # what stands there where there are more
 
 
 def read_npz(path: Path, names: Collection[str] | None = None) -> dict[str, NDArray[Any]]:
@@ -67,15 +67,25 @@ def _archive(stream: BinaryIO, path: Path) -> zipfile.ZipFile:
     if stream.read(4) not in (b"PK\x03\x04", b"PK\x05\x06"):  # the first member, or the end of an empty one
         raise DataError(f"{path} is truncated or not {KIND}: it does not begin as one")
     stream.seek(0)
-    return zipfile.ZipFile(stream)
+    archive = zipfile.ZipFile(stream)
+    listed, counted = len(archive.infolist()), _counted_members(stream)
+    if listed != counted != UNCOUNTED:  # one bit in the list can hide a member behind another's comment
+        archive.close()
+        raise DataError(f"{path} is truncated or damaged: it says that it has {counted} arrays, and lists {listed}")
+    return archive
+
+
+def _counted_members(stream: BinaryIO) -> int:
+    """How many members an archive says at its end that it has, where Python looks for it too."""
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(max(0, size - LONGEST_END))
+    end = stream.read()
+    return int(struct.unpack_from("<H", end, end.rindex(b"PK\x05\x06") + 10)[0])
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> NDArray[Any]:
     where = f"{path}, member {info.filename}"
-    if info.file_size > SMALL and info.file_size > TIGHTEST * info.compress_size:
-        raise DataError(
-            f"{where} claims {info.file_size:,} bytes packed into {info.compress_size:,}: no vectors are so"
-        )
+    refuse_bomb(where, info.file_size, info.compress_size)
     if info.flag_bits & 1:
         raise DataError(f"{where} is encrypted")
     with archive.open(info) as member:

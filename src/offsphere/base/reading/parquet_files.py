@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from offsphere.base.cores import physical_memory
 from offsphere.base.errors import DataError
-from offsphere.base.reading.file_access import open_file, reading
+from offsphere.base.reading.file_access import open_file, reading, refuse_bomb
+from offsphere.base.reading.parquet_footer import column_chunks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 KIND = "a parquet file"
 BUFFER = 1 << 20  # bytes that are read ahead in each column, instead of a whole group of rows
+BLOCK = 4_096  # rows that become objects of Python at a time
+OBJECT = 40  # bytes that any of those takes at least, with its place in a list
 
 
 def read_columns(path: Path, columns: Sequence[str]) -> dict[str, list[Any]]:
@@ -32,9 +36,14 @@ def read_columns(path: Path, columns: Sequence[str]) -> dict[str, list[Any]]:
     Raises:
         DataError: It cannot be read, or lacks a column.
     """
-    with reading(path, KIND):
-        table = _read_table(path, columns)
-        return {name: table[name].to_pylist() for name in columns}
+    values: dict[str, list[Any]] = {name: [] for name in columns}
+    with reading(path, KIND), _opened(path) as file:
+        _refuse_absent(file, path, columns)
+        _refuse_more_than_memory(path, columns, OBJECT)
+        for batch in file.iter_batches(batch_size=BLOCK, columns=list(columns), use_threads=False):
+            for name in columns:
+                values[name] += batch.column(name).to_pylist()
+    return values
 
 
 def read_arrays(path: Path, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -50,23 +59,14 @@ def read_arrays(path: Path, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
     Raises:
         DataError: It cannot be read, lacks a column, or a value is missing.
     """
-    with reading(path, KIND):
-        table = _read_table(path, columns)
+    with reading(path, KIND), _opened(path) as file:
+        _refuse_absent(file, path, columns)
+        _refuse_more_than_memory(path, columns, 1)
+        table = file.read(columns=list(columns))
         for name in columns:
             if table[name].null_count:
                 raise DataError(f"{path}: column {name!r} lacks a value")
         return {name: table[name].to_numpy() for name in columns}
-
-
-def _read_table(path: Path, columns: Sequence[str]) -> pa.Table:
-    """Read some columns, all of which must be there."""
-    with _opened(path) as file:
-        lacking = [name for name in columns if name not in file.schema_arrow.names]
-        if lacking:
-            raise DataError(
-                f"{path} has no column {lacking[0]!r}: it has {', '.join(file.schema_arrow.names) or 'none'}"
-            )
-        return file.read(columns=list(columns))
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -76,6 +76,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         DataError: It cannot be read.
     """
     with reading(path, KIND), _opened(path) as file:
+        _refuse_more_than_memory(path, file.schema_arrow.names, OBJECT)
         rows: list[dict[str, Any]] = file.read().to_pylist()
         return rows
 
@@ -116,6 +117,37 @@ def column_blocks(path: Path, column: str, rows: int) -> Iterator[pa.Array]:
     with reading(path, KIND), _opened(path) as file:
         for batch in file.iter_batches(batch_size=rows, columns=[column], use_threads=False):
             yield batch.column(0)
+
+
+def count_values(path: Path, column: str) -> int:
+    """Tell how many values a column says that it has, those inside its lists.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    with reading(path, KIND):
+        return sum(chunk.values for chunk in column_chunks(path) if chunk.column == column)
+
+
+def _refuse_absent(file: pq.ParquetFile, path: Path, columns: Sequence[str]) -> None:
+    """Raise where the file lacks a column."""
+    lacking = [name for name in columns if name not in file.schema_arrow.names]
+    if lacking:
+        raise DataError(f"{path} has no column {lacking[0]!r}: it has {', '.join(file.schema_arrow.names) or 'none'}")
+
+
+def _refuse_more_than_memory(path: Path, columns: Sequence[str], least: int) -> None:
+    """Raise before anything is read where some columns, of at least so many bytes a value, do not fit into memory.
+
+    A value that stands a billion times takes next to nothing in a file, so their number counts too.
+    """
+    chunks = [chunk for chunk in column_chunks(path) if chunk.column in columns]
+    unpacked = sum(chunk.unpacked for chunk in chunks)
+    size, memory = max(unpacked, least * sum(chunk.values for chunk in chunks)), physical_memory()
+    if size > memory:
+        raise DataError(f"{path} unpacks to {size:,} bytes or more, and this machine has {memory:,}")
+    for chunk in chunks:
+        refuse_bomb(path, chunk.unpacked, chunk.packed)
 
 
 def _opened(path: Path) -> pq.ParquetFile:

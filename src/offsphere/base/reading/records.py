@@ -11,10 +11,10 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from offsphere.base.errors import DataError
 
-Made = TypeVar("Made")
+SomeRecord = TypeVar("SomeRecord")
 
 
-def record_of(kind: type[Made], values: Any, where: str, *, null_is_nan: bool = False) -> Made:
+def record_of(kind: type[SomeRecord], values: Any, where: str, *, null_is_nan: bool = False) -> SomeRecord:
     """Make a dataclass, or a named tuple, of the values of a JSON object.
 
     Args:

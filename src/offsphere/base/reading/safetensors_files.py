@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import open_file, reading
 from offsphere.base.reading.json_files import parse_json
+from offsphere.base.short_repr import short_repr
 
 KIND = "a safetensors file"
 BFLOAT16 = "BF16"  # numpy has no such type: its numbers are mapped as the upper halves of float32
@@ -31,6 +32,10 @@ class Tensor(NamedTuple):
 
     kind: str
     numbers: NDArray[Any]
+
+    def __repr__(self) -> str:
+        """The fields, long ones by their size."""
+        return short_repr(self)
 
 
 def map_tensors(path: Path) -> dict[str, Tensor]:

@@ -31,11 +31,21 @@ def write_sealed(path: Path, values: Mapping[str, Any], files: Mapping[str, byte
     Raises:
         OffsphereError: One of them cannot be written.
     """
-    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    sealed = {"format": FORMAT, **values, FILES: digests}
     for name, content in files.items():
         write_whole(path.parent / name, content)
-    write_whole(path, json.dumps({**sealed, DIGEST: _digest(sealed)}, indent=2, allow_nan=False).encode())
+    write_whole(path, sealed_bytes(values, files))
+
+
+def sealed_bytes(values: Mapping[str, Any], files: Mapping[str, bytes]) -> bytes:
+    """Make the content of a description, for whoever writes it together with something else.
+
+    Args:
+        values: What it says, as plain values.
+        files: The contents of the files beside it, by their names.
+    """
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    sealed = {"format": FORMAT, **values, FILES: digests}
+    return json.dumps({**sealed, DIGEST: _digest(sealed)}, indent=2, allow_nan=False).encode()
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
@@ -61,7 +71,10 @@ def read_sealed(path: Path) -> dict[str, Any]:
         raise DataError(f"{path} is of format {form}, this version reads {FORMAT}: update offsphere")
     if digest != _digest(values):
         raise _damaged(path)
-    for name, expected in values.pop(FILES).items():
+    files = values.pop(FILES, None)
+    if not isinstance(files, dict) or any(not name or Path(name).name != name for name in files):
+        raise _damaged(path)
+    for name, expected in files.items():
         beside = path.parent / name
         if sha256_of(beside) != expected:
             raise DataError(f"{beside} is not the file that {path} describes: it is damaged, write both again")

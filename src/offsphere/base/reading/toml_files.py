@@ -9,17 +9,19 @@ from typing import Any
 from offsphere.base.errors import DataError, MissingExtraError, first_line
 from offsphere.base.reading.file_access import read_bounded
 
+MOST_BYTES, MOST_VALUES = 1 << 20, 100_000  # of settings that a person writes
+
 
 def read_settings(path: Path) -> Any:
     """Read the values of a TOML file, or of a YAML file by its ending.
 
     Raises:
-        DataError: It cannot be read, is no UTF-8, or not what its ending says.
+        DataError: It cannot be read, is no UTF-8, not what its ending says, or far more than settings are.
         MissingExtraError: It is YAML, and the package that reads it is not installed.
     """
     kind = path.suffix.lstrip(".").upper() or "TOML"
     try:
-        text = read_bounded(path).decode("utf-8-sig")
+        text = read_bounded(path, MOST_BYTES).decode("utf-8-sig")
         return _parse_yaml(text) if path.suffix.lower() in (".yaml", ".yml") else tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from error
@@ -36,9 +38,31 @@ def _parse_yaml(text: str) -> Any:
     except ImportError as error:
         raise MissingExtraError("pyyaml", "models") from error
     try:
-        return yaml.safe_load(text)
+        loader = yaml.SafeLoader(text)
+        try:
+            node = loader.get_single_node()
+            _count_values(node, {})
+            return loader.construct_document(node) if node is not None else None
+        finally:
+            loader.dispose()
     except yaml.MarkedYAMLError as error:
         line = f" in line {error.problem_mark.line + 1}" if error.problem_mark is not None else ""
         raise ValueError(f"{error.problem or 'it cannot be parsed'}{line}") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, LookupError, TypeError, AttributeError) as error:  # of an explicit type: !!int ''
         raise ValueError(first_line(error)) from error
+
+
+def _count_values(node: Any, counted: dict[int, int]) -> int:
+    """Count the values below a node, those that an alias repeats as often as it does.
+
+    Raises:
+        ValueError: There are too many, or a value holds itself: nobody writes settings so.
+    """
+    if id(node) not in counted:
+        counted[id(node)] = MOST_VALUES + 1  # while it is being counted: who meets it then, meets itself
+        parts = node.value if isinstance(getattr(node, "value", None), list) else []
+        inner = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
+        counted[id(node)] = 1 + sum(_count_values(one, counted) for one in inner)
+    if counted[id(node)] > MOST_VALUES:
+        raise ValueError(f"its aliases make more than {MOST_VALUES:,} values of it")
+    return counted[id(node)]

@@ -17,7 +17,7 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
 FIELDS = ("_id", "id", "title", "text")
 BLOCK = 4_096  # rows of a table that are read at a time
 
-Entry = tuple[str, dict[str, Any]]  # where it stands, and what it says
+CorpusEntry = tuple[str, dict[str, Any]]  # where it stands, and what it says
 
 
 def has_corpus(folder: Path) -> bool:
@@ -61,7 +61,7 @@ def corpus_paths(folder: Path) -> list[Path]:
     return paths
 
 
-def corpus_entries(folder: Path) -> Iterator[Entry]:
+def corpus_entries(folder: Path) -> Iterator[CorpusEntry]:
     """The documents of a folder as they stand in its files, each with where it stands.
 
     Raises:
@@ -83,7 +83,7 @@ def read_corpus(folder: Path) -> ItemList:
     return read_entries(corpus_entries(folder), str(corpus_paths(folder)[0]))
 
 
-def read_entries(entries: Iterator[Entry], source: str) -> ItemList:
+def read_entries(entries: Iterator[CorpusEntry], source: str) -> ItemList:
     """The ids and texts of entries."""
     ids, texts = [], []
     for where, entry in entries:

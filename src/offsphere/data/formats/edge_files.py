@@ -20,7 +20,7 @@ from offsphere.data.formats.item_texts import find_texts, read_item_texts
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgments
 from offsphere.data.linked_task import LinkedTask
-from offsphere.data.named_data import one_of, whole_number
+from offsphere.data.named_data import one_of, whole_setting
 from offsphere.data.numbering import row_numbers
 
 STEM = "edges"
@@ -60,8 +60,8 @@ def load_edges(source: Source) -> LinkedTask:
     path = edge_file(source.path)
     assert path is not None
     directed = one_of(source.settings, "directed", ("yes", "no"), "no") == "yes"
-    percent = whole_number(source.settings, "percent", PERCENT)
-    seed = whole_number(source.settings, "seed", 0, least=0)
+    percent = whole_setting(source.settings, "percent", PERCENT)
+    seed = whole_setting(source.settings, "seed", 0, least=0)
     pairs = _read_pairs(path)
     nodes = _nodes(path.parent, pairs)
     edges = _number(path, pairs, nodes, directed=directed)

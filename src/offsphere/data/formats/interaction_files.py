@@ -16,13 +16,13 @@ from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.reading.tables import number
 from offsphere.data.family import RECOMMENDATION
 from offsphere.data.formats.format import Format, Source
-from offsphere.data.formats.interaction_table import InteractionTable, interaction_file, read_interactions
+from offsphere.data.formats.interaction_table import InteractionTable, interaction_file, read_interaction_table
 from offsphere.data.formats.item_texts import find_texts, read_item_texts
-from offsphere.data.holding_out import HeldOut, take_last, take_share
+from offsphere.data.holding_out import HeldOutLinks, take_last, take_share
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgments
 from offsphere.data.linked_task import LinkedTask
-from offsphere.data.named_data import one_of, whole_number
+from offsphere.data.named_data import one_of, whole_setting
 from offsphere.data.numbering import row_numbers
 
 SETTINGS = ("hold_out", "seed", "liked")
@@ -37,7 +37,7 @@ def load_interactions(source: Source) -> LinkedTask:
     """Read the interactions and hold some out; the settings say which, and from which rating on one is liked."""
     path = interaction_file(source.path)
     assert path is not None
-    table = read_interactions(path)
+    table = read_interaction_table(path)
     items_path = find_texts(path.parent, "items")
     items = read_item_texts(items_path) if items_path is not None else ItemList(list(table.item_numbers), None)
     table, ignored = _known_items(table, items, ignore_missing=source.ignore_missing)
@@ -92,11 +92,11 @@ def _liked(table: InteractionTable, settings: Mapping[str, str]) -> Flags:
     return np.asarray(liked)
 
 
-def _hold_out(table: InteractionTable, liked: Flags, counts: Index, settings: Mapping[str, str]) -> HeldOut:
+def _hold_out(table: InteractionTable, liked: Flags, counts: Index, settings: Mapping[str, str]) -> HeldOutLinks:
     """Take the last interaction of each user where times are known, else a seeded fifth of them."""
     way = one_of(settings, "hold_out", ("last", "fifth"), "fifth" if table.times is None else "last")
     if way == "fifth":
-        return take_share(counts, seed=whole_number(settings, "seed", 0, least=0))
+        return take_share(counts, seed=whole_setting(settings, "seed", 0, least=0))
     if table.times is None:
         raise ParameterError(f"hold_out=last: {table.path} has no times: hold out a fifth, or add a column timestamp")
     return take_last(counts, table.times[liked])

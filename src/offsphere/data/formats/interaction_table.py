@@ -25,7 +25,7 @@ NAMES = {name: column for column in (USERS, ITEMS, RATINGS, TIMES) for name in c
 EXPECTED = "user, item, rating (or none), timestamp (or none)"
 
 
-class Entry(NamedTuple):
+class InteractionRow(NamedTuple):
     """One row: the line on which it stands, and its fields as they were read."""
 
     line: int
@@ -35,7 +35,7 @@ class Entry(NamedTuple):
     time: Any = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class InteractionTable:
     """Interactions by the numbers of users and items, sorted by user; each pair stands there once."""
 
@@ -79,7 +79,7 @@ def interaction_file(path: Path) -> Path | None:
     return path if known else None
 
 
-def read_interactions(path: Path) -> InteractionTable:
+def read_interaction_table(path: Path) -> InteractionTable:
     """Read a table with or without a header; without one its columns are user, item, rating, timestamp.
 
     Raises:
@@ -113,25 +113,25 @@ def read_interactions(path: Path) -> InteractionTable:
     )
 
 
-def _text_entries(path: Path) -> Iterator[Entry]:
+def _text_entries(path: Path) -> Iterator[InteractionRow]:
     """The rows of a TSV or CSV file."""
     header, rows = table_rows(path)
     named = [NAMES.get(name) for name in header]
     if USERS in named and ITEMS in named:
         refuse_repeated(path, header, [*USERS, *ITEMS, *RATINGS, *TIMES])
-        places = [named.index(column) if column in named else None for column in (USERS, ITEMS, RATINGS, TIMES)]
+        columns = [named.index(names) if names in named else None for names in (USERS, ITEMS, RATINGS, TIMES)]
     else:
         if not 2 <= len(header) <= 4:  # noqa: PLR2004
             raise DataError(f"{path} begins with {len(header)} columns of unknown names: expected {EXPECTED}")
-        places = [place if place < len(header) else None for place in range(4)]
-        yield Entry(
-            next(iter(text_lines(path)))[0], *(header[place] if place is not None else None for place in places)
+        columns = [column if column < len(header) else None for column in range(4)]
+        yield InteractionRow(
+            next(iter(text_lines(path)))[0], *(header[column] if column is not None else None for column in columns)
         )
     for line, row in rows:
-        yield Entry(line, *(row[place].strip() if place is not None else None for place in places))
+        yield InteractionRow(line, *(row[column].strip() if column is not None else None for column in columns))
 
 
-def _parquet_entries(path: Path) -> Iterator[Entry]:
+def _parquet_entries(path: Path) -> Iterator[InteractionRow]:
     """The rows of a parquet file, which are counted from one."""
     schema, _ = parquet_schema(path)
     named = {NAMES[name.lower()]: name for name in schema.names if name.lower() in NAMES}
@@ -140,7 +140,7 @@ def _parquet_entries(path: Path) -> Iterator[Entry]:
     columns = read_columns(path, list(named.values()))
     wanted = [columns[named[column]] if column in named else None for column in (USERS, ITEMS, RATINGS, TIMES)]
     for row in range(len(columns[named[USERS]])):
-        yield Entry(row + 1, *(column[row] if column is not None else None for column in wanted))
+        yield InteractionRow(row + 1, *(column[row] if column is not None else None for column in wanted))
 
 
 def _names_both(path: Path) -> bool:
@@ -160,7 +160,7 @@ def _id(value: Any, what: str, path: Path, line: int) -> str:
     return str(value)
 
 
-def _numbers(values: Sequence[Any], entries: Sequence[Entry], path: Path, what: str) -> Array | None:
+def _numbers(values: Sequence[Any], entries: Sequence[InteractionRow], path: Path, what: str) -> Array | None:
     """A column of numbers; nothing where the table has no such column."""
     if all(value is None for value in values):
         return None

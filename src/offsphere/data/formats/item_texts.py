@@ -39,6 +39,6 @@ def read_item_texts(path: Path) -> ItemList:
             f"{path} begins with the columns {', '.join(header)}: expected an id ({', '.join(IDS)}), and title or text"
         )
     entries = [
-        (row[header.index(named)].strip(), " ".join(filter(None, (row[place] for place in texts)))) for _, row in rows
+        (row[header.index(named)].strip(), " ".join(filter(None, (row[column] for column in texts)))) for _, row in rows
     ]
     return ItemList([name for name, _ in entries], [text for _, text in entries], str(path))

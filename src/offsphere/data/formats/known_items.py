@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from offsphere.base.errors import DataError
-from offsphere.data.formats.corpus_files import Entry, corpus_entries, corpus_paths, has_corpus, id_of, text_of
+from offsphere.data.formats.corpus_files import CorpusEntry, corpus_entries, corpus_paths, has_corpus, id_of, text_of
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.trec import has_topics
 from offsphere.data.items import ItemList
@@ -50,7 +50,7 @@ def known_item_task(folder: Path) -> RankingTask:
     return task_of_entries(folder.resolve().name, list(corpus_entries(folder)), str(corpus_paths(folder)[0]))
 
 
-def task_of_entries(called: str, entries: Sequence[Entry], source: str) -> RankingTask:
+def task_of_entries(called: str, entries: Sequence[CorpusEntry], source: str) -> RankingTask:
     """A task from documents alone, each with where it stands."""
     # titles that most documents share with others cannot ask for one of them
     titled = len({str(entry["title"]) for _, entry in entries if entry.get("title")}) * 2 > len(entries)

@@ -12,7 +12,7 @@ from offsphere.data.episode_task import EpisodeTask, draw_episodes
 from offsphere.data.formats.format import Source
 from offsphere.data.items import ItemList
 from offsphere.data.labelled import LabelledItems
-from offsphere.data.named_data import whole_number
+from offsphere.data.named_data import whole_setting
 from offsphere.data.neighbour_task import NeighbourTask, neighbour_task
 from offsphere.data.task import Task
 
@@ -40,16 +40,16 @@ def classification_task(
         extra = [setting for setting in settings if setting != "knn"]
         if extra:
             raise ParameterError(f"knn={settings['knn']} takes all labelled items: leave out {', '.join(extra)}")
-        return neighbour_task(name, queries, shots, whole_number(settings, "knn", 10), split)
+        return neighbour_task(name, queries, shots, whole_setting(settings, "knn", 10), split)
     return draw_episodes(
         name,
         queries,
         shots,
-        ways=None if settings.get("ways") == "all" else whole_number(settings, "ways", 5, least=2),
-        count=whole_number(settings, "shots", 5),
-        items=whole_number(settings, "items", 15),
-        episodes=whole_number(settings, "episodes", 600, least=2),
-        seed=whole_number(settings, "seed", 0, least=0),
+        ways=None if settings.get("ways") == "all" else whole_setting(settings, "ways", 5, least=2),
+        count=whole_setting(settings, "shots", 5),
+        items=whole_setting(settings, "items", 15),
+        episodes=whole_setting(settings, "episodes", 600, least=2),
+        seed=whole_setting(settings, "seed", 0, least=0),
         split=split,
     )
 

@@ -29,7 +29,7 @@ def is_labelled(path: Path) -> bool:
     return bool(_files(path)) if path.is_dir() else _is_table(path)
 
 
-def load_labelled(source: Source) -> EpisodeTask | NeighbourTask:
+def load_labelled_texts(source: Source) -> EpisodeTask | NeighbourTask:
     """Read labelled texts; the settings say how many ways, shots and episodes, or how many neighbours vote."""
     split = None
     if source.path.is_dir():
@@ -88,7 +88,7 @@ def _is_table(path: Path) -> bool:
 FORMAT = Format(
     "labelled texts (text, label, as train.tsv and test.tsv or one file)",
     is_labelled,
-    load_labelled,
+    load_labelled_texts,
     lambda path: list(_files(path)),
     settings=SETTINGS,
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import read_bounded
-from offsphere.data.formats.corpus_files import Entry
+from offsphere.data.formats.corpus_files import CorpusEntry
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.known_items import task_of_entries
 from offsphere.data.ranking_task import RankingTask
@@ -25,7 +25,7 @@ def is_text_folder(path: Path) -> bool:
     return len(files) >= FEWEST and all(file.suffix.lower() in ENDINGS for file in files)
 
 
-def load_texts(source: Source) -> RankingTask:
+def load_text_folder(source: Source) -> RankingTask:
     """Make a task of the files; a document is called by its path in the folder."""
     return task_of_entries(source.path.resolve().name, list(_entries(source.path)), str(source.path))
 
@@ -50,7 +50,7 @@ def titled(content: str) -> tuple[str, str]:
     return (match["title"], match["text"]) if match is not None else ("", content.strip())
 
 
-def _entries(folder: Path) -> Iterator[Entry]:
+def _entries(folder: Path) -> Iterator[CorpusEntry]:
     """The files as entries of a corpus, by their names."""
     for path in _files(folder):
         try:
@@ -67,4 +67,4 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts))
 
 
-FORMAT = Format("a folder of texts (.txt, .md or .rst, and nothing else)", is_text_folder, load_texts)
+FORMAT = Format("a folder of texts (.txt, .md or .rst, and nothing else)", is_text_folder, load_text_folder)

@@ -19,8 +19,8 @@ from offsphere.data.task import EmbeddedTask
 from offsphere.learning.ablation.ablation import Ablation
 from offsphere.learning.ablation.assemble import assemble_ablation
 from offsphere.learning.ablation.variant_runs import FitOne, VariantFit, all_runs
-from offsphere.learning.ablation.variant_values import columns_of
-from offsphere.learning.ablation.variants import Trial, Variant, budget_of, grid, only
+from offsphere.learning.ablation.variant_values import value_columns
+from offsphere.learning.ablation.variants import TrialSettings, Variant, budget_of, grid, only
 from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.adapters.adapter_setup import AdapterSetup
 from offsphere.learning.data.task_sources import VectorSource
@@ -45,7 +45,7 @@ def ablate(
     known: Sequence[EmbeddedTask] = (),
     recipe: Recipe | None = None,
     variants: Sequence[Variant] | None = None,
-    budget: Sequence[Trial] | None = None,
+    budget: Sequence[TrialSettings] | None = None,
     full: bool = False,
     names: Sequence[str] | None = None,
     metric: str | None = None,
@@ -129,7 +129,7 @@ def ablate(
     return assemble_ablation(
         chosen,
         runs,
-        columns_of(setup.data, evaluators),
+        value_columns(setup.data, evaluators),
         [evaluator.values([setup.baseline])[0] for evaluator in evaluators],
         metric=setup.data.metric,
         pairs=pairs,

@@ -20,19 +20,20 @@ from offsphere.learning.ablation.assemble import assemble_ablation
 from offsphere.learning.ablation.claims import Start
 from offsphere.learning.ablation.encoder_variants import TEMPERATURES, encoder_grid
 from offsphere.learning.ablation.variant_runs import FitOne, VariantFit, all_runs
-from offsphere.learning.ablation.variant_values import columns_of
-from offsphere.learning.ablation.variants import Trial, Variant, budget_of, only
+from offsphere.learning.ablation.variant_values import value_columns
+from offsphere.learning.ablation.variants import TrialSettings, Variant, budget_of, only
 from offsphere.learning.data.task_sources import TextSource
-from offsphere.learning.data.training_data import TrainingData, divide
+from offsphere.learning.data.training_data import TrainingData
 from offsphere.learning.encoders.encoder_dynamics import TextProbe
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.encoder_setup import EncoderSetup, pairs_for, set_reading, text_data
 from offsphere.learning.encoders.fit import fit
-from offsphere.learning.encoders.judging import Judge
+from offsphere.learning.encoders.judging import TaskJudge
 from offsphere.learning.encoders.prepare import prepare
 from offsphere.learning.encoders.projection import drop_projection
 from offsphere.learning.encoders.trainable import SCRATCH, forget, load_model, model_digest
 from offsphere.learning.encoders.usual_rates import usual_rates
+from offsphere.learning.loading import judged_apart
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
 from offsphere.learning.tracking import Tracking
 from offsphere.scoring.training_record import Run
@@ -49,7 +50,7 @@ def ablate_encoder(
     held_out: Task | None = None,
     recipe: EncoderRecipe | None = None,
     variants: Sequence[Variant] | None = None,
-    budget: Sequence[Trial] | None = None,
+    budget: Sequence[TrialSettings] | None = None,
     full: bool = False,
     names: Sequence[str] | None = None,
     metric: str | None = None,
@@ -102,11 +103,8 @@ def ablate_encoder(
     """
     if seeds < 1:
         raise ParameterError(f"seeds = {seeds}: give at least one")
-    notes = []
-    if test is None:
-        division = divide(TextSource(task), seed, by_document=new_documents)
-        task, test = division.train.task, division.test.task
-        notes.append(division.note)
+    learned, kept, note = judged_apart(task, test, seed, new_documents=new_documents)
+    task, test = learned.task, kept.task
     judged = [test, *also]
     for part in judged:
         if part.unit != test.unit:
@@ -116,7 +114,7 @@ def ablate_encoder(
     usual = usual_rates(model, from_scratch=base.from_scratch)
     chosen = list(variants or encoder_grid(base, budget or budget_of(TEMPERATURES, usual.several), full=full))
     chosen = [variant.with_rate(usual.one) for variant in only(chosen, names)]
-    judges = [Judge(part, data.metric) for part in judged]
+    judges = [TaskJudge(part, data.metric) for part in judged]
     digest = digest_of([model.encode(), model_digest(model), data.digest().encode()])
     evaluators, before, start = _measure_untouched(Memo(keep), digest, model, base, seed, judges)
     fit_one = fit_encoders(model, data, judges, seed, layers=layers, tracking=tracking)
@@ -125,13 +123,13 @@ def ablate_encoder(
     return assemble_ablation(
         chosen,
         runs,
-        columns_of(data, evaluators),
+        value_columns(data, evaluators),
         before,
         metric=data.metric,
         pairs=test.symmetric,
         seed=seed,
         counts={"pairs": len(pairs_for(base, data, seed)), "held_out": data.held_out.task.units},
-        notes=notes,
+        notes=[note] if note else [],
         trained="encoder",
         start=start,
     )
@@ -140,7 +138,7 @@ def ablate_encoder(
 def fit_encoders(
     model: str,
     data: TrainingData[TextSource],
-    judges: Sequence[Judge],
+    judges: Sequence[TaskJudge],
     probe_seed: int,
     *,
     layers: bool = False,
@@ -189,7 +187,7 @@ def _notes_of_run(run: Run) -> list[str]:
 
 
 def _measure_untouched(
-    memo: Memo, data: str, model: str, recipe: EncoderRecipe, seed: int, judges: Sequence[Judge]
+    memo: Memo, data: str, model: str, recipe: EncoderRecipe, seed: int, judges: Sequence[TaskJudge]
 ) -> tuple[list[Evaluator], list[Array], Start]:
     """Measure the model by cosine before any training, where it reads texts as the recipe has it.
 

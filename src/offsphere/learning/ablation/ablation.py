@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,6 +61,11 @@ class VariantRow(NamedTuple):
     negative_variance: float  # of the probe's cosines, at the end
     same: Sequence[str] = ()  # variants that train alike
 
+    @property
+    def learned(self) -> bool:
+        """Whether its exponents were learned, by its name: in a grid that begins with the output; no file says more."""
+        return self.name.startswith("learn")
+
     def __repr__(self) -> str:
         """The fields, long ones by their size."""
         return short_repr(self)
@@ -115,6 +120,7 @@ class Ablation(InNotebook):
     tasks: Sequence[Mapping[str, Any]]
     metric: str
     rows: Sequence[VariantRow]  # in the order of the grid; the baseline first
+    _: KW_ONLY
     untouched: Sequence[float]  # cosine without any adapter, on each task
     seeds: int
     trials: int  # temperatures and rates that each variant could choose from
@@ -167,19 +173,19 @@ class Ablation(InNotebook):
         values = zip(self.tasks, self.untouched, strict=True)
         without = "; ".join(f"{task['name']} {value:.4f}" for task, value in values)
         counted = [f"{task['name']}: {task['queries']:,} queries" for task in self.tasks if "queries" in task]
-        spread = f"means of {self.seeds} seeds, 'seeds' is their deviation" if self.seeds > 1 else "of one seed"
+        spread = f"means of {self.seeds} seeds, whose deviation is the spread" if self.seeds > 1 else "of one seed"
         corrected = f"p is corrected for {len(self.rows) - 1} variants, task by task"
         return [
             f"cosine without {'an adapter' if self.trained == 'adapter' else 'this training'}: {without}",
             *(["; ".join(counted)] if counted else []),
-            f"values are {spread}; t (temperature) and rate were chosen among {self.trials}, on held-out queries",
+            f"values are {spread}; temperature and learning rate were chosen among {self.trials}, on held-out queries",
             f"intervals are over queries, each for its row alone; {corrected}",
             *self._names,
             *(f"{row.name} trains as: {'; '.join(row.same)}" for row in self.rows if row.same),
             *(
                 f"{row.name} learned the exponents {row.exponents[0]:.2f} (query) and {row.exponents[1]:.2f} (document)"
                 for row in self.rows
-                if row.name.startswith("learn")
+                if row.learned
             ),
         ]
 
@@ -225,6 +231,9 @@ class Ablation(InNotebook):
 
         Args:
             columns: Which of the columns that ``records`` has.
+
+        Returns:
+            The lines of the table, for a document that uses booktabs.
         """
         return latex_of(self.records(), columns)
 
@@ -271,7 +280,7 @@ class Ablation(InNotebook):
         return cls(**values, dynamics=read_rows(folder / DYNAMICS))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SavedAblation:
     """What ``ablation.json`` says of an ablation: all but the dynamics, which stand beside it."""
 

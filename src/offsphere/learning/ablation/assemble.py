@@ -8,7 +8,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array
 from offsphere.learning.ablation.ablation import Ablation
-from offsphere.learning.ablation.claim_verdicts import Subject, findings_of
+from offsphere.learning.ablation.claim_verdicts import Subject, claim_findings
 from offsphere.learning.ablation.claims import BEFORE, DUAL, LeastRun, RunSize, Start
 from offsphere.learning.ablation.probe_ends import difference_over_seeds
 from offsphere.learning.ablation.variant_runs import VariantRun
@@ -94,7 +94,7 @@ def assemble_ablation(
         untouched=[column.value(column.select(cosine[column.number])) for column in columns],
         seeds=seeds,
         trials=max(len(variant.budget) for variant in variants),
-        findings=findings_of(subjects, titles, evidence, pairs=pairs, start=start),
+        findings=claim_findings(subjects, titles, evidence, pairs=pairs, start=start),
         counts=counts,
         dynamics=[
             {"variant": variant.name, **row}

@@ -28,7 +28,8 @@ from offsphere.learning.ablation.claims import (
     RunSize,
     Start,
 )
-from offsphere.learning.ablation.foretold import Foretold, by_ratio, by_variation
+from offsphere.learning.ablation.foretold import RulePrediction, by_ratio, by_variation
+from offsphere.learning.ablation.variants import setting_without
 from offsphere.statistics.difference import Difference
 from offsphere.statistics.significance import ALPHA, holm
 from offsphere.wording.written_numbers import chance
@@ -66,7 +67,7 @@ class ClaimEvidence(Protocol):
         ...
 
 
-class _Tested(NamedTuple):
+class _ClaimTest(NamedTuple):
     """A claim with the difference it is about, of which variants, in which setting, and why it may not be judged."""
 
     claim: Claim
@@ -78,7 +79,7 @@ class _Tested(NamedTuple):
     reason: str
 
 
-def findings_of(
+def claim_findings(
     subjects: Sequence[Subject], tasks: Sequence[str], evidence: ClaimEvidence, *, pairs: bool, start: Start = "trained"
 ) -> list[PaperFinding]:
     """What each claim that can be tested here comes to.
@@ -127,7 +128,7 @@ def verdict(kind: ClaimKind, difference: float, p: float) -> str:
     return "holds" if right else "does not hold"
 
 
-def _finding(tested: _Tested, p: float) -> PaperFinding:
+def _finding(tested: _ClaimTest, p: float) -> PaperFinding:
     """What was tested, in words."""
     claim, result = tested.claim, tested.result
     around = "" if isnan(result.low) else f" [{result.low:+.4f}, {result.high:+.4f}], {chance(p)}"
@@ -155,7 +156,7 @@ def _compared(claim: Claim, setting: str, subjects: Sequence[Subject]) -> Iterat
 
 def _tested(
     claim: Claim, variant: str, baseline: str, setting: str, tasks: Sequence[str], evidence: ClaimEvidence
-) -> list[_Tested]:
+) -> list[_ClaimTest]:
     """A claim on every task that it is made of, or once where it is about a probe or its own score by cosine."""
     reason = claim.least.why_not(evidence.size(variant, variant if baseline in OF_ITSELF else baseline))
     if claim.quantity:
@@ -163,9 +164,9 @@ def _tested(
         where = f"in {claim.quantity.replace('_', ' ')} of the probe, over seeds"
         if claim.quantity == DUAL:
             where = "on held-out data by cosine, over seeds"
-        return [] if result is None else [_Tested(claim, variant, baseline, setting, where, result, reason)]
+        return [] if result is None else [_ClaimTest(claim, variant, baseline, setting, where, result, reason)]
     return [
-        _Tested(
+        _ClaimTest(
             claim,
             variant,
             baseline,
@@ -178,7 +179,9 @@ def _tested(
     ]
 
 
-def _foretold(subjects: Sequence[Subject], setting: str, evidence: ClaimEvidence) -> Iterator[tuple[str, Foretold]]:
+def _foretold(
+    subjects: Sequence[Subject], setting: str, evidence: ClaimEvidence
+) -> Iterator[tuple[str, RulePrediction]]:
     """What rules of thumb say in a setting of the ranking there."""
     names = {subject.role: subject.name for subject in subjects if subject.setting == setting}
     if {"document", "dot", "query"} <= set(names):
@@ -190,18 +193,18 @@ def _foretold(subjects: Sequence[Subject], setting: str, evidence: ClaimEvidence
         yield from ([] if rule is None else [(setting, rule)])
 
 
-def _across_batches(subjects: Sequence[Subject], evidence: ClaimEvidence) -> list[_Tested]:
+def _across_batches(subjects: Sequence[Subject], evidence: ClaimEvidence) -> list[_ClaimTest]:
     """Whether negatives scatter more at the smallest batch than at the largest, all else equal."""
-    batches: dict[tuple[str, ...], dict[int, str]] = {}
+    batches: dict[str, dict[int, str]] = {}
     for subject in subjects:
         if subject.role == SCATTER.variant:
-            rest = tuple(part for part in subject.setting.split(" + ") if not part.startswith("batch "))
+            rest = setting_without(subject.setting, "batch")
             batches.setdefault(rest, {})[evidence.size(subject.name, subject.name).batch] = subject.name
     tested = []
     for rest, by_batch in batches.items():
         if len(by_batch) > 1:
             small, large = by_batch[min(by_batch)], by_batch[max(by_batch)]
-            tested += _tested(SCATTER, small, large, " + ".join(rest), (), evidence)
+            tested += _tested(SCATTER, small, large, rest, (), evidence)
     return tested
 
 

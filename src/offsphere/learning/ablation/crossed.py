@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from offsphere.base.errors import ParameterError
-from offsphere.learning.ablation.variants import JOIN, Trial, Variant, role_of
+from offsphere.learning.ablation.variants import JOIN, TrialSettings, Variant, role_of
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions, read_options
 
 # fields that say what a variant is in the claims of papers; the others are the setting in which it is judged
@@ -16,7 +16,7 @@ MOST = 500  # variants that anybody waits for
 
 
 def cross(
-    base: ContrastiveOptions, fields: Mapping[str, Sequence[Any]], budget: Sequence[Trial] | None = None
+    base: ContrastiveOptions, fields: Mapping[str, Sequence[Any]], budget: Sequence[TrialSettings] | None = None
 ) -> list[Variant]:
     """Every combination of the values of some fields, for ``ablate`` and ``ablate_encoder``; nothing else is tuned.
 
@@ -88,7 +88,7 @@ def read_cross(texts: Sequence[str], kind: type[ContrastiveOptions]) -> dict[str
     return fields
 
 
-def _crossed(base: ContrastiveOptions, values: Mapping[str, Any], budget: Sequence[Trial]) -> Variant:
+def _crossed(base: ContrastiveOptions, values: Mapping[str, Any], budget: Sequence[TrialSettings]) -> Variant:
     """One combination, by the values of its fields."""
     recipe = base.with_options(values)
     trials = [(values.get("temperature", each), values.get("rate", rate)) for each, rate in budget]

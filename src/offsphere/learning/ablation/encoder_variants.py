@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from offsphere.base.errors import ParameterError, UnknownNameError
-from offsphere.learning.ablation.variants import INPUTS, OUTPUTS, VRNS_WEIGHT, Trial, Variant, role_of, swept
+from offsphere.learning.ablation.variants import INPUTS, OUTPUTS, VRNS_WEIGHT, TrialSettings, Variant, role_of, swept
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 
 TEMPERATURES = (0.05,)  # the budget every variant has: each with each
@@ -18,7 +18,7 @@ SWEPT = {
 }
 
 
-def encoder_grid(base: EncoderRecipe, budget: Sequence[Trial], *, full: bool = False) -> list[Variant]:
+def encoder_grid(base: EncoderRecipe, budget: Sequence[TrialSettings], *, full: bool = False) -> list[Variant]:
     """The grid over an encoder's training: every output, two with normalised token vectors, and cosine with VRNS.
 
     Args:
@@ -90,7 +90,7 @@ def encoder_sweep(base: EncoderRecipe, parameter: str, values: Sequence[str] = (
 
 
 def _variant(
-    base: EncoderRecipe, budget: Sequence[Trial], output: str, entering: str = "none", vrns: float = 0.0
+    base: EncoderRecipe, budget: Sequence[TrialSettings], output: str, entering: str = "none", vrns: float = 0.0
 ) -> Variant:
     """A variant of the grid, named by its output, its input and what is added."""
     recipe = replace(base, normalize=OUTPUTS[output], normalize_input=entering, vrns=vrns)

@@ -15,7 +15,7 @@ RATIO = "the ratio of query variations, document-trained over dot-trained, tells
 VARIATION = "how much document lengths vary tells whether keeping them helps"
 
 
-class Foretold(NamedTuple):
+class RulePrediction(NamedTuple):
     """What a rule says here: the claim it makes of the ranking, or why it makes none; its quantity in both cases."""
 
     claim: Claim | None
@@ -24,7 +24,7 @@ class Foretold(NamedTuple):
     quantity: str
 
 
-def by_ratio(ratio: float) -> Foretold | None:
+def by_ratio(ratio: float) -> RulePrediction | None:
     """What the ratio of query variations, document-trained over dot-trained, says of the ranking.
 
     From 4 to 9 it favours normalising the document, from 0.5 to 2 the query (Feng & Watanabe 2026).
@@ -38,10 +38,10 @@ def by_ratio(ratio: float) -> Foretold | None:
     if FAVOURS_QUERY[0] <= ratio <= FAVOURS_QUERY[1]:
         claim = Claim(text, FENG, "query", "document", pairs=False)
     why_not = f"it is {ratio:.2g}, where 4 to 9 favours the document and 0.5 to 2 the query"
-    return Foretold(claim, RATIO, why_not, "query_variation")
+    return RulePrediction(claim, RATIO, why_not, "query_variation")
 
 
-def by_variation(variation: float) -> Foretold | None:
+def by_variation(variation: float) -> RulePrediction | None:
     """What the variation of document lengths says of keeping them: above a tenth it helps, below a twentieth not."""
     if isnan(variation):
         return None
@@ -52,4 +52,4 @@ def by_variation(variation: float) -> Foretold | None:
     if variation < MERE_NOISE:
         claim = Claim(text, FENG, "query", "cosine", "not above", pairs=False)
     why_not = f"it is {variation:.2g}, where above 0.1 is worth using and below 0.05 is noise"
-    return Foretold(claim, VARIATION, why_not, "document_variation")
+    return RulePrediction(claim, VARIATION, why_not, "document_variation")

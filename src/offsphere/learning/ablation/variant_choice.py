@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from offsphere.base.errors import ParameterError
 from offsphere.learning.ablation import encoder_variants, variants
 from offsphere.learning.ablation.crossed import cross
-from offsphere.learning.ablation.variants import Trial, Variant, budget_of, only
+from offsphere.learning.ablation.variants import TrialSettings, Variant, budget_of, only
 from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions
@@ -41,7 +41,7 @@ class VariantRequest(NamedTuple):
                 "a sweep varies one parameter: give one --temperature and one --rate at most, no --full"
             )
 
-    def budget(self, recipe: ContrastiveOptions, temperature: float, rate: float | None) -> list[Trial]:
+    def budget(self, recipe: ContrastiveOptions, temperature: float, rate: float | None) -> list[TrialSettings]:
         """The trials of variants for which nothing is tuned unless several values are given."""
         given = self.temperatures or [recipe.temperature or temperature]
         return budget_of(given, self.rates or [rate if recipe.rate is None else recipe.rate])
@@ -51,7 +51,7 @@ class AdapterChoice(NamedTuple):
     """The recipe all variants start from, the trials each may choose among, and the variants where they are fixed."""
 
     recipe: Recipe
-    budget: Sequence[Trial]
+    budget: Sequence[TrialSettings]
     variants: Sequence[Variant] | None  # without: the grid, which depends on the data
     names: Sequence[str] | None = None  # of the variants, those alone
 

@@ -23,7 +23,7 @@ from offsphere.learning.objective.contrastive_options import ContrastiveOptions
 from offsphere.scoring.training_record import DynamicsRow
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class VariantRun:
     """One variant, trained: what was tried, what was chosen, and the measurements of every seed on every task."""
 
@@ -96,7 +96,7 @@ def kept_run(
     first = kept(variant, seeds[0], 0)
     chosen = replace(variant, budget=[variant.budget[best_trial(first.trials)]])
     tried = len(variant.budget)
-    return joined([first, *(kept(chosen, seed, tried + number) for number, seed in enumerate(seeds[1:]))])
+    return joined_runs([first, *(kept(chosen, seed, tried + number) for number, seed in enumerate(seeds[1:]))])
 
 
 def train_seed(fit: FitOne, variant: Variant, seed: int, show: Callable[[int], None]) -> VariantRun:
@@ -127,7 +127,7 @@ def train_seed(fit: FitOne, variant: Variant, seed: int, show: Callable[[int], N
     )
 
 
-def joined(runs: Sequence[VariantRun]) -> VariantRun:
+def joined_runs(runs: Sequence[VariantRun]) -> VariantRun:
     """The runs of several seeds as one; trials and dynamics are those of the first."""
     return VariantRun(
         trials=runs[0].trials,

@@ -14,7 +14,7 @@ from offsphere.learning.ablation.ablation import VariantResult, VariantRow
 from offsphere.learning.ablation.variant_runs import VariantRun, best_trial
 from offsphere.learning.ablation.variants import Variant
 from offsphere.learning.adapters.learn import FEWEST_NEW
-from offsphere.learning.data.training_data import Source, TrainingData
+from offsphere.learning.data.training_data import TrainingData, TrainingSource
 from offsphere.statistics.difference import Difference
 from offsphere.statistics.evaluation import Evaluation, MeanOverQueries
 from offsphere.statistics.significance import bootstrap, holm, interval, randomization_test
@@ -42,7 +42,7 @@ class Column(NamedTuple):
         return float(self.evaluation.evaluate(measured, np.ones((1, self.evaluation.units)))[0])
 
 
-def columns_of(data: TrainingData[Source], evaluators: Sequence[Evaluator]) -> list[Column]:
+def value_columns(data: TrainingData[TrainingSource], evaluators: Sequence[Evaluator]) -> list[Column]:
     """A column for every task that is judged by, in their order; ``evaluators`` are those of the tasks.
 
     Those queries of the first task whose relevant documents are all new have a column of their own, where they are

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from offsphere.base.errors import ParameterError, UnknownNameError
+from offsphere.base.short_repr import short_repr
 from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.objective.contrastive_options import ContrastiveOptions, check_temperature
 from offsphere.learning.objective.exponents import Exponents, write_normalize
@@ -30,7 +31,7 @@ SWEPT_BATCHES = (16, 64, 256, 1_024)
 
 JOIN = " + "  # between the parts of a name
 
-Trial = tuple[float, float | None]  # temperature, and rate; without a rate, the usual one of what is trained
+TrialSettings = tuple[float, float | None]  # temperature, and rate; without a rate, the usual one of what is trained
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +55,12 @@ class Variant:
 
     name: str
     recipe: ContrastiveOptions
-    budget: Sequence[Trial]
+    budget: Sequence[TrialSettings]
     same: tuple[str, ...] = ()  # others that train alike
     role: str = ""  # in the claims of papers
     setting: str = ""  # within which claims compare
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         """Refuse a budget with which nothing can be trained."""
@@ -66,11 +69,20 @@ class Variant:
             object.__setattr__(self, "role", self.name)
 
     def with_rate(self, rate: float) -> Variant:
-        """The same variant, with that rate in every trial that leaves it open."""
+        """The same variant, with that rate in every trial that leaves it open.
+
+        Args:
+            rate: Of a model that no rate was named for.
+
+        Returns:
+            A variant whose trials all have a rate.
+        """
         return replace(self, budget=[(each, rate if own is None else own) for each, own in self.budget])
 
 
-def budget_of(temperatures: Sequence[float] = TEMPERATURES, rates: Sequence[float | None] = RATES) -> list[Trial]:
+def budget_of(
+    temperatures: Sequence[float] = TEMPERATURES, rates: Sequence[float | None] = RATES
+) -> list[TrialSettings]:
     """The trials of a variant: each temperature with each rate; an error where one stands there twice."""
     for name, values in (("temperature", temperatures), ("rate", rates)):
         if len(set(values)) < len(values):
@@ -80,7 +92,7 @@ def budget_of(temperatures: Sequence[float] = TEMPERATURES, rates: Sequence[floa
     return trials
 
 
-def check_trials(trials: Sequence[Trial]) -> None:
+def check_trials(trials: Sequence[TrialSettings]) -> None:
     """Refuse temperatures and rates with which nothing can be trained, before anything is."""
     for temperature, rate in trials:
         check_temperature(temperature)
@@ -89,7 +101,7 @@ def check_trials(trials: Sequence[Trial]) -> None:
 
 
 def grid(
-    base: Recipe, budget: Sequence[Trial], *, full: bool = False, pairs: bool = False, two_widths: bool = False
+    base: Recipe, budget: Sequence[TrialSettings], *, full: bool = False, pairs: bool = False, two_widths: bool = False
 ) -> list[Variant]:
     """The grid: every output with every input, and every output with sides tied, with VRNS and with a magnitude head.
 
@@ -160,9 +172,14 @@ def sweep(base: Recipe, parameter: str) -> list[Variant]:
     raise UnknownNameError("sweep", parameter, ["temperature", "batch"])
 
 
-def swept(name: str, recipe: ContrastiveOptions, budget: Sequence[Trial]) -> Variant:
+def swept(name: str, recipe: ContrastiveOptions, budget: Sequence[TrialSettings]) -> Variant:
     """A variant of a sweep: claims are judged of it alone, value by value."""
     return Variant(name, recipe, budget, role=role_of(recipe), setting=name)
+
+
+def setting_without(setting: str, field: str) -> str:
+    """A setting but for what it says of one field: ``loss clip + batch 16`` without its batch is ``loss clip``."""
+    return JOIN.join(part for part in setting.split(JOIN) if not part.startswith(f"{field} "))
 
 
 def role_of(recipe: ContrastiveOptions) -> str:
@@ -177,7 +194,7 @@ def role_of(recipe: ContrastiveOptions) -> str:
 
 
 def only(variants: Sequence[Variant], names: Sequence[str] | None) -> list[Variant]:
-    """Those variants that are named, in their order; all of them without names."""
+    """The variants that are named, in the order they stand in; all of them where no names are given."""
     if names is None:
         return list(variants)
     known = [variant.name for variant in variants]
@@ -187,7 +204,9 @@ def only(variants: Sequence[Variant], names: Sequence[str] | None) -> list[Varia
     return [variant for variant in variants if variant.name in names]
 
 
-def _variant(base: Recipe, budget: Sequence[Trial], output: str, entering: str = "none", **switches: Any) -> Variant:
+def _variant(
+    base: Recipe, budget: Sequence[TrialSettings], output: str, entering: str = "none", **switches: Any
+) -> Variant:
     """A variant of the grid, named by its output, its input and what is added."""
     recipe = replace(base, normalize=OUTPUTS[output], normalize_input=entering, **switches)
     first, *added = role_of(recipe).split(JOIN)

@@ -17,7 +17,7 @@ MAGNITUDES = (None, "multiplied", "added")
 BETAS = (0.9, 0.98)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe(ContrastiveOptions):
     """How to train an adapter. The defaults make a cosine adapter: a map for each side, InfoNCE at temperature 0.05.
 

@@ -57,8 +57,8 @@ class AdapterSetup:
     ) -> AdapterSetup:
         """Put queries aside where no held-out data is given, and gather the pairs of the others.
 
-        ``also`` are further tasks to learn from. What stands in one of the ``judged`` tasks, or in the data that is
-        held out, is not learned from.
+        ``also`` are further tasks to learn from. What stands in one of the ``judged`` tasks is not learned from, nor is
+        what stands in held-out data that is given; of queries that are put aside here, a copy under another id is.
         """
         try:
             from offsphere.learning.adapters.vector_probe import VectorProbe
@@ -115,7 +115,16 @@ class AdapterSetup:
             label = f"seed {number + 1} of {len(seeds)}, " if len(seeds) > 1 else ""
             show = part_progress(progress, number, len(seeds), label)
             follows = tracking.named(f"seed {seed}") if tracking is not None and len(seeds) > 1 else tracking
-            trainer = AdapterTrainer(recipe, self.pairs, self.evaluate, self.probe, seed, show, start, follows)
+            trainer = AdapterTrainer(
+                recipe,
+                self.pairs,
+                self.evaluate,
+                self.probe,
+                seed=seed,
+                progress=show,
+                start=start,
+                tracking=follows,
+            )
             fits.append(trainer.run())
         best = int(np.argmax(np.nan_to_num([fit.run.best for fit in fits], nan=-np.inf)))
         return replace(fits[best].adapter, record=self._record(recipe, fits, best))

@@ -52,6 +52,7 @@ class AdapterTrainer:
         pairs: VectorPairs,
         evaluate: Evaluate,
         probe: VectorProbe,
+        *,
         seed: int,
         progress: Progress | None = None,
         start: StartMaps = IDENTITY,

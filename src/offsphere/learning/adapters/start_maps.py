@@ -88,6 +88,6 @@ def _joined(turned: Array, towards: Array) -> Array:
 
 
 def _columns(rotation: Array, width: int) -> Array:
-    """So many columns of a rotation; a side that has fewer adds nothing in the others."""
+    """The first ``width`` columns of a rotation; where it has fewer, columns of zeros, which add nothing."""
     missing = max(0, width - rotation.shape[1])
     return np.pad(rotation[:, :width], ((0, 0), (0, missing)))

@@ -11,10 +11,10 @@ from offsphere.data.image import Image
 from offsphere.data.items import Item, kinds_of, texts_alone
 from offsphere.learning.data.task_sources import NumberedSides
 from offsphere.learning.data.text_views import view_pairs
-from offsphere.learning.data.training_pairs import TextPairs
+from offsphere.learning.data.training_pairs import ItemPairs
 
 
-def item_view_pairs(items: Sequence[Item], kind: str, epochs: int, seed: int) -> TextPairs:
+def item_view_pairs(items: Sequence[Item], kind: str, epochs: int, seed: int) -> ItemPairs:
     """Two views of every item, paired, other ones in each epoch.
 
     Args:
@@ -36,7 +36,7 @@ def item_view_pairs(items: Sequence[Item], kind: str, epochs: int, seed: int) ->
         raise DataError("there is no image to learn from")
     rows = np.tile(np.arange(len(distinct)), epochs)
     numbers = np.arange(len(distinct))
-    return TextPairs(
+    return ItemPairs(
         sources=[NumberedSides(distinct, distinct, numbers, numbers)],
         source=np.zeros(len(rows), np.int64),
         queries=rows,

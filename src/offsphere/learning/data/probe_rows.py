@@ -21,15 +21,14 @@ class ProbeRows(NamedTuple):
 def probe_rows(
     task: Task, positives: tuple[Index, Index], most: int, seed: int = 0, wanted: Flags | None = None
 ) -> ProbeRows:
-    """A random choice, the same for the same seed.
+    """Choose rows at random, the same ones for the same seed.
 
     Args:
         task: The task whose rows are chosen.
         positives: Rows of the positive pairs to choose from.
         most: How many pairs, and how many of the others, are chosen at most.
         seed: Of the choice.
-        wanted: Documents of the same corpus that are relevant to some query that is not of this task; without effect
-            where the corpus is another.
+        wanted: Documents that are relevant to some query that is not of this task, a flag each; none without.
     """
     rng = np.random.default_rng(seed)
     queries, documents = positives
@@ -39,7 +38,7 @@ def probe_rows(
     relevant = task.relevant_to_any()
     if relevant is None:
         return ProbeRows(queries[chosen], documents[chosen], np.zeros(0, np.int64))
-    if wanted is not None and len(wanted) == len(relevant):
+    if wanted is not None:
         relevant = relevant | wanted
     others = rng.permutation(np.flatnonzero(~relevant))[:most]
     return ProbeRows(queries[chosen], documents[chosen], others)

@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from offsphere.base.arrays import Index, Vectors
+from offsphere.base.arrays import Flags, Index, Vectors
 from offsphere.base.errors import DataError
 from offsphere.data.items import Item
 from offsphere.data.task import EmbeddedTask, Task, TaskVectors, items_of
@@ -69,6 +69,10 @@ class TaskSource(Protocol[Contents]):
 
     def positives(self) -> tuple[Index, Index]:
         """Rows of both sides of every positive pair that can be learned from."""
+        ...
+
+    def wanted_by(self, others: Sequence[Self]) -> Flags | None:
+        """Which documents are relevant to some unit of these sources; nothing where that cannot be told."""
         ...
 
     def number_sides(self, others: Sequence[Self]) -> list[NumberedSides[Contents]]:
@@ -138,6 +142,18 @@ class VectorSource:
         """The positive pairs in which both vectors have a direction."""
         return self._positives.left, self._positives.right
 
+    def wanted_by(self, others: Sequence[VectorSource]) -> Flags | None:
+        """Which documents are relevant to some unit of sources of the same corpus, by row.
+
+        A corpus of vectors is never cut, so rows will do, and many vectors need not be hashed for it.
+        """
+        own = self.task.relevant_to_any()
+        known = [source.task.relevant_to_any() for source in others]
+        if own is None or any(flags is None or len(flags) != len(own) for flags in known):
+            return None
+        wanted: Flags = np.any([flags for flags in known if flags is not None], axis=0)
+        return wanted
+
     def number_sides(self, others: Sequence[VectorSource]) -> list[NumberedSides[Vectors]]:
         """Number rows by the contents of their vectors.
 
@@ -194,6 +210,13 @@ class TextSource:
     def positives(self) -> tuple[Index, Index]:
         """All positive pairs of the task."""
         return self.task.positives()
+
+    def wanted_by(self, others: Sequence[TextSource]) -> Flags | None:
+        """Which documents are relevant to some unit of these sources, by their texts: held-out documents may be few."""
+        wanted: set[Item] = set()
+        for source in others:
+            wanted.update(source.document_contents(np.unique(source.positives()[1])))
+        return np.array([item in wanted for item in self.sides[1]], np.bool_) if wanted else None
 
     def number_sides(self, others: Sequence[TextSource]) -> list[NumberedSides[Sequence[Item]]]:
         """Number texts in the order in which they first appear, each side apart."""

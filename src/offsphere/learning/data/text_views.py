@@ -8,13 +8,13 @@ import numpy as np
 
 from offsphere.base.errors import DataError
 from offsphere.learning.data.task_sources import NumberedSides
-from offsphere.learning.data.training_pairs import TextPairs
+from offsphere.learning.data.training_pairs import ItemPairs
 
 LEFT_OUT = 0.1  # share of the words
 CROPS = (0.1, 0.5)  # the shortest and the longest share of a text (Izacard et al. 2021 crop within these bounds)
 
 
-def view_pairs(texts: Sequence[str], kind: str, epochs: int, seed: int) -> TextPairs:
+def view_pairs(texts: Sequence[str], kind: str, epochs: int, seed: int) -> ItemPairs:
     """Two views of every text, paired, made anew for each epoch."""
     distinct = [text for text in dict.fromkeys(texts) if text.strip()]
     if not distinct:
@@ -27,7 +27,7 @@ def view_pairs(texts: Sequence[str], kind: str, epochs: int, seed: int) -> TextP
         left, right = left + first, right + second
     numbers = np.tile(np.arange(len(distinct)), epochs)
     rows = np.arange(len(left))
-    return TextPairs(
+    return ItemPairs(
         sources=[NumberedSides(left, right, numbers, numbers)],
         source=np.zeros(len(rows), np.int64),
         queries=rows,

@@ -15,7 +15,7 @@ from offsphere.data.items import Item
 from offsphere.learning.data.task_sources import Contents, NumberedSides, TaskSource
 
 
-@dataclass(frozen=True, eq=False)  # without slots, which a generic class cannot have when it is frozen
+@dataclass(frozen=True, eq=False, kw_only=True)  # without slots, which a generic class cannot have when it is frozen
 class TrainingPairs(Generic[Contents]):
     """Pairs as rows into the sources, and all that is known to be relevant."""
 
@@ -100,7 +100,7 @@ class TrainingPairs(Generic[Contents]):
 
 
 VectorPairs = TrainingPairs[Vectors]
-TextPairs = TrainingPairs[Sequence[Item]]
+ItemPairs = TrainingPairs[Sequence[Item]]
 
 
 def known_documents(known: Index, query_keys: Index) -> tuple[Index, Index]:

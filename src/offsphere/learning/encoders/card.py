@@ -13,7 +13,7 @@ from offsphere.base.reading.file_access import read_bounded
 from offsphere.learning.encoders.citations import OURS, bibtex_of
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.named_recipes import RECIPES, name_of
-from offsphere.learning.encoders.outcome import Outcome
+from offsphere.learning.encoders.outcome import TrainingOutcome
 from offsphere.learning.objective.exponents import Exponents, write_normalize
 from offsphere.wording.written_numbers import chance_alone
 
@@ -25,7 +25,10 @@ BEFORE = "\n## Training Details"
 
 
 def length_report(
-    exponents: Exponents, plan: Mapping[str, Any], dynamics: Sequence[Mapping[str, Any]], outcome: Outcome | None
+    exponents: Exponents,
+    plan: Mapping[str, Any],
+    dynamics: Sequence[Mapping[str, Any]],
+    outcome: TrainingOutcome | None,
 ) -> str:
     """Markdown that says how the model is to be scored, what its lengths are like, and what it is worth."""
     by_side = (("query", exponents.query), ("document", exponents.document))

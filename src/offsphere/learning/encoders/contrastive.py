@@ -159,7 +159,16 @@ class ContrastiveLoss(CachedLossMixin, nn.Module):
         return loss
 
     def calculate_loss(self, reps: list[list[Tensor]], labels: Any = None, *, with_backward: bool = False) -> Tensor:
-        """The loss of vectors that came in parts, as GradCache wants it; ``labels`` are the batch's context."""
+        """The loss of vectors that came in parts, as GradCache wants it; ``labels`` are the batch's context.
+
+        Args:
+            reps: The vectors of each column of the batch, part by part.
+            labels: The context of the batch.
+            with_backward: Whether gradients are computed at once, span by span.
+
+        Returns:
+            The loss; without a graph where gradients were computed.
+        """
         return self._loss(reps, labels, with_backward=with_backward)
 
     def _loss(self, columns: list[list[Tensor]], context: Context, *, with_backward: bool = False) -> Tensor:

@@ -23,7 +23,7 @@ from offsphere.encode.sentence import SentenceEncoder
 from offsphere.encode.stages import let_lengths_pass, lets_lengths_pass, output_stages, stop_lengths
 from offsphere.encode.text_marks import texts_kept
 from offsphere.geometry.layers import layer_summaries
-from offsphere.learning.data.probe_rows import probe_rows
+from offsphere.learning.data.probe_rows import ProbeRows, probe_rows
 from offsphere.learning.data.task_sources import TextSource
 from offsphere.learning.data.training_data import TrainingData
 from offsphere.learning.encoders.contrastive import ContrastiveLoss
@@ -75,14 +75,9 @@ class TextProbe:
         Returns:
             The probe.
         """
-        left, right = TextSource(task).sides
+        right = TextSource(task).sides[1]
         known = np.array([item in wanted for item in right], np.bool_) if wanted else None
-        rows = probe_rows(task, task.positives(), pairs, seed, known)
-        return cls(
-            [left[row] for row in rows.queries.tolist()],
-            [right[row] for row in rows.documents.tolist()],
-            [right[row] for row in rows.others.tolist()],
-        )
+        return cls._of_rows(task, probe_rows(task, task.positives(), pairs, seed, known))
 
     @classmethod
     def of_data(cls, data: TrainingData[TextSource], seed: int = 0) -> TextProbe:
@@ -95,10 +90,18 @@ class TextProbe:
         Returns:
             The probe.
         """
-        wanted: set[Item] = set()
-        for source in (data.source, *data.judged):
-            wanted.update(source.document_contents(np.unique(source.positives()[1])))
-        return cls.of(data.held_out.task, seed, wanted=wanted)
+        held_out, wanted = data.held_out, data.wanted_documents(by_judged=True)
+        return cls._of_rows(held_out.task, probe_rows(held_out.task, held_out.positives(), PAIRS, seed, wanted))
+
+    @classmethod
+    def _of_rows(cls, task: Task, rows: ProbeRows) -> TextProbe:
+        """The texts of some rows of a task."""
+        left, right = TextSource(task).sides
+        return cls(
+            [left[row] for row in rows.queries.tolist()],
+            [right[row] for row in rows.documents.tolist()],
+            [right[row] for row in rows.others.tolist()],
+        )
 
     def measure(self, model: Any, loss: ContrastiveLoss | None = None, *, layers: bool = False) -> list[DynamicsRow]:
         """Measure the probe's vectors as they are now, before the last stages take length away.
@@ -243,6 +246,9 @@ class Dynamics(TrainerCallback):
 
         Args:
             columns: Which quantities, besides the step; all that were measured without.
+
+        Returns:
+            The lines of the table, for a document that uses booktabs.
         """
         return latex_of(self.rows, ["step", *columns] if columns is not None else None)
 

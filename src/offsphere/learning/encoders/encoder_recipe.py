@@ -27,7 +27,7 @@ ARROW = "->"  # between what is trained first and what then
 POOLINGS = (None, "mean", "cls", "max")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderRecipe(ContrastiveOptions):
     """How to train an encoder. The defaults are InfoNCE with cosine at temperature 0.05, one epoch of pairs of 32.
 

@@ -21,11 +21,11 @@ from offsphere.learning.data.item_views import item_view_pairs
 from offsphere.learning.data.mined_negatives import MinedNegatives
 from offsphere.learning.data.task_sources import TextSource, VectorSource
 from offsphere.learning.data.training_data import TrainingData
-from offsphere.learning.data.training_pairs import TextPairs, TrainingPairs
+from offsphere.learning.data.training_pairs import ItemPairs, TrainingPairs
 from offsphere.learning.encoders.contrastive import check_widths
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.fit import steps_of
-from offsphere.learning.encoders.judging import Judge, encode_task
+from offsphere.learning.encoders.judging import TaskJudge, encode_task
 from offsphere.learning.encoders.lora import add_lora
 from offsphere.learning.encoders.prepare import Preparation, prepare
 from offsphere.learning.encoders.projection import add_projection
@@ -71,7 +71,7 @@ def text_data(
     return data.with_held_out(TextSource(data.held_out.task.with_fewer_documents(documents, seed)))
 
 
-def pairs_for(recipe: EncoderRecipe, data: TrainingData[TextSource], seed: int) -> TextPairs:
+def pairs_for(recipe: EncoderRecipe, data: TrainingData[TextSource], seed: int) -> ItemPairs:
     """What a recipe learns from: the pairs of the data, or two views of every item."""
     if recipe.views == "pairs":
         return data.pairs(know_all=True)
@@ -79,14 +79,14 @@ def pairs_for(recipe: EncoderRecipe, data: TrainingData[TextSource], seed: int) 
     return item_view_pairs(items, recipe.views, recipe.epochs or 1, seed)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class EncoderSetup:
     """All that one training of an encoder needs: the model made ready, what it learns from, and what to mind."""
 
     model: Any
     name: str
     recipe: EncoderRecipe
-    pairs: TextPairs
+    pairs: ItemPairs
     data: TrainingData[TextSource]
     prepared: Preparation
     seed: int
@@ -161,9 +161,9 @@ class EncoderSetup:
         return replace(self, pairs=self.pairs.with_negatives(_hard_negatives(self)))
 
     @property
-    def judge(self) -> Judge:
+    def judge(self) -> TaskJudge:
         """What measures the model on held-out data."""
-        return Judge(self.data.held_out.task, self.data.metric)
+        return TaskJudge(self.data.held_out.task, self.data.metric)
 
     @property
     def steps(self) -> int:
@@ -201,7 +201,7 @@ def _check(model: Any, recipe: EncoderRecipe) -> None:
     check_widths(model, recipe.dimensions)
 
 
-def _check_kinds(model: Any, name: str, pairs: TextPairs) -> None:
+def _check_kinds(model: Any, name: str, pairs: ItemPairs) -> None:
     """Refuse texts for a model of images, and images for one of texts."""
     (sides,) = pairs.sources
     for kind in {kind for items in (sides.queries, sides.documents) for kind in kinds_of(items)}:
@@ -223,7 +223,7 @@ def set_reading(model: Any, recipe: EncoderRecipe) -> None:
 
 
 def _notes_and_counts(
-    model: Any, data: TrainingData[TextSource], recipe: EncoderRecipe, pairs: TextPairs
+    model: Any, data: TrainingData[TextSource], recipe: EncoderRecipe, pairs: ItemPairs
 ) -> tuple[list[str], dict[str, int]]:
     """What to mind about the data, and how much of it there is."""
     documents = pairs.sources[0].documents

@@ -23,7 +23,7 @@ from offsphere.base.progress import Progress
 from offsphere.base.reading.parquet_files import read_rows
 from offsphere.encode.sentence import SentenceEncoder
 from offsphere.learning.adapters.adapter_recipe import BETAS
-from offsphere.learning.data.training_pairs import TextPairs
+from offsphere.learning.data.training_pairs import ItemPairs
 from offsphere.learning.encoders.callbacks import (
     MARK,
     WEIGHTS,
@@ -39,7 +39,7 @@ from offsphere.learning.encoders.contrastive import ContrastiveLoss, NotFiniteEr
 from offsphere.learning.encoders.encoder_dynamics import Dynamics, TextProbe
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.item_reader import ItemReader
-from offsphere.learning.encoders.judging import HeldOutEvaluator, Judge
+from offsphere.learning.encoders.judging import HeldOutEvaluator, TaskJudge
 from offsphere.learning.encoders.lora import merge_lora
 from offsphere.learning.encoders.picture_views import PictureViews
 from offsphere.learning.encoders.training_dataset import training_dataset
@@ -95,7 +95,7 @@ class EncoderTrainer(SentenceTransformerTrainer):
         return kind, options
 
 
-def loss_for(model: Any, recipe: EncoderRecipe, pairs: TextPairs) -> ContrastiveLoss:
+def loss_for(model: Any, recipe: EncoderRecipe, pairs: ItemPairs) -> ContrastiveLoss:
     """The loss that a recipe asks for."""
     first = None
     if recipe.first is not None:
@@ -130,8 +130,8 @@ def steps_of(recipe: EncoderRecipe, pairs: int) -> int:
 def fit(
     model: Any,
     recipe: EncoderRecipe,
-    pairs: TextPairs,
-    judge: Judge,
+    pairs: ItemPairs,
+    judge: TaskJudge,
     seed: int,
     *,
     probe: TextProbe | None = None,
@@ -274,7 +274,7 @@ def _sides_of_columns(recipe: EncoderRecipe) -> dict[str, str]:
     return {"anchor": "query", "positive": "document", **negatives}
 
 
-def _collator(model: Any, recipe: EncoderRecipe, pairs: TextPairs, seed: int) -> SentenceTransformerDataCollator:
+def _collator(model: Any, recipe: EncoderRecipe, pairs: ItemPairs, seed: int) -> SentenceTransformerDataCollator:
     """What makes batches of features: texts with their prompts, images as the views that the recipe asks for."""
     sides = _sides_of_columns(recipe)
     (items,) = pairs.sources

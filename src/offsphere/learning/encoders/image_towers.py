@@ -19,7 +19,6 @@ from transformers.utils import logging
 from offsphere.base.errors import ParameterError
 from offsphere.base.known_names import known_name
 from offsphere.encode.text_marks import keep_texts
-from offsphere.learning.encoders.trainable import SCRATCH
 
 TOWERS = ("resnet", "vit")
 SMALLEST, LARGEST = 8, 1_024  # pixels a side
@@ -66,7 +65,7 @@ def image_tower(kind: str = "resnet", size: int = 32, width: int = 128, seed: in
 
 def tower_of_name(name: str) -> Any:
     """Make the tower that ``scratch:KIND:SIZE`` or ``scratch:KIND:SIZE:WIDTH`` names."""
-    kind, *numbers = name.removeprefix(SCRATCH).split(":")
+    _, kind, *numbers = name.split(":")
     if len(numbers) > 2 or not all(number.isdigit() for number in numbers):  # noqa: PLR2004
         raise ParameterError(f"{name}: write scratch:KIND:SIZE, such as scratch:resnet:32, or scratch:vit:28:64")
     return image_tower(kind, *map(int, numbers))

@@ -30,7 +30,7 @@ def encode_task(model: Any, task: Task, name: str = "model") -> TaskVectors:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class TaskJudge:
     """A task to judge a model by. The stages of a prepared model have divided already: its score is the dot product."""
 
     task: Task
@@ -60,7 +60,7 @@ class Judge:
 class HeldOutEvaluator(BaseEvaluator):
     """A judge as an evaluator of sentence-transformers' own trainer."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: TaskJudge) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.judge = judge
         self.primary_metric = judge.metric

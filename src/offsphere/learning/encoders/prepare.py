@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from sentence_transformers import SentenceTransformer
 
 from offsphere.base.errors import ParameterError
-from offsphere.encode.stages import add_output_stages, remove_output_stages
+from offsphere.base.short_repr import short_repr
+from offsphere.encode.stages import Power, add_output_stages, output_stages, remove_output_stages, stop_lengths
 from offsphere.learning.encoders.inputs import normalize_inputs, settle_inputs
 from offsphere.learning.objective.exponents import Exponents, Normalize
 
@@ -18,6 +19,10 @@ class Preparation(NamedTuple):
     removed: list[str]
     added: list[str]
     similarity: str  # by which the model is to be scored from now on
+
+    def __repr__(self) -> str:
+        """The fields, long ones by their size."""
+        return short_repr(self)
 
 
 def prepare(model: Any, normalize: Normalize, normalize_input: Normalize = "none") -> Preparation:
@@ -82,8 +87,6 @@ def settle(model: Any) -> None:
         >>> model[0].embedding.weight.norm(dim=1).round(decimals=4).tolist()
         [1.0, 1.0, 1.0]
     """
-    from offsphere.encode.stages import Power, output_stages, stop_lengths
-
     settle_inputs(model)
     for _, stage in output_stages(model):
         stop_lengths(stage)

@@ -15,15 +15,16 @@ from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
 from offsphere.data.store_writer import locked
 from offsphere.data.task import Task
+from offsphere.encode.stages import Power, output_stages
 from offsphere.learning.encoders.callbacks import cannot_write, not_written
 from offsphere.learning.encoders.card import add_to_card, citations_of, length_report, origin_report
 from offsphere.learning.encoders.encoder_dynamics import TextProbe
 from offsphere.learning.encoders.encoder_recipe import EncoderRecipe
 from offsphere.learning.encoders.encoder_setup import EncoderSetup, text_data
 from offsphere.learning.encoders.fit import Fit, fit
-from offsphere.learning.encoders.judging import Judge
+from offsphere.learning.encoders.judging import TaskJudge
 from offsphere.learning.encoders.named_recipes import recipe_with
-from offsphere.learning.encoders.outcome import Outcome, outcome_of
+from offsphere.learning.encoders.outcome import TrainingOutcome, training_outcome
 from offsphere.learning.encoders.prepare import settle
 from offsphere.learning.encoders.projection import drop_projection
 from offsphere.learning.encoders.training_folder import (
@@ -32,6 +33,7 @@ from offsphere.learning.encoders.training_folder import (
     remove_checkpoints,
     this_process_writes,
 )
+from offsphere.learning.loading import judged_apart
 from offsphere.learning.objective.exponents import Normalize, write_normalize
 from offsphere.learning.tracking import Tracking
 from offsphere.scoring.training_record import DynamicsRow, Training
@@ -51,11 +53,16 @@ class TrainedEncoder:
     model: Any
     plan: dict[str, Any]
     record: Training
-    outcome: Outcome | None
+    outcome: TrainingOutcome | None
 
     def __repr__(self) -> str:
         """What it gained on held-out queries."""
         return f"TrainedEncoder({self.record})"
+
+    @property
+    def needs_offsphere(self) -> bool:
+        """Whether the saved model is loaded with offsphere alone: a stage of ours divides by a power of the length."""
+        return any(isinstance(stage, Power) for _, stage in output_stages(self.model))
 
     def to_json(self) -> dict[str, Any]:
         """Give everything but the model and the dynamics as plain values, for JSON."""
@@ -70,6 +77,7 @@ def train(
     out: str | Path | None = None,
     *,
     test: Task | None = None,
+    judge_a_share: bool = False,
     recipe: EncoderRecipe | str | None = None,
     normalize: Normalize | None = None,
     held_out: Task | None = None,
@@ -97,6 +105,8 @@ def train(
         out: A folder in which the model is saved with its record and card; a killed training goes on from the last
             checkpoint there.
         test: A task with texts, to judge by; what is in it is not learned from.
+        judge_a_share: Whether, without a ``test``, a share of the queries is kept from training and judged by, as the
+            command does; else everything is learned from, and nothing is judged.
         recipe: The name of a recipe, or a recipe; the defaults of ``EncoderRecipe`` without.
         normalize: The output, which is scored: both (cosine), none (dot), query, document, half, learn, or a pair of
             exponents; as the recipe has it without.
@@ -138,6 +148,10 @@ def train(
     """
     folder = Path(out) if out is not None else None
     chosen = recipe_with(recipe, normalize, **options)
+    note = ""
+    if judge_a_share:
+        learned, judged, note = judged_apart(task, test, seed, new_documents=new_documents)
+        task, test = learned.task, judged.task
     data = text_data(
         task,
         held_out=held_out,
@@ -149,7 +163,7 @@ def train(
     setup = EncoderSetup.of(model, data, chosen, seed)
     with _alone_in(folder):
         checkpoints = open_checkpoints(folder, setup, restart=restart) if folder is not None else None
-        judge = Judge(test, data.metric) if test is not None else None
+        judge = TaskJudge(test, data.metric) if test is not None else None
         before = measure_before(judge, setup.model, checkpoints) if judge is not None else None
         setup = setup.with_negatives()
         fitted = fit(
@@ -171,9 +185,9 @@ def train(
         outcome = None
         if judge is not None and before is not None:
             evaluator, after = judge.measure(setup.model)
-            outcome = outcome_of(judge, evaluator.evaluation, [before, *after], seed)
-        reading = setup.read_as_before()
-        told = [*headed, *([f"{reading[0].upper()}{reading[1:]}."] if reading else [])]
+            outcome = training_outcome(judge, evaluator.evaluation, [before, *after], seed)
+        sentences = [f"{text[0].upper()}{text[1:]}." for text in (note, setup.read_as_before()) if text]
+        told = [*headed, *sentences]
         trained = TrainedEncoder(setup.model, setup.plan(), _record(setup, fitted, outcome, told), outcome)
         if folder is not None and checkpoints is not None and this_process_writes():
             _save_instead_of(checkpoints, setup, trained, fitted, folder)
@@ -226,7 +240,7 @@ def _save_instead_of(
     remove_checkpoints(checkpoints)
 
 
-def _without_head(setup: EncoderSetup, judge: Judge | None) -> list[str]:
+def _without_head(setup: EncoderSetup, judge: TaskJudge | None) -> list[str]:
     """Drop the projection head, and say what the model is worth with it and without it."""
     judges = {"held-out data": setup.judge} | ({judge.task.name: judge} if judge is not None else {})
     before = [judge.values(setup.model)[0] for judge in judges.values()]
@@ -238,7 +252,7 @@ def _without_head(setup: EncoderSetup, judge: Judge | None) -> list[str]:
     ]
 
 
-def _record(setup: EncoderSetup, fitted: Fit, outcome: Outcome | None, headed: Sequence[str]) -> Training:
+def _record(setup: EncoderSetup, fitted: Fit, outcome: TrainingOutcome | None, headed: Sequence[str]) -> Training:
     """The record of a training, with what to mind about it; ``headed`` says what a head that was dropped was worth."""
     notes = [*setup.notes, *([fitted.run.stopped] if fitted.run.broke else [])]
     if fitted.run.best_step == 0:

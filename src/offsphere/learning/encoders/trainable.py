@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from offsphere.base.errors import OffsphereError, ParameterError, first_line
+from offsphere.base.errors import ENDINGS, OffsphereError, ParameterError, first_line
 from offsphere.encode.model_files import digest_of_model
 from offsphere.encode.sentence import load_sentence_transformer
 from offsphere.encode.sources import model_source
@@ -43,9 +43,9 @@ def load_model(name: str) -> Any:
         return static_model(load_model2vec(Path(source), name))
     try:
         return load_sentence_transformer(source)
-    except OffsphereError:
+    except (OffsphereError, *ENDINGS):
         raise
-    except Exception as error:  # the loaders raise many kinds
+    except BaseException as error:  # the loaders raise many kinds
         raise OffsphereError(f"model {name!r} cannot be loaded: {first_line(error)}") from error
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from offsphere.base.arrays import Index
 from offsphere.base.errors import DataError
 from offsphere.data.items import Item, kinds_of
-from offsphere.learning.data.training_pairs import TextPairs
+from offsphere.learning.data.training_pairs import ItemPairs
 
 
-def training_dataset(pairs: TextPairs) -> Any:
+def training_dataset(pairs: ItemPairs) -> Any:
     """Columns anchor, positive, negative_1, ... and, as label, a number for every item of a row."""
     from datasets import Dataset
 

@@ -18,7 +18,7 @@ from offsphere.base.reading.json_files import read_json, read_json_object
 from offsphere.base.reading.records import record_of
 from offsphere.learning.encoders.callbacks import last_checkpoint
 from offsphere.learning.encoders.encoder_setup import EncoderSetup
-from offsphere.learning.encoders.judging import Judge
+from offsphere.learning.encoders.judging import TaskJudge
 
 CHECKPOINTS = "checkpoints"
 PLAN = "plan.json"
@@ -66,7 +66,7 @@ def remove_checkpoints(checkpoints: Path) -> None:
     shutil.rmtree(done, ignore_errors=True)
 
 
-def measure_before(judge: Judge, model: Any, checkpoints: Path | None) -> Array:
+def measure_before(judge: TaskJudge, model: Any, checkpoints: Path | None) -> Array:
     """The measurements by cosine before training, made once: a training that goes on has made them already."""
     memo = Memo(checkpoints, None if this_process_writes() else 0)  # the folder is of one plan
     return cast("Array", memo.arrays(BEFORE, lambda: {"measured": judge.measure(model)[1][1]})["measured"])

@@ -10,11 +10,11 @@ from sentence_transformers.base.modules import Dense, Router
 from torch import nn
 
 from offsphere.base.errors import ParameterError
-from offsphere.data.items import Kind
+from offsphere.data.items import ItemKind
 from offsphere.encode.stages import remove_output_stages
 from offsphere.encode.text_marks import keep_texts
 
-KINDS: tuple[Kind, Kind] = ("text", "image")
+KINDS: tuple[ItemKind, ItemKind] = ("text", "image")
 
 
 def two_towers(text: Any, image: Any, width: int | None = None, seed: int = 0) -> Any:

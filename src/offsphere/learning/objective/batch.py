@@ -39,7 +39,7 @@ class FalseNegatives(NamedTuple):
         return cls(torch.from_numpy(pairs), torch.from_numpy(hard))
 
     def beyond(self, documents: int) -> Tensor:
-        """Both kinds as (row, column) among candidates where hard negatives stand after the documents."""
+        """All false negatives as (row, column) among candidates where hard negatives stand after the documents."""
         shift = torch.tensor([[0], [documents]], device=self.hard.device)
         return torch.cat([self.pairs, self.hard + shift], dim=1)
 

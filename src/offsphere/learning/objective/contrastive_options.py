@@ -32,7 +32,7 @@ def read_length_target(text: str) -> tuple[float, float]:
     return float(length), float(weight or 1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContrastiveOptions:
     """Which objective is followed in a training, how far and how fast; recipes of adapters and encoders add to it."""
 
@@ -113,7 +113,18 @@ class ContrastiveOptions:
         return Exponents.of(self.normalize)
 
     def with_options(self, options: Mapping[str, Any], normalize: Normalize | None = None) -> Self:
-        """The same recipe with some fields changed, by name; ``normalize`` too where it is given."""
+        """The same recipe with some fields changed, by name; ``normalize`` too where it is given.
+
+        Args:
+            options: New values by the names of the fields.
+            normalize: The new output; as it is without.
+
+        Returns:
+            Another recipe.
+
+        Raises:
+            UnknownNameError: A field is not known.
+        """
         known = list(option_fields(type(self)))
         for name in options:
             if name not in known:

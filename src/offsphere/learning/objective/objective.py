@@ -289,7 +289,7 @@ def objective_of(
 
 
 def of_span(entries: Tensor, span: Span) -> Tensor:
-    """Those entries (row, column) whose row is in a span, counted from its start."""
+    """The entries (row, column) whose row is in a span, counted from its start."""
     first, last = span
     inside = (entries[0] >= first) & (entries[0] < last)
     return entries[:, inside] - torch.tensor([[first], [0]], device=entries.device)

@@ -107,6 +107,9 @@ class Similarity(Part):
         Args:
             level: what must be equal: the order of one ``query``'s documents, the ``order`` of all pairs of vectors, or
                 the ``value`` itself.
+
+        Returns:
+            Something to be compared with the keys of others.
         """
         if level == "query":
             return self.ranks_as
@@ -126,11 +129,25 @@ class Similarity(Part):
         raise NotImplementedError
 
     def document_terms(self, lengths: Array) -> Terms:
-        """Compute what documents of these lengths give to the ranking key."""
+        """Compute what documents of these lengths give to the ranking key.
+
+        Args:
+            lengths: (documents,).
+
+        Returns:
+            A weight and an offset a document; an offset of minus infinity for one that ranks last.
+        """
         raise NotImplementedError
 
     def query_factor(self, lengths: Array) -> Array:
-        """Compute what queries of these lengths give to the ranking key."""
+        """Compute what queries of these lengths give to the ranking key.
+
+        Args:
+            lengths: (queries,).
+
+        Returns:
+            A factor a query, by which the offsets of documents count.
+        """
         raise NotImplementedError
 
     def value_of_key(self, keys: Array, query_lengths: Array) -> Array:
@@ -139,6 +156,9 @@ class Similarity(Part):
         Args:
             keys: ``dot * weight + factor * offset`` of queries and documents.
             query_lengths: of the queries, of a shape that fits the keys.
+
+        Returns:
+            The values, of the shape of the keys.
         """
         if not self.linear:
             raise NotImplementedError

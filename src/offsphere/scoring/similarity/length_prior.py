@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from offsphere.base.arrays import Array
+from offsphere.base.arrays import Array, Arrays
 from offsphere.base.errors import DataError
 from offsphere.base.short_repr import short_repr
 from offsphere.scoring.scorer_files import numbers_of
 from offsphere.scoring.similarity.formula import Agreement, Similarity, Terms
 from offsphere.scoring.similarity.polar import COSINE
-from offsphere.scoring.value_key import Arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +56,7 @@ class LengthPrior(Similarity):
 
     @property
     def name(self) -> str:
-        """Its kind alone: a function has no short name."""
+        """The kind alone, since a function has no short name."""
         return self.kind
 
     @property
@@ -84,7 +83,14 @@ class LengthPrior(Similarity):
         return self.pairs_as
 
     def prior(self, lengths: Array) -> Array:
-        """Give what documents of these lengths get; one without length, which has no cosine either, nothing."""
+        """Give what documents of these lengths get; one without length, which has no cosine either, nothing.
+
+        Args:
+            lengths: (documents,).
+
+        Returns:
+            The heights of the function there, (documents,).
+        """
         known = lengths > 0
         heights = np.interp(np.log(np.where(known, lengths, 1.0)), self.knots, self.heights)
         return np.where(known, heights, 0.0)

@@ -29,7 +29,7 @@ class NormGap(Similarity):
     weight: float = 1.0
 
     kind = "norm-gap"
-    phrase = "want a direction and a vector length like the query's"
+    phrase = "rank by how little direction and vector length differ from the query's, each by itself"
     formula = "-(| |q| - |d| | + weight arccos(cosine))"
     ranges = MappingProxyType({"weight": POSITIVE})
     form = Form.GAP

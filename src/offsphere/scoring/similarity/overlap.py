@@ -25,10 +25,9 @@ class Overlap(Similarity):
     """
 
     kind = "overlap"
-    phrase = "want a direction and a vector length like the query's"
+    phrase = "rank by how much two vectors share of all that they span together"
     formula = "dot / (|q|^2 + |d|^2 - |dot|)"
     form = Form.RATIO
-    nearest = "euclidean"
 
     def __call__(self, dot: Array, query_lengths: Array, document_lengths: Array) -> Array:
         """Divide what the two share by what they span."""

@@ -23,7 +23,7 @@ class Tanh(Overlap):
     """
 
     kind = "tanh"
-    phrase = "want a direction and a vector length like the query's"
+    phrase = "rank by how much two vectors share of all that they span together, squashed to at most 1"
     formula = "tanh(2 dot / (|q|^2 + |d|^2))"
 
     @property

@@ -14,8 +14,7 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.base.arrays import Rows
-from offsphere.scoring.value_key import Arrays
+from offsphere.base.arrays import Arrays, Rows
 
 STEPS = 255  # between the smallest and the largest of 256 codes
 NOTHING: Arrays = MappingProxyType({})

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from offsphere.base.arrays import Rows, Vectors
+from offsphere.base.arrays import Arrays, Rows, Vectors
 from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.scoring.lowering import Lowering
 from offsphere.scoring.scorer import Scorer
@@ -20,7 +20,6 @@ from offsphere.scoring.stored.codes import CODES, Code, Float32
 from offsphere.scoring.stored.indexed_dot import IndexedDot
 from offsphere.scoring.stored.stored_form import StoredForm
 from offsphere.scoring.transforms import Side, Transform
-from offsphere.scoring.value_key import Arrays
 from offsphere.vectors.blocks import Blocks, Documents
 from offsphere.vectors.moments import Moments
 
@@ -72,7 +71,7 @@ class StoredVectors(Transform):
             bits = self.form.code == "binary" and not self.form.float_query
             return self.code.decoded(rows) if bits else rows
         decoded = self.code.decoded(rows)
-        return decoded if _all_have_a_place(self.scorer) else decoded * rows.any(axis=1, keepdims=True)
+        return decoded if _all_are_rankable(self.scorer) else decoded * rows.any(axis=1, keepdims=True)
 
     def lowered(self, vectors: Vectors, side: Side = "document") -> Rows:
         """Make the vectors that are stored or asked with, before any code."""
@@ -129,7 +128,7 @@ def store(
             raise NotStorableError(f"a number of its vectors is {largest:.3g}, more than {form.code} can hold")
     else:
         stored = replace(stored, code=kind.fitted(np.zeros(0, np.float32), np.zeros(0, np.float32)))
-    return Scorer(DOT if _all_have_a_place(scorer) else IndexedDot(), (stored,), map=stored)
+    return Scorer(DOT if _all_are_rankable(scorer) else IndexedDot(), (stored,), map=stored)
 
 
 def _check_storable(scorer: Scorer, *, by_query: bool) -> None:
@@ -161,7 +160,7 @@ def _ranges(stored: StoredVectors, blocks: Blocks) -> tuple[Rows, Rows]:
     lows, highs = [], []
     for block in blocks:
         rows = stored.lowered(block)
-        if not _all_have_a_place(stored.scorer):
+        if not _all_are_rankable(stored.scorer):
             rows = rows[rows.any(axis=1)]
         if len(rows):
             lows.append(rows.min(axis=0))
@@ -171,7 +170,7 @@ def _ranges(stored: StoredVectors, blocks: Blocks) -> tuple[Rows, Rows]:
     return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
-def _all_have_a_place(scorer: Scorer) -> bool:
+def _all_are_rankable(scorer: Scorer) -> bool:
     """Tell whether a document of length zero has a value; else it is left out of an index."""
     return bool(np.isfinite(scorer.similarity.document_terms(np.zeros(1)).offset[0]))
 

@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Rows, Vectors
+from offsphere.base.arrays import Array, Arrays, Rows, Vectors
 from offsphere.base.errors import DataError, ParameterError, VectorError
 from offsphere.base.short_repr import short_repr
+from offsphere.base.shown_ids import shown_id
 from offsphere.scoring.scorer_files import numbers_of
 from offsphere.scoring.training_record import Training
 from offsphere.scoring.transforms.maps import AffineMap, Side
 from offsphere.scoring.transforms.transform import Transform
-from offsphere.scoring.value_key import Arrays
 from offsphere.vectors.lengths import lengths
 from offsphere.vectors.mapped_rows import mapped_rows
 from offsphere.vectors.moments import Moments
@@ -41,6 +41,8 @@ class MagnitudeHead:
     shift: float
     output: float  # by which power of its length the mapped vector is divided before
     combine: Combine = "multiplied"
+
+    __repr__ = short_repr
 
     def apply(self, given: Array, mapped: Vectors) -> Array:
         """Give the mapped vectors the lengths learned from the given ones."""
@@ -136,7 +138,7 @@ class AdapterMap(Transform):
     @property
     def name(self) -> str:
         """The name with what tells it from other adapters."""
-        return f"adapter({self.label})" if self.label else "adapter"
+        return f"adapter({shown_id(self.label)})" if self.label else "adapter"
 
     def __repr__(self) -> str:
         """The name, not the arrays."""

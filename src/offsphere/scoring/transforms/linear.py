@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Vectors
+from offsphere.base.arrays import Array, Arrays, Vectors
 from offsphere.base.cores import one_blas_thread
 from offsphere.base.errors import ParameterError, VectorError
 from offsphere.base.short_repr import short_repr
 from offsphere.scoring.scorer_files import numbers_of
 from offsphere.scoring.transforms.maps import AffineMap
 from offsphere.scoring.transforms.transform import Transform
-from offsphere.scoring.value_key import Arrays
 from offsphere.vectors.moments import Moments
 
 

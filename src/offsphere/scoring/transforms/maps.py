@@ -32,11 +32,26 @@ class FittedMap(Protocol):
         ...
 
     def apply(self, vectors: Vectors, side: Side = "document") -> Rows:
-        """Map rows of one side."""
+        """Map rows of one side.
+
+        Args:
+            vectors: (rows, dimension).
+            side: Whose rows these are; most maps do the same with both.
+
+        Returns:
+            The mapped rows, in float32.
+        """
         ...
 
     def moments(self, moments: Moments) -> Moments:
-        """Give the moments of the mapped documents, from those of the documents."""
+        """Give the moments of the mapped documents, from those of the documents.
+
+        Args:
+            moments: Of the documents before the map.
+
+        Returns:
+            Count, mean and covariance after it.
+        """
         ...
 
 

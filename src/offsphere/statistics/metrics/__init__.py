@@ -33,7 +33,7 @@ _RANKING: Mapping[str, Callable[..., object]] = MappingProxyType(
     }
 )
 _POOLED: Mapping[str, Callable[..., object]] = MappingProxyType(
-    {"pooled-ap": pooled.average_precision, "pooled-auc": pooled.roc_auc}
+    {"pooled-ap": pooled.pooled_average_precision, "pooled-auc": pooled.roc_auc}
 )
 _PAIRS: Mapping[str, Callable[..., object]] = MappingProxyType(
     {"spearman": pairs.spearman, "pearson": pairs.pearson, "kendall": pairs.kendall}
@@ -66,7 +66,7 @@ _DEFAULT_DEPTH = {"pooled-ap": 100, "pooled-auc": 100, "answer-recall": 5, "exac
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class QualityMetric:
     """A metric, its kind, and the depth at which rankings are cut (0 for pairs)."""
 
     label: str
@@ -101,7 +101,7 @@ class Metric:
         return _CONTRIBUTIONS[self.label]
 
 
-def parse_metric(text: str) -> Metric:
+def parse_metric(text: str) -> QualityMetric:
     """Read the name of a metric: ``ndcg@10``, ``recall@100``, ``pooled-ap``, ``spearman``, ...
 
     Args:
@@ -118,7 +118,7 @@ def parse_metric(text: str) -> Metric:
     match = re.fullmatch(r"([a-z-]+?(?:-f1)?)(?:-?@(\d+))?", plain_name(re.sub(r"\s*@\s*", "@", text)))
     label = match.group(1) if match else text
     if label in _PAIRS and match and match.group(2) is None:
-        return Metric(label, "pairs")
+        return QualityMetric(label, "pairs")
     if match is None or label not in {**_RANKING, **_POOLED}:
         known = [
             *(f"{name}@10" for name in _RANKING if name not in _SPECIAL),
@@ -130,7 +130,7 @@ def parse_metric(text: str) -> Metric:
     depth = int(digits[:DEEPEST_DIGITS]) if digits else _DEFAULT_DEPTH.get(label, 10)
     if depth < 1 or (digits and len(digits) > DEEPEST_DIGITS):
         raise ParameterError(f"metric {text!r}: the depth must be at least 1, and below {10**DEEPEST_DIGITS:,}")
-    return Metric(label, "ranking" if label in _RANKING else "pooled", depth)
+    return QualityMetric(label, "ranking" if label in _RANKING else "pooled", depth)
 
 
 def _meant(text: str) -> str | None:

