@@ -117,4 +117,4 @@ def test_stability_of_a_file_alone_tells_every_case(tmp_path):
     ]
     rows = np.load(tmp_path / "items.npy")
     for penalised in ("product", "nothing", "factors"):
-        assert f"  {osp.stability(rows, regularized=penalised).verdict}" in lines
+        assert osp.stability(rows, regularized=penalised).verdict in " ".join(result.stdout.split())
