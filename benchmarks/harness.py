@@ -18,10 +18,14 @@ class Clock:
     wall: dict[str, float] = field(default_factory=dict)
     cpu: dict[str, float] = field(default_factory=dict)
 
-    def run(self, jobs: dict[str, Callable[[], Any]], rounds: int) -> None:
-        """Run all jobs in turn, several times: what disturbs the machine disturbs all of them."""
+    def run(self, jobs: dict[str, Callable[[], Any]], rounds: int, clear: Callable[[], None] = lambda: None) -> None:
+        """Run all jobs in turn, several times: what disturbs the machine disturbs all of them.
+
+        What clears up after each is not timed.
+        """
         for _ in range(rounds):
             for name, job in jobs.items():
+                clear()
                 wall, cpu = time.perf_counter(), time.process_time()
                 job()
                 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -18,6 +19,7 @@ from offsphere.base.errors import OffsphereError
 # Stored in manifests and in the names of caches: with other lengths, nothing that is there would be found again.
 PARTS_DIGITS, FILES_DIGITS = 24, 16
 LARGE = 1 << 16  # bytes that are worth a call, or a thread, of their own
+WAITING = 2  # pieces that may wait for the thread that hashes them
 TOGETHER = 4_096  # texts that are hashed at once
 LENGTH = Struct("<Q")
 
@@ -83,14 +85,46 @@ def hashing_beside(digest: hashlib._Hash, content: bytes | memoryview) -> Iterat
         >>> digest.digest() == hashlib.sha256(b"some bytes").digest()
         True
     """
-    if memoryview(content).nbytes < LARGE:
-        digest.update(content)
+    with hashing_along(digest) as take:
+        take(content)
         yield
-        return
+
+
+@contextmanager
+def hashing_along(digest: hashlib._Hash) -> Iterator[Callable[[bytes | memoryview], None]]:
+    """Take a stream of bytes into a digest while the caller goes on with them.
+
+    Args:
+        digest: One of hashlib; it is up to date when the block ends.
+
+    Yields:
+        What takes bytes, which must not change before the block ends. It waits only where two pieces are not hashed yet,
+        so that no more than these are kept.
+
+    Example:
+        >>> import hashlib
+        >>> from offsphere.base.digests import hashing_along
+        >>> digest = hashlib.sha256()
+        >>> with hashing_along(digest) as take:
+        ...     take(b"some ")
+        ...     take(b"bytes")
+        >>> digest.digest() == hashlib.sha256(b"some bytes").digest()
+        True
+    """
+    waiting: deque[Future[None]] = deque()
     with ThreadPoolExecutor(1) as pool:
-        hashed = pool.submit(digest.update, content)  # hashlib lets other threads run meanwhile
-        yield
-        hashed.result()
+
+        def take(content: bytes | memoryview) -> None:
+            if not waiting and memoryview(content).nbytes < LARGE:
+                digest.update(content)
+                return
+            if len(waiting) == WAITING:
+                waiting.popleft().result()
+            waiting.append(pool.submit(digest.update, content))  # hashlib lets other threads run meanwhile
+
+        yield take
+        for hashed in waiting:
+            hashed.result()
 
 
 def _sha256(batches: Iterable[Sequence[bytes]]) -> str:

@@ -7,7 +7,7 @@ and a digest of their numbers, so that an export goes on only with what it began
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offsphere.base.digests import digest_of_texts, hashing_beside
+from offsphere.base.digests import digest_of_texts, hashing_along
 from offsphere.base.errors import DataError
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.base.progress import Progress
@@ -86,7 +86,8 @@ class Filling:
             blocks = stored_blocks(self.corpus, self.serving, record.done)
             for block in blocks:
                 portion = chain([block], islice(blocks, self.collection.blocks_at_once - 1))
-                self.collection.add_blocks(self._passing(portion, poured))
+                with hashing_along(poured.digest) as hash_bytes:
+                    self.collection.add_blocks(self._passing(portion, poured, hash_bytes))
                 recorded = poured.record(record.asked, finished=False)
                 if self.collection.resumable:
                     self._keep(recorded)
@@ -111,14 +112,17 @@ class Filling:
         """How many documents are added between two records."""
         return self.collection.blocks_at_once * BLOCK
 
-    def _passing(self, blocks: Iterable[StoredBlock], poured: _FillState) -> Iterator[NewRows]:
-        """Hand blocks over to the engine, and hash each while the engine has it."""
+    def _passing(
+        self, blocks: Iterable[StoredBlock], poured: _FillState, hash_bytes: Callable[[memoryview], None]
+    ) -> Iterator[NewRows]:
+        """Hand blocks over to the engine, and have them hashed while the engine goes on."""
         for block in blocks:
             if self.layout.stored == "float16":
                 check_half(block.rows, block.ids)
-            with hashing_beside(poured.digest, _bytes_of(block) if self.collection.resumable else b""):
-                if block.ids:
-                    yield NewRows(block.ids, block.rows)
+            if self.collection.resumable:
+                hash_bytes(_bytes_of(block))
+            if block.ids:
+                yield NewRows(block.ids, block.rows)
             poured.done, poured.added = block.end, poured.added + len(block.ids)
 
     def _begin(self, *, replace: bool) -> FillRecord:

@@ -84,8 +84,9 @@ def id_lines(ids: Sequence[str], path: Path, cure: str = "export to .parquet") -
     Raises:
         OffsphereError: An id has a line break, begins or ends with a blank, or is empty.
     """
-    lines = "".join(map("{}\n".format, ids))
-    if lines.count("\n") > len(ids) or _NO_LINE.search(lines):  # one look at all of them, and at each if need be
+    lines = "\n".join([*ids, ""])
+    without_blanks = lines.split() == list(ids) and "\ufeff" not in lines  # nearly always, and seen four times as fast
+    if not without_blanks and (lines.count("\n") > len(ids) or _NO_LINE.search(lines)):
         row, name = next((row, name) for row, name in enumerate(ids) if "\n" in name or _NO_LINE.search(name + "\n"))
         raise OffsphereError(
             f"cannot write {path}: the id {name!r} in row {row} does not fit into a line: give it another, or {cure}"

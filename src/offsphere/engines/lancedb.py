@@ -55,7 +55,7 @@ class LanceCollection(Collection):
 
     index_kinds = ("exact", "graph", "lists")
     stored_forms = ("float32", "float16", "int8")
-    blocks_at_once = 4  # each version costs files and waiting
+    blocks_at_once = 16  # each version costs files and waiting
 
     def __init__(self, where: Target, *, id_field: str | None = None, vector_name: str | None = None) -> None:
         if where.is_address:

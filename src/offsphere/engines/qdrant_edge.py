@@ -47,6 +47,7 @@ except ImportError:  # Windows, where Qdrant itself says that a shard is used
 NAME = "Qdrant Edge"
 CONFIGURATION, LOG = "edge_config.json", "wal"
 NEIGHBOURS, CONSTRUCTION = 16, 100  # of the graph, as a Qdrant server has them
+POINTS = 500  # that are added at a time: numbers as objects of Python soon are more than a processor's cache holds
 FULL_SCAN = 10_000  # kilobytes of vectors below which no graph is built, or looked at; a server's default
 
 
@@ -116,8 +117,8 @@ class QdrantEdgeCollection(Collection):
         """Add points; they are in the shard's log when this returns."""
         edge = load_extra("qdrant_edge")
         with self._working():
-            for start in range(0, len(ids), BATCH):
-                pairs = zip(ids[start : start + BATCH], rows[start : start + BATCH].tolist(), strict=True)
+            for start in range(0, len(ids), POINTS):
+                pairs = zip(ids[start : start + POINTS], rows[start : start + POINTS].tolist(), strict=True)
                 points = [edge.Point(point_id(name), row, {ID: name}) for name, row in pairs]
                 self._opened().update(edge.UpdateOperation.upsert_points(points))
 
