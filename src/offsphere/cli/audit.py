@@ -1,4 +1,4 @@
-"""``offsphere audit``: the main job. One command, one answer, one file to send to a colleague."""
+"""``offsphere audit``: the main job. It parses; ``audit_steps.py`` has ``auditing/run.py`` do it, and shows it."""
 
 from __future__ import annotations
 

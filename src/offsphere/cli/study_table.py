@@ -52,7 +52,7 @@ def _explained(row: StudyRow) -> list[str]:
 
 
 def _adapter(row: StudyRow, name: str, change: MeasuredChange) -> list[str]:
-    """An adapter, or what the vectors as they are give beside it."""
+    """The line of one adapter, or of the vectors as they are, which it is compared with."""
     value = f"{change['value']:.4f}" if change["value"] is not None else "-"
     return [*_names(row), name, value, _gain(change) if change["p"] is not None else "-"]
 

@@ -134,7 +134,7 @@ def _notes_on_ranks(path: Path, judged: Sequence[FoundDocument]) -> list[str]:
 
 
 def _notes_on_gaps(path: Path, judged: Sequence[FoundDocument], queries: int, depth: int, unknown: int) -> list[str]:
-    """Tell what the run does not have, or has for nothing."""
+    """Tell which queries have no results, and which results are of unknown queries or documents."""
     counts: dict[str, int] = {}
     for entry in judged:
         counts[entry.query] = counts.get(entry.query, 0) + 1

@@ -44,7 +44,7 @@ def _bytes_then_value(row: StoredRow) -> tuple[int, float]:
 
 
 def _claim(table: Comparison, row: StoredRow, *, safe: bool) -> tuple[str, Direction, Certainty]:
-    """Tell whether the form costs too little to matter, surely too much, or who knows."""
+    """Tell whether the form costs too little to matter, surely too much, or cannot be told."""
     if safe:
         return "store smaller", "none", "equal"
     if row.loses and row.change_high < -table.worth:

@@ -68,7 +68,7 @@ def dot_numbers(table: Comparison) -> dict[str, Any]:
 
 
 def dot_state(table: Comparison, dot: Row) -> DotState:
-    """Tell whether the dot product surely does nothing that matters, surely gains or loses, or who knows."""
+    """Tell whether the dot product surely does nothing that matters, surely gains or loses, or cannot be told."""
     if not has_enough(table):
         return "none"
     if -table.worth < dot.difference_low <= dot.difference_high < table.worth:

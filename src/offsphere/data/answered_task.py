@@ -31,7 +31,7 @@ class AnswerJudgments(Judgments):
 
     @property
     def by_document(self) -> bool:
-        """Not so: the text of a passage decides, not a grade."""
+        """False: a passage counts by its text, not by a grade of the document."""
         return False
 
     def gains(self, ranked: Index) -> Array:

@@ -60,7 +60,7 @@ def text_tower(transformer: Any) -> Any:
 
 
 def special_ids(transformer: Any) -> Index:
-    """The tokens that stand for no word; the one for an unknown word does stand for a word."""
+    """The ids of special tokens such as [CLS] and [PAD]; [UNK] is none of them, since it stands for a word."""
     tokenizer = transformer.tokenizer
     return np.array(sorted(set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}), np.int64)
 

@@ -1,4 +1,4 @@
-"""The record that an export leaves in a folder: by it a collection is known that holds other vectors than a model gave.
+"""The record that an export leaves in a folder; it tells whether a collection still holds a model's own vectors.
 
 An export that lowers a scorer, or has transforms, stores what it makes of the vectors. Whoever reads them back, as an
 audit does, has to know: raw queries do not belong to them.

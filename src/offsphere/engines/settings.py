@@ -98,7 +98,7 @@ def _setting(scorer: Scorer, engine: Engine, level: Agreement) -> Setting:
 
 
 def _by_distance(scorer: Scorer) -> Serving:
-    """How an engine with distances only is asked: the same way whatever length its documents are brought to."""
+    """How queries are made for an engine that has distances only; the radius changes documents, not queries."""
     return Serving(scorer=scorer, metric=Metric.EUCLIDEAN, lowered=True, radius=1.0)
 
 

@@ -32,7 +32,7 @@ class CollectionTrial(NamedTuple):
 
 
 class Verification(NamedTuple):
-    """What came of it.
+    """What trying a collection showed: recall, its worst query, the error of scores, and the time.
 
     ``score_error`` is the largest difference between the engine's score, turned back into ours, and the exact value of
     the same document, over the largest value; none where nothing was returned.

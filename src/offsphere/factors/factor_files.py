@@ -40,7 +40,7 @@ class FactorDescription:
 
 
 def write_factors(folder: Path, config: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-    """Write all; the description goes first and comes back last, so that it never describes other numbers."""
+    """Remove the old description, write the numbers, then the new one: no description is ever of other numbers."""
     (folder / DESCRIPTION).unlink(missing_ok=True)
     files = {}
     for name in ARRAYS:
@@ -120,7 +120,7 @@ def _sparse_matrix(arrays: Mapping[str, Any], source: Path) -> Any:
 
 
 def read_numbers(path: Path, dimensions: int) -> Array:
-    """The finite real numbers of a .npy file with so many axes."""
+    """The finite real numbers of a .npy file that has the given number of axes."""
     if not path.exists():
         raise _missing(path)
     numbers = read_npy(path)

@@ -83,7 +83,7 @@ def link_vectors(task: Task, model: str = "factorize", features: Vectors | None 
 
 
 def parse_link_model(name: str) -> LinkModel:
-    """Read the name of what makes vectors of links; numbers that are not given are the usual ones."""
+    """Read the name of what makes vectors of links; numbers that are left out have their usual values."""
     match = _NAME.fullmatch(name.strip())
     if match is None or match.group(1) not in DEFAULTS:
         raise UnknownNameError(

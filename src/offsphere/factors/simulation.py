@@ -43,8 +43,9 @@ def simulate(
     cluster_share: Array | None = None,
     seed: int = 0,
 ) -> Simulation:
-    """Each cluster has a power law of popularity, each user preferences over clusters and a number of items.
+    """Simulate who interacts with which items.
 
+    Each cluster has a power law of popularity, each user preferences over clusters and a number of items.
     An item is drawn, without replacement, as likely as the user's preference for its cluster times its popularity.
 
     Args:

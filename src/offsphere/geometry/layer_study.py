@@ -39,7 +39,7 @@ class LayerStudy:
 
     @classmethod
     def of(cls, side: ItemSide, models: Sequence[Layers]) -> LayerStudy:
-        """From the layers of a model, of what it was made from, and of another model and what that was made from."""
+        """Study a model's layers; behind them may stand those of its base, of another model and of that one's base."""
         changes = [self_similarity_change(*models[start : start + 2]) for start in range(0, len(models) - 1, 2)]
         agreement = correlate_changes(*changes) if len(changes) == 2 else None  # noqa: PLR2004
         return cls(side, models[0], changes, agreement)

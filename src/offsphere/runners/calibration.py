@@ -72,12 +72,12 @@ def pace_of_compare(dimension: int, queries: int, options: CompareOptions) -> Co
 
 
 def pace_of_measure(dimension: int) -> float:
-    """Scan random vectors; the seconds of one core that a vector takes."""
+    """Scan random vectors, and give the seconds of one core that a vector takes."""
     return _until_long_enough(lambda rows: scan(_random(rows, dimension)), 2 * TILE)
 
 
 def pace_of_embed(encoder: Encoder, items: Sequence[Item]) -> float:
-    """Encode some of the items; the seconds that one takes."""
+    """Encode some of the items, and give the seconds that one takes."""
     chosen = [items[row] for row in np.random.default_rng(0).permutation(len(items))[:TILE]]
 
     def encode(rows: int) -> object:
@@ -87,7 +87,7 @@ def pace_of_embed(encoder: Encoder, items: Sequence[Item]) -> float:
 
 
 def pace_of_disk() -> float:
-    """Write a file to the folder for temporary ones, and read it again from the disk; the bytes of a second."""
+    """Write a file to the folder for temporary ones, read it again from the disk, and give bytes a second."""
     with tempfile.TemporaryFile() as stream:
         stream.write(os.urandom(WRITTEN))
         stream.flush()
@@ -104,7 +104,7 @@ def pace_of_disk() -> float:
 def _until_long_enough(
     work: Callable[[int], object], rows: int, most: int = 1 << 20, clock: Callable[[], float] = time.process_time
 ) -> float:
-    """Do work on more and more rows until it takes so long that the clock is right; the seconds of a row."""
+    """Do work on more and more rows until it is long enough to be timed, and give the seconds a row takes."""
     rows = min(rows, most)
     work(rows)  # compiles, and is not counted
     while True:

@@ -121,31 +121,31 @@ def step_down(observed: Array, permuted: Array, units: int, together: Flags | No
     p.corrected[:] = p.alone
     rows = known[family[known]]
     rows = rows[np.argsort(observed[rows], kind="stable")]
-    largest = np.zeros(permuted.shape[1])
-    steps = np.empty(len(rows))
-    for step, row in enumerate(rows):
-        np.maximum(largest, permuted[row], out=largest)
-        steps[step] = (1 + np.count_nonzero(largest >= reached[row])) / patterns
-    p.corrected[rows] = np.maximum.accumulate(steps[::-1])[::-1]
-    bound[rows] = _reach(observed[rows], permuted[rows])
+    largest = permuted[rows]
+    np.maximum.accumulate(largest, axis=0, out=largest)  # of each comparison and all that came out smaller
+    steps = np.array([1 + np.count_nonzero(each >= reached[row]) for each, row in zip(largest, rows, strict=True)])
+    p.corrected[rows] = np.maximum.accumulate(steps[::-1])[::-1] / patterns
+    bound[rows] = _reach(observed[rows], largest)
     for row in known[~family[known]]:
         bound[[row]] = _reach(observed[[row]], permuted[[row]])
     p.reach[:] = bound[:, None]
     return p
 
 
-def _reach(observed: Array, permuted: Array) -> Array:
+def _reach(observed: Array, largest: Array) -> Array:
     """Tell beyond which statistic each comparison is called different by ``step_down``; the smallest comes first.
 
-    From the largest statistic on, each is held against the largest of its own and all smaller ones; behind the first
-    that fails all fail, by the bound that stopped it.
+    From the largest statistic on, each is held against the ``largest`` permuted ones of its own and all that came out
+    smaller; behind the first that fails all fail, by the bound that stopped it.
     """
-    few = tolerated(permuted.shape[1])
+    few = tolerated(largest.shape[1])
     if few < 0 or not len(observed):  # too few permutations for any p to be so small
         return np.full(len(observed), np.inf)
-    largest = np.maximum.accumulate(permuted, axis=0)  # of each comparison and all that came out smaller
-    own = -np.partition(-largest, few, axis=1)[:, few]
-    failed = np.flatnonzero(observed <= own * (1 + _TIE))
-    if len(failed):
-        own[: failed[-1]] = own[failed[-1]]
-    return np.asarray(own)
+    nth = largest.shape[1] - 1 - few
+    bound = np.empty(len(observed))
+    for row in range(len(observed) - 1, -1, -1):
+        bound[row] = np.partition(largest[row], nth)[nth]
+        if observed[row] <= bound[row] * (1 + _TIE):
+            bound[:row] = bound[row]
+            break
+    return bound

@@ -1,4 +1,7 @@
-"""Is a difference chance? Paired randomisation tests, bootstrap intervals, Holm's correction."""
+"""Is one difference chance? Paired randomisation tests, bootstrap intervals, Holm's correction.
+
+Of many at once: ``max_t.py``, and ``tuned_signs.py`` where they were tuned; of the choice ``nested_choice.py``.
+"""
 
 from __future__ import annotations
 

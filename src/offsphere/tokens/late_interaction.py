@@ -66,7 +66,7 @@ class MaxSim:
 
     @property
     def name(self) -> str:
-        """What is not usual stands in brackets."""
+        """The name of the measure; settings other than the usual ones follow in brackets."""
         unusual = [part for part, usual in ((self.normalize, "both"), (self.weights, "uniform")) if part != usual]
         return f"maxsim({', '.join(unusual)})" if unusual else "maxsim"
 
@@ -77,13 +77,13 @@ class MaxSim:
         return similar if self.weights == "uniform" else f"{similar}; {WEIGHT_PHRASES[self.weights]}"
 
     def ranking_twin(self) -> str:
-        """The length of a query's token is a weight, whether it is left in the product or taken as one."""
+        """The name of the measure that ranks the same: weighting by a query token's length leaves it in the product."""
         if self.weights == "length" and self.normalize in ("both", "query"):
             return replace(self, normalize="document" if self.normalize == "both" else "none", weights="uniform").name
         return self.name
 
     def without_length(self) -> MaxSim | None:
-        """By cosine, each token counting the same; weights by rarity have nothing to do with length."""
+        """The same measure without any length: by cosine, tokens alike or by rarity; nothing if it is that."""
         bare = replace(self, normalize="both", weights="sif" if self.weights == "sif" else "uniform")
         return bare if bare != self else None
 

@@ -76,7 +76,7 @@ class SoftCosine:
 
     @property
     def name(self) -> str:
-        """What is not usual stands in brackets."""
+        """The name of the measure; settings other than the usual ones follow in brackets."""
         unusual = [part for part, usual in ((self.normalize, "both"), (self.weights, "uniform")) if part != usual]
         return f"softcos({', '.join(unusual)})" if unusual else "softcos"
 

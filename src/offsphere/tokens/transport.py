@@ -64,7 +64,7 @@ class Transport:
 
     @property
     def name(self) -> str:
-        """What is not usual stands in brackets."""
+        """The name of the measure; settings other than the usual ones follow in brackets."""
         unusual = [part for part, usual in ((self.weights, "length"), (self.cost, "cosine")) if part != usual]
         return f"wrd({', '.join(unusual)})" if unusual else "wrd"
 

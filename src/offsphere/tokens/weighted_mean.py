@@ -47,7 +47,7 @@ class WeightedMean:
 
     @property
     def name(self) -> str:
-        """What is not usual stands in brackets."""
+        """The name of the measure; settings other than the usual ones follow in brackets."""
         return "mean" if self.weights == "uniform" else f"mean({self.weights})"
 
     @property

@@ -39,8 +39,8 @@ def deployed_findings(
         choice: What is recommended by that comparison; what ``recommended_choice`` says without.
 
     Returns:
-        Its metric and lengths first; then its cost, its answers, and what it lacks, as far as these are known. Of one
-        that holds what an export made of the vectors, that, and neither lengths nor cost.
+        Its metric and lengths first; then its cost, its answers, and what it lacks, as far as these are known. Where an
+        export changed the vectors, this stands in place of lengths and cost.
     """
     if deployment.made_for is not None:
         return [_made_for(deployment), *_answers(deployment), *_differences(deployment)]

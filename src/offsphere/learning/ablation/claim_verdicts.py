@@ -182,7 +182,7 @@ def _tested(
 def _foretold(
     subjects: Sequence[Subject], setting: str, evidence: ClaimEvidence
 ) -> Iterator[tuple[str, RulePrediction]]:
-    """What rules of thumb say in a setting of the ranking there."""
+    """What the rules of thumb predict for the ranking in one setting."""
     names = {subject.role: subject.name for subject in subjects if subject.setting == setting}
     if {"document", "dot", "query"} <= set(names):
         over, under = (evidence.probe_value(names[role], "query_variation") for role in ("document", "dot"))
@@ -211,8 +211,8 @@ def _across_batches(subjects: Sequence[Subject], evidence: ClaimEvidence) -> lis
 def _within_bounds(subject: Subject, evidence: ClaimEvidence) -> list[PaperFinding]:
     """Where the negatives of cosine, and those with VRNS, scatter against the bounds for their batches.
 
-    The bounds are those of an optimum. Beyond them a training is not there, or the probe is not what it learned from,
-    so that it is not decided.
+    The bounds are those of an optimum. Outside them a training is short of it, or the probe is not the data that it
+    learned from, so the claim is not decided.
     """
     value = evidence.probe_value(subject.name, "negative_variance") if subject.role in BOUNDED else nan
     if isnan(value):

@@ -38,7 +38,7 @@ class TaskSource(Protocol[Contents]):
 
     @property
     def kept_back(self) -> str:
-        """How to say that a share of the units is judged by, after that share and the unit's name."""
+        """The words that follow "30 % of the queries" where these are kept for judging."""
         ...
 
     @property
@@ -52,7 +52,7 @@ class TaskSource(Protocol[Contents]):
         ...
 
     def check(self, others: Sequence[Self]) -> None:
-        """Refuse a task without contents, and others whose contents do not fit to it."""
+        """Refuse a task without contents, and others whose contents do not fit it."""
         ...
 
     def only(self, rows: Index) -> Self:
@@ -234,7 +234,7 @@ class TextSource:
 
 
 def _written(widths: tuple[int, int]) -> str:
-    """The width of both sides, or the two of them."""
+    """The widths in words: one number if both sides share it, else both."""
     return f"{widths[0]}" if widths[0] == widths[1] else f"{widths[0]} and {widths[1]}"
 
 

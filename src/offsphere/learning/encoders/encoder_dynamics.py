@@ -118,7 +118,7 @@ class TextProbe:
             return self._measure(model, loss, layers=layers)
 
     def _measure(self, model: Any, loss: ContrastiveLoss | None, *, layers: bool) -> list[DynamicsRow]:
-        """Do what ``measure`` says, with a model that takes strings for texts."""
+        """Measure the probe with a model that takes any string for a text."""
         queries, documents = raw_vectors(model, self.queries, "query"), raw_vectors(model, self.documents, "document")
         others = raw_vectors(model, self.others, "document") if self.others else documents[:0]
         objective = loss.current if loss is not None else None

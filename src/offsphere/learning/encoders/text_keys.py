@@ -25,7 +25,7 @@ class BatchKeys(NamedTuple):
 
     @classmethod
     def of(cls, columns: Sequence[dict[str, Any]], labels: Tensor | None) -> BatchKeys:
-        """Keys as the data has them, in a label of one whole number a column; else by the tokens of the texts."""
+        """Read the keys from the label, a whole number for each column; without one, make them of the tokens."""
         if labels is not None and labels.ndim == 2 and labels.shape[1] == len(columns):  # noqa: PLR2004
             keys = list(labels.long().T)
         else:

@@ -1,4 +1,4 @@
-"""A batch as the losses see it: vectors of both sides, and which negatives are none."""
+"""A batch as the losses see it: vectors of both sides, and which candidates do not count as negatives."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Batch(NamedTuple):
 
 
 def _matches(rows: Index, wanted: Index, columns: Index) -> Index:
-    """(row, column) wherever what a row wants stands in a column; no matrix is formed, since most stand nowhere."""
+    """Pairs (row, column) whose column holds an id that the row wants, found without a matrix of rows x columns."""
     order = np.argsort(columns)
     which, positions = spans(columns[order], wanted)
     return np.stack([rows[which], order[positions]])

@@ -1,4 +1,4 @@
-"""The contrastive objective: normalisation, scale, a loss and what is added to it. Tensors in, a scalar out.
+"""The one contrastive objective: normalisation, scale, a loss and what is added to it. Tensors in, a scalar out.
 
 The one place where scores of a batch are formed. Adapters and encoders, plain, cached and distributed training all come
 through here: ``contrast`` takes any number of anchors against any number of candidates.
