@@ -10,21 +10,18 @@ divides the pixels of a side, after their standardisation, by their root mean sq
 
 from __future__ import annotations
 
-import argparse
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from kept_results import kept_results, mean_and_deviation, resume
-from picture_trainings import Pictures, train_pictures
+from kept_results import mean_and_deviation
+from picture_trainings import study_options, study_results
 
 BATCH = 64
 OUTPUTS = {"cosine": "both", "dot": "none", "query": "query", "document": "document", "learn": "learn"}
 INPUTS = ("query", "document", "both")
 BASELINE = "cosine"
-TESTED = 1_000
 
 
 def variants() -> dict[str, dict[str, Any]]:
@@ -37,25 +34,7 @@ def variants() -> dict[str, dict[str, Any]]:
 
 def main() -> None:
     """Train what is not in the file yet, or print what is."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("results", type=Path)
-    parser.add_argument("--pictures", type=int, default=2_048)
-    parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--table", action="store_true")
-    asked = parser.parse_args()
-    if not asked.table:
-        pictures = Pictures.of(asked.data, asked.pictures, TESTED)
-
-        def train(name: str, seed: int, _: int, epochs: int) -> dict[str, Any]:
-            row = train_pictures(pictures, variants()[name], epochs, seed)
-            print(f"{name}, seed {seed}: {row}", flush=True)
-            return row
-
-        keys = [(name, seed, asked.pictures, asked.epochs) for seed in range(asked.seeds) for name in variants()]
-        list(resume(asked.results, keys, train))
-    print_table(kept_results(asked.results))
+    print_table(study_results(study_options(__doc__).parse_args(), variants()))
 
 
 def print_table(rows: Sequence[dict[str, Any]]) -> None:

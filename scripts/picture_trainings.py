@@ -8,12 +8,15 @@ test pictures.
 
 from __future__ import annotations
 
+import argparse
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from kept_results import kept_results, resume
 
 import offsphere as osp
 from offsphere.data.labelled import LabelledItems
@@ -34,6 +37,7 @@ VIEWS = "crops"  # a random part, perhaps flipped: these pictures have no colour
 RATES = {32: 1e-3, 64: 1.5e-3, 256: 3e-3}  # about by the square root of the batch
 JUDGED = 100  # pictures that the trainer wants to stop by, and is not let
 AT_ONCE = 512  # pictures that are encoded at a time
+TESTED = 1_000  # pictures that accuracies are of
 
 
 class Pictures(NamedTuple):
@@ -49,6 +53,33 @@ class Pictures(NamedTuple):
         train, test = load_labelled(data, "train"), load_labelled(data, "test")
         aside = np.arange(learned, learned + JUDGED)
         return cls(train.only(np.arange(learned)), train.only(aside), test.only(np.arange(tested)))
+
+
+def study_options(about: str | None) -> argparse.ArgumentParser:
+    """What every study of such trainings is told: its data, its results, and how much it trains."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--pictures", type=int, default=2_048)
+    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--table", action="store_true")
+    return parser
+
+
+def study_results(asked: argparse.Namespace, variants: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Train what is not in the file yet, unless a table alone is asked for, and give what is there."""
+    if not asked.table:
+        pictures = Pictures.of(asked.data, asked.pictures, TESTED)
+
+        def train(name: str, seed: int, _: int, epochs: int) -> dict[str, Any]:
+            row = train_pictures(pictures, variants[name], epochs, seed)
+            print(f"{name}, seed {seed}: {row}", flush=True)
+            return row
+
+        keys = [(name, seed, asked.pictures, asked.epochs) for seed in range(asked.seeds) for name in variants]
+        list(resume(asked.results, keys, train))
+    return kept_results(asked.results)
 
 
 class LastState(TaskJudge):

@@ -11,22 +11,19 @@ epochs: a batch of 32 has eight times the steps of one of 256.
 
 from __future__ import annotations
 
-import argparse
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from kept_results import kept_results, mean_and_deviation, resume
-from picture_trainings import HEAD, Pictures, train_pictures
+from kept_results import mean_and_deviation
+from picture_trainings import HEAD, study_options, study_results
 
 BATCHES = (32, 256)
 LOSSES = ("dcl", "dhel", "siglip")
 WEIGHTS = (0.0, 0.1, 1.0, 10.0, 30.0, 100.0)  # of VRNS
 USUAL = 30.0
 OWN = {"siglip": {"temperature": 0.1, "scale": "learn"}}  # as its paper starts; the others have one that is fixed
-TESTED = 1_000
 
 
 def variants(part: str) -> dict[str, dict[str, Any]]:
@@ -48,27 +45,10 @@ def variants(part: str) -> dict[str, dict[str, Any]]:
 
 def main() -> None:
     """Train what is not in the file yet, or print what is."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("results", type=Path)
-    parser.add_argument("--pictures", type=int, default=2_048)
-    parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--part", default="both", choices=["vrns", "losses", "both", "more"])
-    parser.add_argument("--table", action="store_true")
-    asked = parser.parse_args()
-    if not asked.table:
-        pictures = Pictures.of(asked.data, asked.pictures, TESTED)
-        chosen = variants(asked.part)
-
-        def train(name: str, seed: int, _: int, epochs: int) -> dict[str, Any]:
-            row = train_pictures(pictures, chosen[name], epochs, seed)
-            print(f"{name}, seed {seed}: {row}", flush=True)
-            return row
-
-        keys = [(name, seed, asked.pictures, asked.epochs) for seed in range(asked.seeds) for name in chosen]
-        list(resume(asked.results, keys, train))
-    print_table(kept_results(asked.results))
+    options = study_options(__doc__)
+    options.add_argument("--part", default="both", choices=["vrns", "losses", "both", "more"])
+    asked = options.parse_args()
+    print_table(study_results(asked, variants(asked.part)))
 
 
 def print_table(rows: Sequence[dict[str, Any]]) -> None:

@@ -5,7 +5,7 @@ An image is a path inside the folder, or the number of a row of ``images.npz`` b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -49,6 +49,11 @@ def load_captions(source: Source) -> RankingTask:
     pictures = _Pictures(path.parent)
     chosen = [line for line in lines if line.split == split or not splits]
     rows = [CaptionedImage(str(line.image), pictures.find(line), [line.caption], line.where) for line in chosen]
+    return task_of_file(path, rows, split, source)
+
+
+def task_of_file(path: Path, rows: Sequence[CaptionedImage], split: str | None, source: Source) -> RankingTask:
+    """Make the task of the pictures that a file has captions of; it is named after the file's folder."""
     return caption_task(
         path.parent.resolve().name,
         rows,

@@ -11,8 +11,8 @@ from typing import Any
 
 from offsphere.base.errors import DataError
 from offsphere.base.reading.json_files import read_json_object
-from offsphere.data.captioned import CaptionedImage, caption_task
-from offsphere.data.formats.captions import inside
+from offsphere.data.captioned import CaptionedImage
+from offsphere.data.formats.captions import inside, task_of_file
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.split_files import choose_split
 from offsphere.data.image import Image
@@ -37,14 +37,7 @@ def load_karpathy(source: Source) -> RankingTask:
     splits = {_split(entry, where): path for entry, where in entries}
     split = choose_split(path, splits, source.split)
     rows = [_row(entry, path.parent, where) for entry, where in entries if _split(entry, where) == split]
-    return caption_task(
-        path.parent.resolve().name,
-        rows,
-        str(path),
-        split=split,
-        ignore_missing=source.ignore_missing,
-        ignore_broken=source.ignore_broken,
-    )
+    return task_of_file(path, rows, split, source)
 
 
 def _file(path: Path) -> Path | None:
