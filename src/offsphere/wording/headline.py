@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
+
+_SCORER = re.compile(r"[\w-]+(\(| \+ )")  # how the name of a scorer of several parts begins
 
 
 class Headline(NamedTuple):
@@ -24,11 +27,14 @@ def split_headline(sentence: str) -> Headline:
     Example:
         >>> split_headline("Keep cosine: nothing ranks better than its ndcg@10 of 0.5134.")
         Headline(first='Keep cosine.', rest='Nothing ranks better than its ndcg@10 of 0.5134.')
+        >>> split_headline("Its setting costs quality: whiten(0.5) + cosine is better.").rest  # a name stays as it is
+        'whiten(0.5) + cosine is better.'
     """
     depth = 0
     for position, letter in enumerate(sentence):
         depth += (letter in "([") - (letter in ")]")
         if depth <= 0 and sentence.startswith(": ", position):
             rest = sentence[position + 2 :]
-            return Headline(f"{sentence[:position]}.", f"{rest[:1].upper()}{rest[1:]}")
+            begins = rest[:1] if _SCORER.match(rest) else rest[:1].upper()
+            return Headline(f"{sentence[:position]}.", f"{begins}{rest[1:]}")
     return Headline(sentence, "")
