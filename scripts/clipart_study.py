@@ -1,6 +1,6 @@
 """Texts and images under the grid of normalisations: is their alignment symmetric, so that cosine wins?
 
-    python scripts/clipart_study.py DATA RESULTS.jsonl [--part adapters|tower] [--seeds 3]
+    python scripts/clipart_study.py DATA RESULTS.jsonl [--part adapters|tower] [--seeds 3] [--steps 480]
     python scripts/clipart_study.py DATA RESULTS.jsonl --part adapters --table
 
 DATA has captions with a split train and a split test (openclipart). ``adapters``: frozen vectors of texts (MiniLM) and
@@ -46,7 +46,7 @@ SETTINGS: dict[str, list[Setting]] = {
     "tower": [(0.07, 2e-3)],
 }
 METRICS = ("ndcg@10", "recall@1", "recall@5", "recall@10")
-SIDE, WIDTH, STEPS, BATCH = 32, 64, 120, 128  # of the tower
+SIDE, WIDTH, BATCH = 32, 64, 128  # of the tower
 
 Judged = dict[str, list[float]]
 
@@ -77,8 +77,8 @@ class Clipart:
         return measured
 
 
-def adapter(clipart: Clipart, output: str, seed: int, settings: Sequence[Setting]) -> dict[str, Any]:
-    """A map for each side, on frozen vectors."""
+def adapter(clipart: Clipart, output: str, seed: int, settings: Sequence[Setting], _: int) -> dict[str, Any]:
+    """A map for each side, on frozen vectors; it stops by itself."""
     given = (clipart.tasks["train"], clipart.vectors["train"])
     fixed: dict[str, Any] = {
         "normalize": output,
@@ -102,13 +102,13 @@ def adapter(clipart: Clipart, output: str, seed: int, settings: Sequence[Setting
     }
 
 
-def tower(clipart: Clipart, output: str, seed: int, settings: Sequence[Setting]) -> dict[str, Any]:
+def tower(clipart: Clipart, output: str, seed: int, settings: Sequence[Setting], steps: int) -> dict[str, Any]:
     """An image tower from scratch, against the frozen vectors of texts."""
     fits = []
     for temperature, rate in settings:
         towers = osp.two_towers(text_table(clipart), osp.image_tower("resnet", SIDE, WIDTH, seed), seed=seed)
-        options = {"batch": BATCH, "steps": STEPS, "rate": rate, "temperature": temperature, "scale": "calibrated"}
-        options |= {"evaluate_every": STEPS // 4, "patience": 4, "dynamics_every": 0}
+        options = {"batch": BATCH, "steps": steps, "rate": rate, "temperature": temperature, "scale": "calibrated"}
+        options |= {"evaluate_every": steps // 4, "patience": 4, "dynamics_every": 0}
         learned = clipart.tasks["train"]
         fits.append(
             osp.train(
@@ -162,6 +162,7 @@ def main() -> None:
     parser.add_argument("results", type=Path)
     parser.add_argument("--part", default="adapters", choices=list(PARTS))
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=480, help="of the tower")
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
     if not asked.table:
@@ -170,7 +171,7 @@ def main() -> None:
 
         def train(part: str, name: str, seed: int) -> dict[str, Any]:
             started = time.process_time()
-            row = PARTS[part](clipart, OUTPUTS[name], seed, chosen.get(name, SETTINGS[part]))
+            row = PARTS[part](clipart, OUTPUTS[name], seed, chosen.get(name, SETTINGS[part]), asked.steps)
             row["seconds"] = round(time.process_time() - started, 1)
             print(f"{part}, {name}, seed {seed}: held out {row['held_out']:.4f}, {row['seconds']} s", flush=True)
             return row

@@ -10,6 +10,8 @@ from tests.auditing.reader import CHANGE, CHOICE, NUMBER, P, Reader, number, sho
 CALLED = {"the dot product": "dot", "euclidean distance": "euclidean"}
 SCORER_OF = {Metric.COSINE: "cosine", Metric.INNER_PRODUCT: "dot", Metric.EUCLIDEAN: "euclidean"}
 SURE = rf"\((?P<sure>very sure|fairly sure|may be chance), {P}(?P<pair> for these two alone)?\)"
+ALONE = rf"(?P<alone>{NUMBER}) \[(?P<alone_low>{NUMBER}), (?P<alone_high>{NUMBER})\]"
+SURE_ALONE = r"(?P<alone_sure>very sure|fairly sure), p (?P<alone_p>[=<] [\d.e-]+)"
 SENTENCES = (
     (
         "_index",
@@ -41,7 +43,8 @@ SENTENCES = (
         "_costs",
         (
             rf"Its setting costs quality: (?:{CHOICE}|(?P<row>.+)) is worth {CHANGE} of (?P<metric>\S+) {SURE} more "
-            r"than (?P<deployed>.+?)\. (?P<cure>.*)$"
+            r"than (?P<deployed>.+?)\. (?P<cure>.*?)"
+            rf"(?: (?P<whose>\w+) alone brings {ALONE} of it \({SURE_ALONE}\)\.)?$"
         ),
     ),
     (
@@ -137,6 +140,7 @@ class DeployedReader(Reader):
         _, high = self._change(match, sure=True)
         self.say(number(match["gain"]) > 0, "it does not cost")
         self.say(high is None or high >= self.worth, "too little to matter")
+        self._alone(match)
         cure, scorer = match["cure"], self.advice.scorer
         if cure.startswith("The vectors can stay as they are: set "):
             setting = cure.removeprefix("The vectors can stay as they are: set ").removesuffix(".")
@@ -155,6 +159,19 @@ class DeployedReader(Reader):
         else:
             unserved = f"{self.index.engine.name} cannot serve it: fetch a few hundred as now, and re-rank them."
             self.say(cure == unserved and not scorer.similarity.lowers, "it can be served")
+
+    def _alone(self, match):
+        """What cosine alone brings: said where it is surely something, and something else is recommended."""
+        row = self.row(SCORER_OF.get(self.index.metric))
+        expected = row is not None and row.worse and self.row(self.advice.choice.row.name) is not self.cosine
+        self.say((match["alone"] is not None) == expected, "is what cosine alone brings worth a word?")
+        if match["alone"] is None or row is None:
+            return
+        self.say(match["whose"].lower() == "cosine", "something else brings it")
+        told = (("alone", row.difference), ("alone_low", row.difference_high), ("alone_high", row.difference_low))
+        for name, value in told:
+            self.say(shown(match[name], -value), f"{match[name]} is not {-value}")
+        self.certain(match["alone_sure"], row.p)
 
     def _little(self, match):
         _, high = self._change(match, sure=True)

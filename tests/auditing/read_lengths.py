@@ -60,9 +60,9 @@ class LengthReader(Reader):
     def dot_sentence(self, sentence):
         """What the dot product does, in the words for it."""
         match = re.match(
-            r"(?P<words>.+?): with the dot product, where it counts, (?P<metric>\S+) (?P<moves>rises|falls|goes) from "
-            rf"cosine's (?P<base>{NUMBER}) to (?P<value>{NUMBER})(?:, (?P<sure>very sure|fairly sure|may be chance))? "
-            rf"\({CHANGE}, {P}\)\.?",
+            r"(?P<words>.+?): with the dot product, which lets it count, (?P<metric>\S+) "
+            rf"(?P<moves>rises|falls|goes) from cosine's (?P<base>{NUMBER}) to (?P<value>{NUMBER})"
+            rf"(?:, (?P<sure>very sure|fairly sure|may be chance))? \({CHANGE}, {P}\)\.?",
             sentence,
         )
         if match is None:

@@ -19,8 +19,9 @@ BASE, VALUE = rf"(?P<base>{NUMBER})", rf"(?P<value>{NUMBER})"
 WORTH = rf"the smallest gain that matters, (?P<worth>{NUMBER})"
 OTHERS = r"(?:the best of (?P<others>[\d,]+) others|the other scorer)"
 SET = r"(?P<by>set the index to|compare by) cosine(?P<or_dot> or (?:to )?dot product \(inner product\))?\. "
+INSTEAD = r"(?:cosine|(?P<used>.+?) that your index is set to)"
 FIRST = (
-    ("_use", r"Use (?P<name>.+?) instead of cosine: (?P<index>.+?)\. It means: (?P<phrase>.+?)\. (?=On )"),
+    ("_use", rf"Use (?P<name>.+?) instead of {INSTEAD}: (?P<index>.+?)\. It means: (?P<phrase>.+?)\. (?=On )"),
     ("_keep", rf"(?P<verb>Keep|Take) cosine: {SET}"),
     (
         "_stop",
@@ -57,8 +58,8 @@ BUYS = (
     rf"(?P<times>{NUMBER}) times as high(?: \(between (?P<least>{NUMBER}) and (?P<most>{NUMBER}) times\))?)"
 )
 RISES = re.compile(
-    rf"On {UNITS}(?P<apart>, each judged by a choice in which it had no say,)? {METRIC} rises from {BASE} to {VALUE}"
-    rf"(?:: {BUYS})?, {SURE} \({CHANGE}, {P}(?P<corrected>, corrected)?\)\."
+    rf"On {UNITS}(?P<apart>, each judged by a choice in which it had no say,)? {METRIC} rises from "
+    rf"(?P<whose>cosine's )?{BASE} to {VALUE}(?:: {BUYS})?, {SURE} \({CHANGE}, {P}(?P<corrected>, corrected)?\)\."
     rf"(?: It was chosen in {OFTEN}, and the gain is that of following the choice, whatever it fell on\.)?$"
 )
 REASONS = (
@@ -80,7 +81,7 @@ REASONS = (
     (
         "_unsure",
         (
-            rf"Nothing better could be shown, which is no proof that there is nothing: on {UNITS} it has {METRIC} "
+            rf"Nothing better could be shown, nor ruled out: on {UNITS} it has {METRIC} "
             rf"{BASE}; {OTHERS}, (?P<first>.+?), has {VALUE}, which {SURE} \({CHANGE}, {P}, {CORRECTED}\)"
             r"(?P<followed>; .*)?\.$"
         ),
@@ -140,6 +141,11 @@ class ScorerReader(Reader):
         self.say(self.enough, "chooses by a handful")
         self.say(name == self.advice.name, f"uses {name}, not {self.advice.name}")
         self.say(name != "cosine", "uses cosine instead of cosine")
+        used, by_index = self._used()
+        others = (None, self.cosine, self.advice.choice.row)
+        replaced = used if by_index and all(self.row(used) is not other for other in others) else None
+        said = "dot" if match["used"] == "the dot product" else match["used"]
+        self.say(said == replaced, f"replaces {said}, not {replaced}")
         self.say(self.advice.scorer.phrase == match["phrase"], "says something else of what it does")
         for complaint in index_complaints(match["index"], self.advice.scorer, pairs=self.unit == "pairs"):
             self.say(False, complaint)
@@ -148,6 +154,7 @@ class ScorerReader(Reader):
         if change is None or row is None or (change["apart"] and procedure is None):
             self.say(False, "cannot be read")
             return
+        self.say((change["whose"] is None) == (replaced is None), "does not say from what it rises")
         if change["apart"]:
             numbers = (procedure.gain, procedure.low, procedure.high, procedure.p)
             self.say(procedure.name == name, "the procedure chooses something else")

@@ -117,9 +117,8 @@ def test_length_that_is_noise_is_found():
     assert table["dot"].worse
     assert table.chosen.name == "cosine"
     assert table.conclusion.startswith("Keep cosine: ")
-    assert (
-        "Vector length hurts: with the dot product, where it counts, ndcg@10 falls from cosine's " in table.conclusion
-    )
+    told = "Vector length hurts: with the dot product, which lets it count, ndcg@10 falls from cosine's "
+    assert told in table.conclusion
 
 
 def test_functions_that_rank_alike_are_one_row():

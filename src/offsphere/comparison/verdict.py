@@ -211,7 +211,7 @@ def _numbers(table: Comparison, choice: Choice) -> dict[str, Any]:
         "first_planned": first.planned,
         "used": used,  # what the index in use is set to; where there is none, what the model declares
         "used_by_index": table.deployed is not None,
-        "used_otherwise": in_use is not None and in_use is not baseline,
+        "used_otherwise": in_use is not None and in_use is not baseline and in_use is not row,
         "used_loses": lost is not None,
         "used_keeps": keeps,
         "used_p": lost.p if lost is not None else None,

@@ -124,7 +124,7 @@ class Scorer:
         """
         steps = [part.phrase for part in (*self.transforms, self.similarity)]
         phrase = ", then ".join([", ".join(steps[:-1]), steps[-1]] if self.transforms else steps)
-        against_hubs = ", and take from each document what any query gives it" if self.bias is not None else ""
+        against_hubs = ", and hold back what is near to queries of any kind" if self.bias is not None else ""
         return phrase + against_hubs + (", on one scale for all queries" if self.standardization is not None else "")
 
     @cached_property

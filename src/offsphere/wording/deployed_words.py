@@ -75,7 +75,17 @@ def _costs(n: Numbers) -> str:
             f"Its setting costs too little to matter: {_recommended(n)} is better than {_the(n['deployed'])} by "
             f"{sure}, which is less than {smallest_gain(n['worth'])}."
         )
-    return f"Its setting costs quality: {_recommended(n)} is worth {sure} more than {_the(n['deployed'])}. {_cure(n)}"
+    worth = f"{_recommended(n)} is worth {sure} more than {_the(n['deployed'])}"
+    return f"Its setting costs quality: {worth}. {_cure(n)}{_baseline_alone(n)}"
+
+
+def _baseline_alone(n: Numbers) -> str:
+    """How much of that the baseline brings, which is the smaller change to make and may be enough."""
+    if n["alone"] is None:
+        return ""
+    change = with_interval(n["alone"], n["alone_low"], n["alone_high"])
+    name = _the(n["baseline"]).capitalize()
+    return f" {name} alone brings {change} of it ({certainty(n['alone_p'])}, {chance(n['alone_p'])})."
 
 
 def _recommended(n: Numbers) -> str:

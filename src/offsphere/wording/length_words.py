@@ -41,7 +41,7 @@ def _use(n: Numbers) -> str:
     change = with_interval(n["dot_gain"], n["dot_low"], n["dot_high"])
     sure = f", {certainty(n['dot_p'])}" if n["dot"] in {"gains", "loses"} else ""
     return (
-        f"{_USES[n['dot']]}: with the dot product, where it counts, {n['metric']} {_MOVES[n['dot']]} from cosine's "
+        f"{_USES[n['dot']]}: with the dot product, which lets it count, {n['metric']} {_MOVES[n['dot']]} from cosine's "
         f"{n['baseline_value']:.4f} to {n['dot_value']:.4f}{sure} ({change}, {chance(n['dot_p'])})"
     )
 

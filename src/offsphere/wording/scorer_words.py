@@ -56,7 +56,7 @@ def _nothing_gains_enough(n: Numbers) -> str:
 
 def _nothing_surely_better(n: Numbers) -> str:
     return (
-        f"{_stay(n)}. Nothing better could be shown, which is no proof that there is nothing: on {_units(n)} it has "
+        f"{_stay(n)}. Nothing better could be shown, nor ruled out: on {_units(n)} it has "
         f"{named_metric(n['metric'])} {n['baseline_value']:.4f}; {_best_of(n['others'])}, {n['first']}, has "
         f"{n['baseline_value'] + n['first_gain']:.4f}, which {certainty(n['first_p'])} ({_first_change(n)}, "
         f"{_first_chance(n)}){_followed(n)}."
@@ -129,8 +129,14 @@ def _against_declared(n: Numbers) -> str:
 
 
 def _use(n: Numbers) -> str:
-    """What to use, what to do with the index, and what that scorer does."""
-    return f"Use {_the(n['name'])} instead of {n['baseline']}: {_set(n)}. It means: {n['phrase']}"
+    """What to use, instead of what an index is set to or else the baseline, what to do, and what that scorer does."""
+    instead = f"{_the(n['used'])} that your index is set to" if _replaces_setting(n) else n["baseline"]
+    return f"Use {_the(n['name'])} instead of {instead}: {_set(n)}. It means: {n['phrase']}"
+
+
+def _replaces_setting(n: Numbers) -> bool:
+    """Whether an index is set to something that is neither recommended nor what all are held against."""
+    return bool(n["used_by_index"] and n["used_otherwise"])
 
 
 def _units(n: Numbers) -> str:
@@ -158,10 +164,12 @@ def _rises(n: Numbers, corrected: str) -> str:
     """From which value to which, what that buys, how sure it is, and the numbers in brackets."""
     base = n["baseline_value"]
     numbers = f"({_change(n)}, {chance(n['p'])}{corrected})"
+    whose = f"{n['baseline']}'s " if _replaces_setting(n) else ""
+    rises = f"{named_metric(n['metric'])} rises from {whose}{_from_to(n)}"
     if base <= 0:
-        return f"{named_metric(n['metric'])} rises from {_from_to(n)}, {certainty(n['p'])} {numbers}"
+        return f"{rises}, {certainty(n['p'])} {numbers}"
     buys = _buys(n["gain"] / base, n["gain_low"] / base, n["gain_high"] / base)
-    return f"{named_metric(n['metric'])} rises from {_from_to(n)}: {buys}, {certainty(n['p'])} {numbers}"
+    return f"{rises}: {buys}, {certainty(n['p'])} {numbers}"
 
 
 def _buys(gain: float, low: float, high: float) -> str:

@@ -74,6 +74,7 @@ def _cost(deployment: Deployment, table: Comparison, choice: Choice) -> list[Fin
         return [_finding("setting is recommended", numbers, "none", "equal")]
     cure = deployment.cure(choice.scorer)
     numbers |= {"worth": table.worth, "cure": cure.change, "cure_setting": cure.setting, **_gain(table, choice, row)}
+    numbers |= _baseline_alone(table, choice, row)
     if numbers["p"] is None or numbers["p"] >= ALPHA or not numbers["gain"]:
         return [_finding("setting may cost", numbers, "none", "unsure")]
     if numbers["gain"] < 0:
@@ -96,6 +97,19 @@ def _gain(table: Comparison, choice: Choice, row: Row) -> dict[str, Any]:
     if apart is None:
         return pair | {"gain": choice.row.value - row.value, "gain_low": None, "gain_high": None, "p": None}
     return pair | {"gain": apart.difference, "gain_low": apart.low, "gain_high": apart.high, "p": apart.p}
+
+
+def _baseline_alone(table: Comparison, choice: Choice, row: Row) -> dict[str, Any]:
+    """What the baseline surely gains over a row, where something else is recommended."""
+    baseline = table[table.baseline]
+    sure = row.worse and choice.row is not baseline
+    return {
+        "baseline": table.baseline,
+        "alone": -row.difference if sure else None,
+        "alone_low": -row.difference_high if sure else None,
+        "alone_high": -row.difference_low if sure else None,
+        "alone_p": row.p if sure else None,
+    }
 
 
 def _answers(deployment: Deployment) -> list[Finding]:
