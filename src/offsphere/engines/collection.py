@@ -146,6 +146,16 @@ class Collection(AbstractContextManager["Collection"], ABC):
     def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
         """Find the k best of each query; ``effort`` is how many candidates a graph looks at (ef), or lists (nprobe)."""
 
+    def bare_search(self, queries: Rows, k: int) -> Hits:
+        """Find what somebody is given who sets nothing but k: no effort, k as it is, and a refusal is told.
+
+        Of an engine for which ``search`` sets nothing by itself, it is that.
+
+        Raises:
+            OffsphereError: The engine refuses.
+        """
+        return self.search(queries, k)
+
     def read(self) -> NamedRows:
         """Read all vectors and ids back. Reading never writes."""
         raise OffsphereError(f"the vectors of {self!r} cannot be read back")
