@@ -11,10 +11,14 @@ from scripts.engine_table import HEAD, STABLE, row_of
 
 import offsphere as osp
 from offsphere.base.errors import DataError, ParameterError
+from offsphere.cli.probe import print_probe
+from offsphere.engines.collection import Collection, Layout
 from offsphere.engines.exporting import export
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import ENGINES, engine_of
+from offsphere.engines.target import Target
 from tests.cli.running import run_here
+from tests.engines.numpy_engine import OURS, NumpyCollection
 from tests.processes import ROOT, run_command
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the packages
@@ -246,6 +250,33 @@ def test_fewer_digits_are_seen(target_of):
     assert probed.quantised
     assert probed.as_set
     assert "it stores fewer digits" in run_here("probe", target, "--read-only").stdout
+
+
+@pytest.mark.parametrize("hides", [False, True], ids=["shown", "hidden"])
+def test_an_engine_of_ones_own_is_told_as_it_is(hides, monkeypatch, capsys):
+    """Half precision, fifty documents at most, and a coordinate that shows or of which nobody can say anything."""
+    monkeypatch.setattr(NumpyCollection, "hides", hides)
+    seen = osp.probe((OURS, Target("ours", "memory", "docs")))
+    (probed,) = seen.metrics
+    assert (probed.as_set, probed.quantised, probed.keeps_length) == (True, True, True)
+    assert probed.form.inverse == "dot = 1 - score"
+    assert probed.stored == ("float16" if hides else "augmented")
+    assert dict(probed.returned) == {10: 10, 100: 50, 1_000: 50, 1_200: 50}
+    print_probe(seen)
+    printed = capsys.readouterr().out
+    assert ("numbers are added to each vector" in printed) is not hides
+    assert ("numbers that are added and hidden cannot be told" in printed) is hides
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    assert (ROOT / "tests" / "engines" / "numpy_engine.py").read_text() in page
+    shown = [line for line in printed.splitlines() if "vectors  " in line or "augmentation" in line or "scores" in line]
+    assert all(line in page.splitlines() for line in (shown[1:] if hides else shown))
+
+
+def test_what_cannot_be_read_back_is_not_said_to_be_as_it_was(monkeypatch):
+    monkeypatch.setattr(NumpyCollection, "read", Collection.read)
+    (probed,) = osp.probe((OURS, Target("ours", "memory", "docs"))).metrics
+    assert (probed.stored, probed.keeps_length) == ("cannot be read back", None)
+    assert probed.augmentation == "cannot be told: what is stored cannot be read back"
 
 
 def test_reading_only_tells_of_a_collection_that_is_there_and_changes_no_byte_of_it(tmp_path):

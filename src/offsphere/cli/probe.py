@@ -65,7 +65,7 @@ def _lines(probed: MetricProbe) -> list[tuple[str, str]]:
         ranks, formula = "by no formula that we know", "none"
     else:
         ranks = f"by {form.metric}" if probed.as_set else f"by {form.metric}, not by what was set"
-        rough = f" (to {form.error:.1%} of their spread: it stores fewer digits)" if probed.quantised else ""
+        rough = f" (to {form.error:.2%} of their spread: it stores fewer digits)" if probed.quantised else ""
         better = "greater" if form.greater_is_better else "smaller"
         formula = f"{form.inverse}; {better} is better{rough}"
     short = [f"{got:,} of {k:,}" for k, got in probed.returned if got < k]
