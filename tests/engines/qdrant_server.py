@@ -27,7 +27,9 @@ class QdrantServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, client: QdrantClient, port: int = 0, key: str | None = None, requests: int | None = None) -> None:
+    def __init__(
+        self, client: QdrantClient, port: int = 0, key: str | None = None, requests: int | None = None
+    ) -> None:
         super().__init__(("127.0.0.1", port), Answering)
         self.client, self.key, self.left = client, key, requests
         self.settings: dict[str, dict[str, object]] = client.__dict__.setdefault("kept_settings", {})
@@ -60,55 +62,17 @@ class Answering(BaseHTTPRequestHandler):
                 return
             self.say(200, json.dumps({"result": result, "status": "ok", "time": 0.0}).encode())
 
-    do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = answer
+    do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = answer  # noqa: N815  # by these names they are called
 
     def result(self, path: str, body: dict) -> object:
         """What the client in memory makes of a request."""
         if path == "/":
             return {"title": "qdrant", "version": version("qdrant-client")}
         matched = re.fullmatch(r"/collections/([^/]+)(/.*)?", path)
-        if matched is None:
-            raise ValueError(f"{path} not found")
-        name, client, settings = matched[1], self.server.client, self.server.settings
-        match (self.command, matched[2] or ""):
-            case ("GET", "/exists"):
-                return {"exists": client.collection_exists(name)}
-            case ("GET", ""):
-                info = plain(client.get_collection(name))
-                for part in KEPT:
-                    if given := settings[name][part]:
-                        info["config"][part] = (info["config"].get(part) or {}) | given
-                return info
-            case ("PUT", ""):
-                asked = models.CreateCollection.model_validate(body)
-                settings[name] = {part: body.get(part) for part in KEPT}
-                return client.create_collection(name, vectors_config=asked.vectors, metadata=asked.metadata)
-            case ("PATCH", ""):
-                return client.update_collection(name, metadata=body["metadata"])
-            case ("DELETE", ""):
-                return client.delete_collection(name)
-            case ("PUT", "/points"):
-                points = read(models.PointInsertOperations, body)
-                return plain(client.upsert(name, getattr(points, "batch", None) or points.points))
-            case ("POST", "/points/delete"):
-                return plain(client.delete(name, read(models.PointsSelector, body)))
-            case ("POST", "/points/count"):
-                return plain(client.count(name, exact=body["exact"]))
-            case ("POST", "/points/scroll"):
-                asked = read(models.ScrollRequest, body)
-                records, following = client.scroll(
-                    name,
-                    limit=asked.limit,
-                    offset=asked.offset,
-                    with_payload=asked.with_payload,
-                    with_vectors=asked.with_vector,
-                )
-                return {"points": plain(records), "next_page_offset": following}
-            case ("POST", "/points/query"):
-                return plain(client.query_batch_points(name, [read(models.QueryRequest, body)])[0])
-            case ("POST", "/points/query/batch"):
-                return plain(client.query_batch_points(name, read(models.QueryRequestBatch, body).searches))
-        raise ValueError(f"{self.command} {path} not found")
+        work = ANSWERS.get((self.command, matched[2] or "")) if matched is not None else None
+        if work is None:
+            raise ValueError(f"{self.command} {path} not found")
+        return work(self.server, matched[1], body)
 
     def say(self, status: int, content: bytes) -> None:
         """Send an answer."""
@@ -120,6 +84,58 @@ class Answering(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Be quiet."""
+
+
+def get_collection(server: QdrantServer, name: str, _: dict) -> object:
+    """What a collection is, with the settings that it was made with."""
+    info = plain(server.client.get_collection(name))
+    for part, given in server.settings.get(name, {}).items():
+        if given:
+            info["config"][part] = (info["config"].get(part) or {}) | given
+    return info
+
+
+def create_collection(server: QdrantServer, name: str, body: dict) -> object:
+    """Make a collection, and keep the settings that the implementation in memory does not have."""
+    asked = models.CreateCollection.model_validate(body)
+    server.settings[name] = {part: body.get(part) for part in KEPT}
+    return server.client.create_collection(name, vectors_config=asked.vectors, metadata=asked.metadata)
+
+
+def upsert(server: QdrantServer, name: str, body: dict) -> object:
+    """Add points, one by one or as a batch."""
+    asked = read(models.PointInsertOperations, body)
+    return plain(server.client.upsert(name, getattr(asked, "batch", None) or asked.points))
+
+
+def scroll(server: QdrantServer, name: str, body: dict) -> object:
+    """Read some points, and say where the next begin."""
+    asked = read(models.ScrollRequest, body)
+    what = {"with_payload": asked.with_payload, "with_vectors": asked.with_vector}
+    records, following = server.client.scroll(name, limit=asked.limit, offset=asked.offset, **what)
+    return {"points": plain(records), "next_page_offset": following}
+
+
+def query_batch(server: QdrantServer, name: str, body: dict) -> object:
+    """Ask several questions."""
+    return plain(server.client.query_batch_points(name, read(models.QueryRequestBatch, body).searches))
+
+
+ANSWERS = {
+    ("GET", "/exists"): lambda server, name, _: {"exists": server.client.collection_exists(name)},
+    ("GET", ""): get_collection,
+    ("PUT", ""): create_collection,
+    ("PATCH", ""): lambda server, name, body: server.client.update_collection(name, metadata=body["metadata"]),
+    ("DELETE", ""): lambda server, name, _: server.client.delete_collection(name),
+    ("PUT", "/points"): upsert,
+    ("POST", "/points/delete"): lambda server, name, body: plain(
+        server.client.delete(name, read(models.PointsSelector, body))
+    ),
+    ("POST", "/points/count"): lambda server, name, body: plain(server.client.count(name, exact=body["exact"])),
+    ("POST", "/points/scroll"): scroll,
+    ("POST", "/points/query"): lambda server, name, body: query_batch(server, name, {"searches": [body]})[0],
+    ("POST", "/points/query/batch"): query_batch,
+}
 
 
 @contextmanager

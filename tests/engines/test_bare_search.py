@@ -44,7 +44,9 @@ def qdrant_alone(where):
 
     def ask(query, k):
         with closing(qdrant.QdrantClient(path=where.location)) as client:
-            return [point.payload["id"] for point in client.query_points(where.name, query=query.tolist(), limit=k).points]
+            return [
+                point.payload["id"] for point in client.query_points(where.name, query=query.tolist(), limit=k).points
+            ]
 
     return ask
 
@@ -165,7 +167,7 @@ def answers(ask):
         for k in KS:
             try:
                 told[number, k] = [str(name) for name in ask(query, k)]
-            except Exception:  # each package has errors of its own
+            except Exception:  # noqa: BLE001  # each package has errors of its own
                 told[number, k] = REFUSED
     return told
 

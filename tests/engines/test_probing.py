@@ -12,7 +12,7 @@ from scripts.engine_table import HEAD, STABLE, row_of
 import offsphere as osp
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.cli.probe import print_probe
-from offsphere.engines.collection import Collection, Layout
+from offsphere.engines.collection import Collection
 from offsphere.engines.exporting import export
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import ENGINES, engine_of

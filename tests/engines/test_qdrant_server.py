@@ -117,7 +117,9 @@ def test_fewer_bits_are_asked_for_in_the_words_of_a_server(target, server, store
         assert facts.stored.startswith("float32 and ")
 
 
-def test_a_connection_that_is_lost_in_the_middle_is_one_line_and_nothing_stands_there_twice(tmp_path, held, monkeypatch):
+def test_a_connection_that_is_lost_in_the_middle_is_one_line_and_nothing_stands_there_twice(
+    tmp_path, held, monkeypatch
+):
     """The server goes after some requests, and comes again at the same address with what it had."""
     from offsphere.engines import serving
 
@@ -155,7 +157,6 @@ def test_vectors_by_their_names_are_read(target, held):
     sizes = {"text": 2, "image": 3}
     config = {name: models.VectorParams(size=size, distance=models.Distance.DOT) for name, size in sizes.items()}
     held.create_collection("things", vectors_config=config)
-    held.kept_settings["things"] = {"hnsw_config": None, "quantization_config": None}
     vectors = [{"text": [n, 1.0], "image": [0.0, n, 1.0]} for n in (1.0, 2.0)]
     points = [models.PointStruct(id=n, vector=v, payload={"code": f"c{n}"}) for n, v in enumerate(vectors)]
     held.upsert("things", points)

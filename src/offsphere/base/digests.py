@@ -98,8 +98,8 @@ def hashing_along(digest: hashlib._Hash) -> Iterator[Callable[[bytes | memoryvie
         digest: One of hashlib; it is up to date when the block ends.
 
     Yields:
-        What takes bytes, which must not change before the block ends. It waits only where two pieces are not hashed yet,
-        so that no more than these are kept.
+        What takes bytes, which must not change before the block ends. It waits only where two pieces are not hashed
+        yet, so that no more than these are kept.
 
     Example:
         >>> import hashlib

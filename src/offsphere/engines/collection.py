@@ -129,6 +129,7 @@ class Collection(AbstractContextManager["Collection"], ABC):
         """Add some blocks in one go; each is made when it is asked for, and let go of then."""
         for block in blocks:
             self.add(block.ids, block.rows)
+            del block  # while the next is made
 
     def discard(self, ids: Sequence[str]) -> None:  # noqa: ARG002  # for those that can
         """Remove the vectors of these ids, where they are there: a batch that was being added when a kill came."""
