@@ -160,5 +160,8 @@ HNSWLIB = Engine(
     named=False,
     suffix=".hnsw",
     open=HnswlibCollection,
-    notes=("Its file does not say which metric it is for.", "set_ef(10) is the default, and k above ef is refused."),
+    notes=(
+        "Its file does not say which metric it is for.",
+        "set_ef(10) is the default, and more documents than there are, or than its graph reaches, are refused.",
+    ),
 )
