@@ -20,6 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of the packages
 ROWS, WIDTH = DOCUMENTS.shape
 KS = (10, 100, ROWS, ROWS + 1, 5_000)
 REFUSED = "refused"
+SHARED = ("chroma", "milvus")  # a server in this process, which builds its graph anew when it is started again
 
 
 def faiss_alone(where):
@@ -192,7 +193,10 @@ def test_a_bare_search_gives_what_the_package_itself_gives(prefix, index, reques
         if prefix == "sqlite":
             with pytest.raises(OffsphereError, match="4096"):
                 collection.bare_search(QUERIES[:1], 5_000)
-    theirs = answers(alone(where))
+        if prefix in SHARED:
+            theirs = answers(alone(where))
+    if prefix not in SHARED:
+        theirs = answers(alone(where))
     assert ours == theirs
     for k, count in known.items():
         came = {told if told == REFUSED else len(told) for (_, asked), told in theirs.items() if asked == k}

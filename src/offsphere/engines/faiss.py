@@ -206,6 +206,7 @@ def _new_index(layout: Layout) -> Any:
         index = faiss.IndexIVFFlat(quantizer, layout.dimension, lists, metric)
     else:
         index = faiss.IndexIVFScalarQuantizer(quantizer, layout.dimension, lists, form, metric)
+    index.cp.min_points_per_centroid = 1  # or FAISS warns of few vectors, which nobody can change
     quantizer.this.disown()
     index.own_fields = True
     return index
