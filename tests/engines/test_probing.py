@@ -37,6 +37,7 @@ GRAPH_ALONE, EXACT_ALONE = {"hnswlib", "chroma"}, {"qdrant", "sqlite"}
 PREFIXES = [*FILES, *PLACES, "postgres"]
 INDEXES = [(prefix, "exact") for prefix in PREFIXES if prefix not in GRAPH_ALONE]
 INDEXES += [(prefix, "graph") for prefix in PREFIXES if prefix not in EXACT_ALONE]
+INDEXES += [(prefix, "lists") for prefix in ("faiss", "lancedb", "milvus", "postgres")]
 RNG = np.random.default_rng(0)
 DOCUMENTS = (RNG.normal(size=(300, 8)) * RNG.lognormal(0, 1, (300, 1))).astype(np.float32)
 
@@ -64,7 +65,7 @@ def page_rows():
     return {row[0]: row for row in cells[start + 2 :] if len(row) == len(HEAD)}
 
 
-def check(seen, engine):
+def check(seen, engine, index):
     assert [probed.metric for probed in seen.metrics] == [str(metric) for metric in engine.metrics]
     for probed in seen.metrics:
         facts = engine.metrics[Metric(probed.metric)]
@@ -76,8 +77,14 @@ def check(seen, engine):
         if engine.prefix != "qdrant":  # in a folder its client keeps lengths; the engine itself, and Edge, do not
             assert probed.keeps_length in (facts.keeps_length, None)
             assert probed.stored.startswith("as they were" if facts.keeps_length else "normalised")
-        assert dict(probed.returned)[10] == 10
-        assert dict(probed.returned)[100] == 100
+        came = dict(probed.returned)
+        assert came[10] == 10 or (index == "lists" and came[10] < 10)  # one list may hold fewer
+        if index == "lists":
+            assert 10 <= came[1_200] <= 1_200
+        elif (engine.prefix, index) == ("postgres", "graph"):
+            assert came[100] in (40, 41)  # candidates, of which two equal vectors are one
+        else:
+            assert came[100] == 100
         if probed.metric == "euclidean":  # (0, 0) is as far from what is asked, (1, 0), as (2, 0) is
             assert probed.zero in ("returned in place 2 of 3", "returned in place 3 of 3")
         elif probed.metric == "inner product":
@@ -89,11 +96,11 @@ def test_what_is_seen_of_an_engine_is_what_its_file_and_the_page_say(prefix, ind
     target = target_of(prefix)
     engine, _ = engine_of(target)
     seen = osp.probe(target, index=index)
-    check(seen, engine)
+    check(seen, engine, index)
     row, shown = row_of(seen, index), page_rows()[f"{engine.name}, {index}"]
     assert row[: len(STABLE)] == shown[: len(STABLE)]
     if index == "exact":
-        assert row == shown
+        assert row[:-1] == shown[:-1]
     assert shown[-1] != "as stored" or row[-1] == "as stored"
     left = [path.name for path in tmp_path.rglob("*") if "probe" in path.name]
     assert not [name for name in left if not name.startswith(".")], "something of the scratch collection is left"
@@ -268,7 +275,7 @@ def test_an_engine_of_ones_own_is_told_as_it_is(hides, monkeypatch, capsys):
     assert ("numbers that are added and hidden cannot be told" in printed) is hides
     page = (ROOT / "CONTRIBUTING.md").read_text()
     assert (ROOT / "tests" / "engines" / "numpy_engine.py").read_text() in page
-    shown = [line for line in printed.splitlines() if "vectors  " in line or "augmentation" in line or "scores" in line]
+    shown = [line for line in printed.splitlines() if line.strip().startswith(("scores", "vectors", "augmentation"))]
     assert all(line in page.splitlines() for line in (shown[1:] if hides else shown))
 
 
