@@ -135,7 +135,7 @@ class MilvusCollection(Collection):
                 client.delete(self.where.name, ids=[point_id(name) for name in ids[start : start + ROWS]])
 
     def finish(self) -> None:
-        """Write all to disk, take the mark away, and wait for the index: until it is built, Milvus compares all vectors.
+        """Write all to disk, take the mark away, and wait for the index: before, Milvus compares all vectors.
 
         Milvus Lite says nothing of how far it is, but ends what it does when it is closed.
         """
