@@ -10,8 +10,10 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
+from typing import get_args
 
 from offsphere.base.errors import OffsphereError
+from offsphere.engines.collection import IndexKind
 from offsphere.engines.probed_metric import MOST_ASKED, MetricProbe, Probe
 from offsphere.engines.probing import ROWS, probe
 
@@ -43,9 +45,9 @@ def main() -> None:
         for name, target in targets(Path(folder)).items():
             if wanted and name not in wanted:
                 continue
-            for index in ("exact", "graph"):
+            for index in get_args(IndexKind):
                 try:
-                    rows.append(row_of(probe(target, index=index), index))  # type: ignore[arg-type]
+                    rows.append(row_of(probe(target, index=index), index))
                 except OffsphereError as error:
                     print(f"{name}, {index}: {error}", file=sys.stderr)
     for line in table_lines(rows):
@@ -114,6 +116,8 @@ def formula(probed: MetricProbe | None) -> str:
 def largest(tried: list[MetricProbe]) -> str:
     """The largest k that is taken under every metric."""
     taken = min(probed.largest_k or 0 for probed in tried)
+    if taken <= ROWS:
+        return "as many as there are"
     return f"{taken:,}" if taken < MOST_ASKED else f"any to {MOST_ASKED:,}"
 
 

@@ -16,6 +16,7 @@ from offsphere.engines.registry import engine_of
 from offsphere.engines.strategy import Strategy
 from offsphere.engines.verification import Verification
 from tests.cli.running import run_here
+from tests.engines import engine_laws as laws
 from tests.oracles import FORMULAS, top, values
 from tests.processes import run_warm
 
@@ -31,12 +32,23 @@ IDS = [f"doc {row}" for row in range(len(DOCUMENTS))]
 EXACT = [("faiss", "exact"), ("usearch", "exact")]
 GRAPHS = [("faiss", "graph"), ("faiss", "lists"), ("usearch", "graph"), ("hnswlib", "graph")]
 SIMILARITIES = [name for name in FORMULAS if osp.parse_scorer(name).similarity.lowers]
-CHAINS = ["", "center + ", "whiten(0.5) + ", "drop-top(1) + "]
-MADE = ["csls", "nnn", "z-score", "center + csls", "csls + z-score"]
-PLAIN = ["cosine", "dot", "euclidean", "polar(1, -0.5)", "norm-mix(0.8)", "whiten(0.5) + dot"]
-NAMES = [chain + name for chain in CHAINS for name in SIMILARITIES] + MADE
-OFTEN = {*SIMILARITIES, *MADE, "center + euclidean", "whiten(0.5) + cosine", "drop-top(1) + dot"}
+MADE = ["csls", "nnn", "z-score", "center + csls", "csls + z-score", "length-prior"]
+KNOTS, BONUSES = np.array([-1.0, 0.0, 2.0]), np.array([0.3, -0.1, 0.4])  # of logarithms of lengths
+PLAIN = ["cosine", "dot", "euclidean", "angular", "polar(1, -0.5)", "norm-mix(0.8)", "radial-confidence(3)"]
+NAMES = [transform + name for transform in laws.TRANSFORMS for name in SIMILARITIES] + MADE
+EACH_TRANSFORM = [  # with a similarity, each with another one
+    "center + euclidean",
+    "whiten(0.5) + cosine",
+    "drop-top(1) + dot",
+    "standardize + half",
+    "project-mean + log-prior(0.2)",
+    "temper + polar(1, 1.5)",
+    "layer-norm + dot",
+]
+OFTEN = {*SIMILARITIES, *MADE, *EACH_TRANSFORM}
 EVERY_NAME = [pytest.param(name, marks=[] if name in OFTEN else [pytest.mark.slow]) for name in NAMES]
+BY_A_GRAPH = {*PLAIN, *MADE, *EACH_TRANSFORM}
+EVERY_NAME_BY_A_GRAPH = [pytest.param(name, marks=[] if name in BY_A_GRAPH else [pytest.mark.slow]) for name in NAMES]
 
 
 def scorer_named(name):
@@ -44,6 +56,8 @@ def scorer_named(name):
     moments, bank = osp.Moments.of(DOCUMENTS), QUERIES[:20]
     if name not in MADE:
         return osp.parse_scorer(name).fit(moments)
+    if name == "length-prior":
+        return osp.Scorer(osp.LengthPrior(KNOTS, BONUSES))
     base = osp.parse_scorer("center + cosine" if "center" in name else "cosine").fit(moments)
     if "csls" in name:
         base = osp.csls(base, DOCUMENTS, bank, ids=IDS)
@@ -56,6 +70,8 @@ def true_values(name, scorer):
     """Every query's value with every document, in plain float64."""
     queries, documents = scorer.transform(QUERIES, "query"), scorer.transform(DOCUMENTS)
     full = values(name.rpartition("+ ")[2] if name not in MADE else "cosine", queries, documents)
+    if name == "length-prior":
+        full = full + np.interp(np.log(np.linalg.norm(documents, axis=1)), KNOTS, BONUSES)
     if scorer.bias is not None:
         full = full + scorer.bias.values
     if scorer.standardization is not None:
@@ -99,9 +115,7 @@ def test_an_exact_index_returns_what_the_scorer_ranks_first_with_its_scores(tmp_
 
 
 @pytest.mark.parametrize(("engine", "index"), GRAPHS)
-@pytest.mark.parametrize(
-    "name", ["cosine", "dot", "euclidean", "polar(1, -0.5)", "norm-mix(0.8)", "whiten(0.5) + dot", *MADE]
-)
+@pytest.mark.parametrize("name", EVERY_NAME_BY_A_GRAPH)
 def test_an_approximate_index_meets_the_goal_with_the_effort_that_the_export_chose(tmp_path, name, engine, index):
     scorer, done = exported(tmp_path, name, engine, index)
     if not done.passed:  # a graph of inner products with very long documents: it says so, and a race finds a way

@@ -12,11 +12,12 @@ import pytest
 
 import offsphere as osp
 from offsphere.engines.exporting import export
-from tests.engines.engine_laws import SCORE
+from tests.engines import engine_laws as laws
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the packages
 
-SCORERS = ("dot", "cosine", "euclidean", "polar(1, 1.25)", "center + dot")
+FEW = ("dot", "cosine", "euclidean", "polar(1, 1.25)", "center + dot")
+MORE = sorted(laws.OFTEN - {*laws.MADE_FROM_DATA, *FEW})
 K, QUERIES = 20, 60
 PLACES = {
     "faiss": ("faiss:{}/x.faiss", "exact", "graph", "lists"),
@@ -67,12 +68,13 @@ CASES = [
 
 
 @pytest.mark.parametrize(("prefix", "kind"), CASES)
-def test_long_documents_are_found_and_scored_as_measured(heavy, place, prefix, kind):  # the place's
+@pytest.mark.parametrize("names", [FEW, pytest.param(MORE, marks=pytest.mark.slow)], ids=["few", "more"])
+def test_long_documents_are_found_and_scored_as_measured(heavy, place, prefix, kind, names):  # the place's
     documents, queries = heavy
-    for name in SCORERS:
+    for name in names:
         done = export(name, documents, place, queries=queries, k=K, index=kind, replace=True)
         seen, told = done.verification, (name, done.strategy.name)
         augmented = done.strategy.serving.augmented  # sqlite-vec: a distance of long vectors has fewer digits left
         assert (seen.made_of, seen.short) == ("queries", 0), told
         assert seen.recall >= (0.95 if kind != "exact" else 0.999 if augmented else 1.0), told
-        assert seen.score_error < (2 * SCORE if augmented else SCORE / 10), told
+        assert seen.score_error < (2 * laws.SCORE if augmented else laws.SCORE / 10), told

@@ -36,6 +36,12 @@ def test_every_scorer_is_served_exactly(target, name):
     laws.check_served(target, name, index="exact")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", laws.SCORERS)
+def test_every_scorer_is_served_by_the_graph(target, name):
+    laws.check_served(target, name, LARGE, ASKED, index="graph")
+
+
 @pytest.mark.parametrize(("kind", "index"), [("graph", "IVF_HNSW_FLAT"), ("lists", "IVF_FLAT")])
 @pytest.mark.parametrize("name", ["cosine", "dot", "euclidean", "norm-mix(0.9)"])
 def test_an_index_finds_enough_and_is_used(folder, target, name, kind, index):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 
@@ -12,33 +13,44 @@ from offsphere.base.errors import MissingExtraError, UnknownNameError
 from offsphere.base.extras import PACKAGES
 from offsphere.engines.exporting import export
 from offsphere.engines.metric import Metric
-from offsphere.engines.registry import ENGINES
+from offsphere.engines.registry import ENGINES, engine_of
 from tests.processes import ROOT
 
 ROWS = np.eye(3, dtype=np.float32)
 PACKAGE_OF = {
-    "qdrant:{}/q:things": "qdrant_client",
-    "qdrant-edge:{}/q": "qdrant_edge",
-    "chroma:{}/c:things": "chromadb",
-    "milvus:{}/m.db:things": "pymilvus",
-    "milvus:{}/lite.db:things": "milvus_lite",
     "faiss:{}/v.faiss": "faiss",
     "usearch:{}/v.usearch": "usearch",
     "hnswlib:{}/v.hnsw": "hnswlib",
+    "qdrant:{}/q:things": "qdrant_client",
+    "qdrant-edge:{}/q": "qdrant_edge",
+    "postgres:postgresql://127.0.0.1:1/none:docs": "psycopg",
+    "lancedb:{}/l:docs": "lancedb",
+    "duckdb:{}/v.duckdb:docs": "duckdb",
+    "sqlite:{}/v.db:docs": "apsw",
+    "sqlite:{}/extension.db:docs": "sqlite_vec",
+    "chroma:{}/c:things": "chromadb",
+    "milvus:{}/m.db:things": "pymilvus",
+    "milvus:{}/lite.db:things": "milvus_lite",
 }
 
 
 @pytest.mark.parametrize("target", PACKAGE_OF)
-def test_a_missing_package_is_told_with_its_extra(tmp_path, monkeypatch, target):
+def test_a_missing_package_is_told_with_its_extra_and_nothing_is_written(tmp_path, monkeypatch, target):
     package = PACKAGE_OF[target]
     for module in (package, *(module for module in sys.modules if module.startswith(f"{package}."))):
         monkeypatch.setitem(sys.modules, module, None)  # as if it could not be imported
     name, extra = PACKAGES[package]
-    with pytest.raises(MissingExtraError, match=rf"'{name}': pip install 'offsphere\[{extra}\]'"):
+    with pytest.raises(MissingExtraError, match=rf"'{re.escape(name)}': pip install 'offsphere\[{extra}\]'"):
         export("dot", ROWS, target.format(tmp_path))
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and not path.name.startswith(".")]
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert any(needed.startswith(name) for needed in extras[extra])
+
+
+def test_every_engine_that_can_be_opened_is_missed_here():
+    assert {engine_of(target)[0].prefix for target in PACKAGE_OF} == {
+        engine.prefix for engine in ENGINES if engine.open is not None
+    }
 
 
 def test_engines_that_were_not_tried_have_words_and_nothing_else():

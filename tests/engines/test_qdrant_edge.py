@@ -28,6 +28,13 @@ def test_scorers_are_served_exactly(target, name):
     laws.check_served(target, name, index="exact")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", laws.SCORERS)
+def test_every_scorer_is_served_by_a_real_graph(target, monkeypatch, name):
+    monkeypatch.setattr(qdrant_edge, "FULL_SCAN", 1)
+    laws.check_served(target, name, index="graph")
+
+
 @pytest.mark.parametrize("name", ["cosine", "dot", "euclidean", "polar(1, 0.5)", "whiten(0.5) + norm-mix(0.9)", "csls"])
 def test_scorers_are_served_by_a_real_graph(target, monkeypatch, name):
     monkeypatch.setattr(qdrant_edge, "FULL_SCAN", 1)  # kilobytes: otherwise so few vectors get no graph

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import re
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
 import offsphere as osp
+from offsphere.base.errors import OffsphereError
 from offsphere.engines.corpus import Corpus
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import ENGINES
@@ -13,6 +19,7 @@ from offsphere.engines.serving import as_distance, own_metric, placed_rows, serv
 from offsphere.scoring.names import NAMED_TRANSFORMS
 from offsphere.scoring.similarity import FAMILIES, Form
 from tests.engines import engine_laws as laws
+from tests.engines import test_heavy_tails
 
 SIMILARITIES = (
     "cosine",
@@ -93,16 +100,73 @@ def test_biases_and_standardised_queries_are_served_by_lowered_vectors(made):
         check(serving)
 
 
-def test_every_engine_is_asked_with_every_part_that_it_could_serve():
+SERVED_IN = {  # by which module's tests each engine is asked
+    **dict.fromkeys(("faiss", "usearch", "hnswlib"), "test_export"),
+    "qdrant": "test_qdrant",
+    "qdrant-edge": "test_qdrant_edge",
+    "postgres": "test_postgres",
+    "lancedb": "test_lancedb",
+    "duckdb": "test_duckdb",
+    "sqlite": "test_sqlite",
+    "chroma": "test_chroma",
+    "milvus": "test_milvus",
+}
+LOWERING = {kind for kind, family in FAMILIES.items() if family.form is Form.AFFINE}
+
+
+def parametrized(test):
+    """The parameters of a test: each name, and the values of it that are not for the slow runs."""
+    for mark in getattr(test, "pytestmark", ()):
+        if mark.name == "parametrize":
+            names = mark.args[0].split(", ") if isinstance(mark.args[0], str) else mark.args[0]
+            for value in mark.args[1]:
+                often = not any(other.name == "slow" for other in getattr(value, "marks", ()))
+                values = value.values if hasattr(value, "marks") else value
+                values = values if len(names) > 1 or hasattr(value, "marks") else (values,)
+                yield from zip(names, values, [often] * len(names), strict=True)
+
+
+def asked_with(prefix):
+    """The scorers that tests export to an engine: those of every run, and all, the slow ones too."""
+    module = importlib.import_module(f"tests.engines.{SERVED_IN[prefix]}")
+    runs, everything = set(), set()
+    for test in vars(module).values():
+        if not inspect.isfunction(test) or not re.search(r"check_served\(|exported\(", inspect.getsource(test)):
+            continue
+        values = list(parametrized(test))
+        if any(name == "engine" for name, *_ in values) and ("engine", prefix, True) not in values:
+            continue
+        slow = any(mark.name == "slow" for mark in getattr(test, "pytestmark", ()))
+        scorers = [(value, often and not slow) for name, value, often in values if name == "name"]
+        runs |= {value for value, often in scorers if often}
+        everything |= {value for value, _ in scorers}
+    return runs, everything
+
+
+def parts_of(names):
+    """The similarities and the transforms of scorers; of those that are made from data, one has a similarity alone."""
+    similarities, transforms = {"length-prior"} & {*names}, set()
+    for name in names:
+        with suppress(OffsphereError):
+            scorer = osp.parse_scorer(name)
+            similarities.add(scorer.similarity.kind)
+            transforms |= {part.kind for part in scorer.transforms}
+    return similarities, transforms
+
+
+@pytest.mark.parametrize("prefix", SERVED_IN)
+def test_every_engine_is_asked_with_every_part_that_it_could_serve(prefix):
     """A similarity or a transform that is new is tried in all engines, not in the slow tests alone."""
-    scorers = [laws.scorer_of(name) for name in laws.OFTEN]
-    scorers = [osp.parse_scorer(scorer) if isinstance(scorer, str) else scorer for scorer in scorers]
-    lowering = {kind for kind, family in FAMILIES.items() if family.form is Form.AFFINE}
-    assert {scorer.similarity.kind for scorer in scorers} == lowering
-    assert {part.kind for scorer in scorers for part in scorer.transforms} == set(NAMED_TRANSFORMS)
-    names = [osp.parse_scorer(name) for name in laws.SCORERS]
-    assert {part.kind for scorer in names for part in scorer.transforms} == set(NAMED_TRANSFORMS)
-    assert {scorer.similarity.kind for scorer in names} == {kind for kind in lowering if FAMILIES[kind].by_name}
+    runs, everything = asked_with(prefix)
+    assert parts_of(runs) == (LOWERING, set(NAMED_TRANSFORMS))
+    assert parts_of(everything) == (LOWERING, set(NAMED_TRANSFORMS))
+    pairs = {transform + name for transform in laws.TRANSFORMS for name in ("cosine", "dot", "euclidean", "angular")}
+    assert pairs <= everything
+
+
+def test_every_engine_that_can_be_opened_is_asked():
+    assert set(SERVED_IN) == {engine.prefix for engine in ENGINES if engine.open is not None}
+    assert parts_of(test_heavy_tails.FEW + tuple(test_heavy_tails.MORE))[1] == set(NAMED_TRANSFORMS)
 
 
 def test_the_engines_own_metric_is_taken_where_it_has_one():

@@ -65,7 +65,7 @@ def _lines(probed: MetricProbe) -> list[tuple[str, str]]:
         ranks, formula = "by no formula that we know", "none"
     else:
         ranks = f"by {form.metric}" if probed.as_set else f"by {form.metric}, not by what was set"
-        rough = f" (to {form.error:.1%} of their spread: it stores fewer digits)" if probed.quantised else ""
+        rough = f" (to {form.error:.2%} of their spread: it stores fewer digits)" if probed.quantised else ""
         better = "greater" if form.greater_is_better else "smaller"
         formula = f"{form.inverse}; {better} is better{rough}"
     short = [f"{got:,} of {k:,}" for k, got in probed.returned if got < k]
@@ -73,6 +73,7 @@ def _lines(probed: MetricProbe) -> list[tuple[str, str]]:
         ("ranks", ranks),
         ("scores", formula),
         ("vectors", f"stored {probed.stored}" if probed.keeps_length is not None else probed.stored),
+        ("augmentation", probed.augmentation),
         ("documents for k", f"only {', '.join(short)}" if short else "as many as asked for"),
         ("largest k", _largest_k(probed.largest_k)),
         ("exact ten best", f"{probed.recall:.1%} of them"),
@@ -84,7 +85,10 @@ def _lines(probed: MetricProbe) -> list[tuple[str, str]]:
 def _largest_k(taken: int | None) -> str:
     """The largest k that was taken."""
     from offsphere.engines.probed_metric import MOST_ASKED
+    from offsphere.engines.probing import ROWS
 
     if taken is None:
         return "not tried"
+    if taken == ROWS:
+        return f"{taken:,}, as many as there were, and more is refused"
     return f"{taken:,} is taken, and more is refused" if taken < MOST_ASKED else f"{taken:,} is taken, perhaps more"

@@ -88,9 +88,15 @@ class BandedCollection(Collection):
 
     def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
         """Ask every band, and keep the best of all answers."""
-        answers = [band.search(queries, k, effort) for band in self.bands]
+        return self._merged([band.search(queries, k, effort) for band in self.bands], k)
+
+    def bare_search(self, queries: Rows, k: int) -> Hits:
+        """Ask every band with nothing set, and keep the best of all answers."""
+        return self._merged([band.bare_search(queries, k) for band in self.bands], k)
+
+    def _merged(self, answers: Sequence[Hits], k: int) -> Hits:
         ids, scores = [], []
-        for query in range(len(queries)):
+        for query in range(len(answers[0].ids)):
             names = [name for answer in answers for name in answer.ids[query]]
             values = np.concatenate([np.asarray(answer.scores[query], np.float64) for answer in answers])
             best = np.argsort(-self.sign * values, kind="stable")[:k]

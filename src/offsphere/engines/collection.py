@@ -129,6 +129,7 @@ class Collection(AbstractContextManager["Collection"], ABC):
         """Add some blocks in one go; each is made when it is asked for, and let go of then."""
         for block in blocks:
             self.add(block.ids, block.rows)
+            del block  # while the next is made
 
     def discard(self, ids: Sequence[str]) -> None:  # noqa: ARG002  # for those that can
         """Remove the vectors of these ids, where they are there: a batch that was being added when a kill came."""
@@ -145,6 +146,16 @@ class Collection(AbstractContextManager["Collection"], ABC):
     @abstractmethod
     def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
         """Find the k best of each query; ``effort`` is how many candidates a graph looks at (ef), or lists (nprobe)."""
+
+    def bare_search(self, queries: Rows, k: int) -> Hits:
+        """Find what somebody is given who sets nothing but k: no effort, k as it is, and a refusal is told.
+
+        Of an engine for which ``search`` sets nothing by itself, it is that.
+
+        Raises:
+            OffsphereError: The engine refuses.
+        """
+        return self.search(queries, k)
 
     def read(self) -> NamedRows:
         """Read all vectors and ids back. Reading never writes."""

@@ -118,7 +118,15 @@ class DuckCollection(DatabaseFileCollection):
             self.connection.execute("CHECKPOINT")
 
     def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
-        """Ask with one query after the other."""
+        """Ask with one query after the other; a graph looks at k candidates or more."""
+        return self._asked(queries, k, f"SET hnsw_ef_search = {max(k, effort or 64)}")
+
+    def bare_search(self, queries: Rows, k: int) -> Hits:
+        """Ask with as many candidates as the extension looks at by itself."""
+        return self._asked(queries, k, "RESET hnsw_ef_search")
+
+    def _asked(self, queries: Rows, k: int, setting: str) -> Hits:
+        """The answers, a graph's after a setting."""
         facts = self.facts()
         if facts is None or facts.metric is None:
             raise NoMetricError(f"{self!r} was made for no metric: each query chooses one")
@@ -129,7 +137,7 @@ class DuckCollection(DatabaseFileCollection):
             names = self._id_column(connection, columns, column)
             if self._has_graph(connection):
                 _load_graphs(connection)
-                connection.execute(f"SET hnsw_ef_search = {max(k, effort or 64)}")
+                connection.execute(setting)
             shown = quoted(names) if names is not None else "rowid"
             row_ids = self._row_ids(connection) if names is None else None
             distance = f"{FUNCTIONS[facts.metric]}({quoted(column)}, ?::{columns[column]})"

@@ -116,11 +116,15 @@ class FaissCollection(FileCollection):
 
     def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
         """Search the index of the file."""
-        if self._index is None:
-            self._load()
-        _set_effort(self._index, effort)
-        names = self.names(self._index.ntotal)
-        scores, rows = self._index.search(np.ascontiguousarray(queries, np.float32), min(k, self._index.ntotal))
+        index = self._opened()
+        _set_effort(index, effort)
+        return self.bare_search(queries, min(k, index.ntotal))
+
+    def bare_search(self, queries: Rows, k: int) -> Hits:
+        """Search the index of the file as it is."""
+        index = self._opened()
+        names = self.names(index.ntotal)
+        scores, rows = index.search(np.ascontiguousarray(queries, np.float32), k)
         there = rows >= 0
         return Hits(
             [[names[row] for row in answer[kept].tolist()] for answer, kept in zip(rows, there, strict=True)],
@@ -157,8 +161,10 @@ class FaissCollection(FileCollection):
         ]
         return "\n".join(lines)
 
-    def _load(self) -> None:
-        """Give the file to FAISS, which believes what is there: one that could be another's is checked first."""
+    def _opened(self) -> Any:
+        """The index of the file, which FAISS believes: one that could be another's is checked first."""
+        if self._index is not None:
+            return self._index
         faiss = load_extra("faiss")
         header = read_header(self.path)
         if holds_vectors(header.kind):
@@ -170,6 +176,7 @@ class FaissCollection(FileCollection):
             refuse_other_bytes(self.path, self.ids_path)
         with reading(self.path, KIND):
             self._index = faiss.read_index(str(self.path), faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY)
+        return self._index
 
     def close(self) -> None:
         """Throw away what was not finished."""
@@ -199,6 +206,7 @@ def _new_index(layout: Layout) -> Any:
         index = faiss.IndexIVFFlat(quantizer, layout.dimension, lists, metric)
     else:
         index = faiss.IndexIVFScalarQuantizer(quantizer, layout.dimension, lists, form, metric)
+    index.cp.min_points_per_centroid = 1  # or FAISS warns of few vectors, which nobody can change
     quantizer.this.disown()
     index.own_fields = True
     return index

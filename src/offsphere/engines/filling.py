@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,8 +84,8 @@ class Filling:
 
         with told_when_interrupted(lambda: self._what_is_kept(recorded)):
             blocks = stored_blocks(self.corpus, self.serving, record.done)
-            for block in blocks:
-                portion = chain([block], islice(blocks, self.collection.blocks_at_once - 1))
+            while poured.done < len(self.corpus.ids):
+                portion = islice(blocks, self.collection.blocks_at_once)
                 with hashing_along(poured.digest) as hash_bytes:
                     self.collection.add_blocks(self._passing(portion, poured, hash_bytes))
                 recorded = poured.record(record.asked, finished=False)
@@ -121,9 +121,11 @@ class Filling:
                 check_half(block.rows, block.ids)
             if self.collection.resumable:
                 hash_bytes(_bytes_of(block))
-            if block.ids:
+            end, count = block.end, len(block.ids)
+            if count:
                 yield NewRows(block.ids, block.rows)
-            poured.done, poured.added = block.end, poured.added + len(block.ids)
+            poured.done, poured.added = end, poured.added + count
+            del block  # while the next is made
 
     def _begin(self, *, replace: bool) -> FillRecord:
         """Look at what is there, and say where to begin."""

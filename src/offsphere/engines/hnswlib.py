@@ -84,12 +84,18 @@ class HnswlibCollection(FileCollection):
         self._index = None
 
     def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
-        """Search the index of the file."""
+        """Search the index of the file; k is cut to what there is, since hnswlib refuses more."""
+        k = min(k, self._load().get_current_count())
+        return self._asked(queries, k, max(effort or LEAST_EFFORT, k))
+
+    def bare_search(self, queries: Rows, k: int) -> Hits:
+        """Search with what hnswlib looks at by itself."""
+        return self._asked(queries, k, LEAST_EFFORT)
+
+    def _asked(self, queries: Rows, k: int, effort: int) -> Hits:
         index = self._load()
-        count = index.get_current_count()
-        k = min(k, count)
-        index.set_ef(max(effort or LEAST_EFFORT, k))
-        names = self.names(count)
+        index.set_ef(effort)
+        names = self.names(index.get_current_count())
         with reading(self.path, KIND):
             keys, distances = index.knn_query(np.ascontiguousarray(queries), k)
         return Hits([[names[key] for key in row.tolist()] for row in keys], list(distances.astype(np.float64)))
@@ -154,5 +160,8 @@ HNSWLIB = Engine(
     named=False,
     suffix=".hnsw",
     open=HnswlibCollection,
-    notes=("Its file does not say which metric it is for.", "set_ef(10) is the default, and k above ef is refused."),
+    notes=(
+        "Its file does not say which metric it is for.",
+        "set_ef(10) is the default, and more documents than there are, or than its graph reaches, are refused.",
+    ),
 )

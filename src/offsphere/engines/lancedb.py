@@ -143,6 +143,7 @@ class LanceCollection(Collection):
                     rows = np.ascontiguousarray(block.rows, numbers.to_pandas_dtype())
                     lists = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
                     yield pa.record_batch([pa.array(block.ids, pa.string()), lists], schema=schema)
+                    del block, rows, lists  # while the next is made
             except BaseException as error:
                 stopped.append(error)  # LanceDB would tell it in words of its own
                 raise

@@ -60,7 +60,7 @@ def _seen(collection: Collection, facts: CollectionFacts, there: NamedRows) -> M
     chosen = np.linspace(0, len(vectors) - 1, min(QUERIES, len(vectors))).astype(int)
     queries = np.ascontiguousarray(vectors[chosen], np.float32)
     k = min(SCORED, len(vectors))
-    hits = collection.search(queries, k)
+    hits = collection.bare_search(queries, k)
     wanted = {name for answer in hits.ids for name in answer}
     rows = {name: np.asarray(vectors[row], np.float32) for row, name in enumerate(names) if name in wanted}
     form = form_of(hits, queries, rows)
@@ -75,6 +75,7 @@ def _seen(collection: Collection, facts: CollectionFacts, there: NamedRows) -> M
         index=facts.index,
         form=form,
         stored="normalised" if facts.normalized or unit else "with lengths that differ",
+        augmentation="not tried",
         returned=[(k, len(hits.ids[0]))],
         largest_k=None,
         recall=recall_of(hits, ranked_by, queries, np.asarray(vectors, np.float32), names, k),

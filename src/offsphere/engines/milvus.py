@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from math import ceil, sqrt
@@ -46,6 +47,7 @@ NUMBERS = 2_000_000  # that a request carries: eight megabytes
 ROWS = 1_000  # that a request reads
 QUERIES = 100  # that a request asks
 LONGEST_ID = 65_535  # bytes
+PAUSE = 0.2  # seconds between two looks at a server that builds its index
 LARGEST_K = 16_384
 
 
@@ -133,12 +135,19 @@ class MilvusCollection(Collection):
                 client.delete(self.where.name, ids=[point_id(name) for name in ids[start : start + ROWS]])
 
     def finish(self) -> None:
-        """Write all to disk, and take the mark away."""
+        """Write all to disk, take the mark away, and wait for the index: before, Milvus compares all vectors.
+
+        Milvus Lite says nothing of how far it is, but ends what it does when it is closed.
+        """
         with self._working():
             client = self._opened()
             client.flush(self.where.name)
+            while int(self._index(client, VECTOR).get("pending_index_rows") or 0):
+                time.sleep(PAUSE)
             self._load(client)
             client.drop_alias(_mark(self.where.name))
+        if self.file is not None:
+            self.close()
 
     def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
         """Ask for the best of each query, after all that was added."""

@@ -37,6 +37,7 @@ INDEXED = {"float32": 2_000, "float16": 4_000, "binary": 64_000}  # dimensions t
 HELD = 16_000  # dimensions that a column can have
 LARGEST_EFFORT = 1_000  # hnsw.ef_search has no more
 ROWS_OF_A_LIST = 1_000
+BY_INDEX = MappingProxyType({"enable_seqscan": "off", "enable_sort": "off"})  # however few rows there are
 SECONDS = 10  # that a server is waited for
 
 
@@ -143,6 +144,13 @@ class PostgresCollection(Collection):
 
     def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
         """Ask with one query after the other; a graph looks at k candidates or more, so that it returns k."""
+        return self._asked(queries, k, effort)
+
+    def bare_search(self, queries: Rows, k: int) -> Hits:
+        """Ask with pgvector's own settings, and by the index, also where Postgres would rather compare so few rows."""
+        return self._asked(queries, k, None, bare=True)
+
+    def _asked(self, queries: Rows, k: int, effort: int | None, *, bare: bool = False) -> Hits:
         ids, scores = [], []
         with self._reading() as connection:
             table = self._table(connection)
@@ -152,7 +160,8 @@ class PostgresCollection(Collection):
                 raise NoMetricError(f"{self!r} has no index of a metric that we know: each query chooses one")
             kind, width = table.columns[column]
             looked = candidates(k, effort) if table.by_bits else k
-            for name, value in _efforts(index.method if index is not None else "", looked, effort).items():
+            method = index.method if index is not None else ""
+            for name, value in (BY_INDEX if bare and method else _efforts(method, looked, effort)).items():
                 connection.execute("SELECT set_config(%s, %s, true)", [name, value])
             text = _question(metric, kind, k, (width, looked) if table.by_bits else None)
             query = self._sql(text, id=self._id_column(table, column), vector=column)

@@ -29,7 +29,8 @@ class MetricProbe:
     index: str
     form: ScoreForm | None  # what its scores follow; nothing where no formula fits
     stored: str  # what became of the vectors
-    returned: Sequence[tuple[int, int]]  # how many documents came for each k that was asked for
+    augmentation: str  # whether numbers were added to them
+    returned: Sequence[tuple[int, int]]  # how many documents came for each k that was asked for; none for one refused
     largest_k: int | None  # that is taken, of those up to MOST_ASKED; nothing where that was not tried
     recall: float  # of the exact ten best
     ties: str

@@ -28,7 +28,7 @@ from offsphere.engines.probed_metric import (
     recall_of,
 )
 from offsphere.engines.registry import engine_of
-from offsphere.engines.stored_forms import stored_form_of
+from offsphere.engines.stored_forms import AUGMENTED, stored_form_of
 from offsphere.engines.strategy import checked_index
 from offsphere.engines.target import Target
 
@@ -107,9 +107,9 @@ def _try(engine: Engine, where: Target, metric: Metric, index: IndexKind | None)
             collection.create(layout)
             collection.add(ids, rows)
             collection.finish()
-            hits = collection.search(queries, 10)
-            scored = collection.search(queries, SCORED)
-            returned = [(k, len(collection.search(queries[:1], k).ids[0])) for k in (10, 100, 1_000, ROWS)]
+            hits = collection.bare_search(queries, 10)
+            scored = collection.bare_search(queries, SCORED)
+            returned = [(k, _came(collection, queries[:1], k) or 0) for k in (10, 100, 1_000, ROWS)]
             largest_k = _largest_k(collection, queries[:1])
             stored = _stored(collection, ids, rows)
         finally:
@@ -120,6 +120,7 @@ def _try(engine: Engine, where: Target, metric: Metric, index: IndexKind | None)
         index=kind,
         form=form_of(scored, queries, dict(zip(ids, rows, strict=True))),
         stored=stored,
+        augmentation=_augmentation(stored),
         returned=returned,
         largest_k=largest_k,
         recall=recall_of(hits, metric, queries, rows, ids),
@@ -128,15 +129,22 @@ def _try(engine: Engine, where: Target, metric: Metric, index: IndexKind | None)
     )
 
 
+def _came(collection: Collection, query: Rows, k: int) -> int | None:
+    """How many documents came; nothing where so many are refused."""
+    try:
+        return len(collection.bare_search(query, k).ids[0])
+    except OffsphereError:
+        return None
+
+
 def _largest_k(collection: Collection, query: Rows) -> int:
     """The largest k that it takes, up to ``MOST_ASKED``: it is asked for more documents than there are."""
-    taken, refused = ROWS, MOST_ASKED + 1
+    taken, refused = 0, MOST_ASKED + 1
     tried = MOST_ASKED
     while refused - taken > 1:
-        try:
-            collection.search(query, tried)
+        if _came(collection, query, tried) is not None:
             taken = tried
-        except OffsphereError:
+        else:
             refused = tried
         tried = (taken + refused) // 2
     return taken
@@ -150,6 +158,18 @@ def _stored(collection: Collection, ids: Sequence[str], rows: Rows) -> str:
         return UNREADABLE
     back = dict(zip(names if names is not None else ids, np.asarray(vectors, np.float32), strict=True))
     return stored_form_of(rows, np.stack([back[name] for name in ids]))
+
+
+def _augmentation(stored: str) -> str:
+    """Whether numbers were added to vectors; an engine that takes them away again before it gives them back is silent.
+
+    Such a coordinate changes no score: a query has a zero there. So it can be told by what is stored alone.
+    """
+    if stored == AUGMENTED:
+        return "numbers are added to each vector"
+    if stored == UNREADABLE:
+        return f"cannot be told: what is stored {UNREADABLE}"
+    return "none that shows; numbers that are added and hidden cannot be told"
 
 
 def _ties(hits: Hits) -> str:
@@ -168,7 +188,7 @@ def _zero(collection: Collection, layout: Layout) -> str:
         collection.create(layout)
         collection.add(["zero", "one", "two"], rows)
         collection.finish()
-        hits = collection.search(rows[1:2], 3)
+        hits = collection.bare_search(rows[1:2], 3)
     except OffsphereError:
         return "refused"
     finally:

@@ -298,7 +298,7 @@ QDRANT = Engine(
     notes=(
         "A server stores normalised vectors for cosine: lengths are lost.",
         "A folder is searched exactly, by the client itself: for up to some 20,000 vectors.",
-        "No server was tried here: what is said to one was, to its client's folder and to Qdrant Edge.",
+        "No server's own program was tried here: what is said to one was said over HTTP to what its client has inside.",
         f"The key of a server is read from {KEY}.",
     ),
 )

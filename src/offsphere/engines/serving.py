@@ -27,7 +27,8 @@ from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import Agreement
 from offsphere.vectors.lengths import lengths
 
-BLOCK = 16_384  # documents that are lowered and stored at a time
+BLOCK = 16_384  # documents that are stored at a time
+PIECE = 1_024  # documents that are lowered at a time: what that takes in float64 is little beside a block
 ROOM = 1 + 1e-6  # above the longest document, for what float32 rounds away
 
 
@@ -178,17 +179,32 @@ def stored_blocks(corpus: Corpus, serving: Serving, start: int = 0, rows: int = 
         rows: How many are read at a time.
     """
     biases = serving.biases(corpus.ids, len(corpus.ids))
-    for first in range(start, len(corpus.ids), rows):
-        vectors = np.ascontiguousarray(corpus.vectors[first : first + rows], np.float32)
-        made = serving.documents(vectors, biases.of_block(vectors, first) if biases is not None else None)
-        names = list(corpus.ids[first : first + rows])
-        is_rankable = serving.is_rankable(vectors)
+    count = len(corpus.ids)
+    for first in range(start, count, rows):  # a block has no name here, so that it is gone before the next is made
+        yield _stored_block(corpus, serving, biases, range(first, min(first + rows, count)))
+
+
+def _stored_block(corpus: Corpus, serving: Serving, biases: CorpusBiases | None, span: range) -> StoredBlock:
+    """The documents of some rows of the corpus; vectors as they were given are not copied."""
+    at_once = len(span) if serving.as_given else PIECE
+    made, ids = np.empty((0, 0), np.float32), list[str]()
+    for first in range(span.start, span.stop, at_once):
+        last = min(first + at_once, span.stop)
+        vectors = np.ascontiguousarray(corpus.vectors[first:last], np.float32)
+        rows = serving.documents(vectors, biases.of_block(vectors, first) if biases is not None else None)
+        names, is_rankable = corpus.ids[first:last], serving.is_rankable(vectors)
         if not is_rankable.all():
-            made, names = made[is_rankable], [name for name, kept in zip(names, is_rankable, strict=True) if kept]
-        yield StoredBlock(first + len(vectors), names, made)
+            rows, names = rows[is_rankable], [name for name, kept in zip(names, is_rankable, strict=True) if kept]
+        if serving.as_given:
+            return StoredBlock(last, list(names), rows)
+        if not made.size:
+            made = np.empty((len(span), rows.shape[1]), np.float32)
+        made[len(ids) : len(ids) + len(rows)] = rows
+        ids += names
+    return StoredBlock(span.stop, ids, made[: len(ids)])
 
 
 def placed_rows(corpus: Corpus, serving: Serving) -> int:
     """How many documents have a place in the ranking."""
-    blocks = range(0, len(corpus.ids), BLOCK)
-    return sum(int(serving.is_rankable(corpus.vectors[start : start + BLOCK]).sum()) for start in blocks)
+    pieces = range(0, len(corpus.ids), PIECE)
+    return sum(int(serving.is_rankable(corpus.vectors[start : start + PIECE]).sum()) for start in pieces)

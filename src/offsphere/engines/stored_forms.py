@@ -8,6 +8,7 @@ from offsphere.base.arrays import Rows
 
 SAME_DIRECTION = 1e-5
 ROUNDING = 1e-6  # of the largest number
+AUGMENTED = "augmented"
 
 
 def stored_form_of(given: Rows, back: Rows) -> str:
@@ -29,7 +30,7 @@ def stored_form_of(given: Rows, back: Rows) -> str:
         ('as they were', 'float16')
     """
     if given.shape[1] != back.shape[1]:
-        return "augmented" if back.shape[1] > given.shape[1] else "changed"
+        return AUGMENTED if back.shape[1] > given.shape[1] else "changed"
     lengths = np.linalg.norm(given, axis=1, keepdims=True)
     unit = np.divide(given, lengths, out=np.zeros_like(given), where=lengths > 0)
     half, short = given.astype(np.float16).astype(np.float32), _bfloat16(given)

@@ -76,8 +76,13 @@ class UsearchCollection(FileCollection):
         index = self._load()
         if effort is not None:
             index.expansion_search = effort
+        return self.bare_search(queries, min(k, len(index)))
+
+    def bare_search(self, queries: Rows, k: int) -> Hits:
+        """Search the index of the file as it is."""
+        index = self._load()
         names = self.names(len(index))
-        matches = index.search(np.ascontiguousarray(queries), min(k, len(index)), exact=self._exact)
+        matches = index.search(np.ascontiguousarray(queries), k, exact=self._exact)
         if len(queries) == 1:
             keys, distances, counts = matches.keys[None], matches.distances[None], [len(matches.keys)]
         else:
