@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,6 +45,26 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         raise DataError(f"{path} is not {kind} that can be read: it is nested too deep") from error
     except BaseException as error:  # a parser in Rust that fails itself raises what is no Exception
         raise DataError(f"{path} is truncated or not {kind}: {first_line(error)}") from error
+
+
+def is_there(path: Path) -> bool:
+    """Whether anything has this name: what may be left out is nothing only where nothing is there.
+
+    A folder, a pipe or a link that leads nowhere is there too, and refused by whoever opens it.
+
+    Args:
+        path: A file that belongs to another, or one of several that a folder may have.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from offsphere.base.reading.file_access import is_there
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> (folder / "v.ids").symlink_to("nowhere")
+        >>> is_there(folder / "v.ids"), is_there(folder / "queries.ids")
+        (True, False)
+    """
+    return os.path.lexists(path)
 
 
 def open_file(path: Path) -> BufferedReader:
@@ -151,7 +172,7 @@ def cannot_parse(path: Path, kind: str, error: OSError) -> DataError:
 def cannot_read(path: Path, error: OSError | ValueError) -> DataError:
     """Say in one line why a file cannot be opened."""
     if isinstance(error, FileNotFoundError):
-        return DataError(f"{path} does not exist")
+        return DataError(f"{path} is a link that leads nowhere" if path.is_symlink() else f"{path} does not exist")
     if isinstance(error, OSError) and error.errno == errno.EISDIR:
         return DataError(f"{path} is a folder, not a file")
     reason = error.strerror if isinstance(error, OSError) and error.strerror else first_line(error)
