@@ -68,8 +68,8 @@ def test_checksums_beside_vectors(tmp_path, put):
 
 def test_one_of_several_files_of_vectors(tmp_path, put):
     np.savez(tmp_path / "queries.npz", vectors=VECTORS)
+    (tmp_path / "queries.npy").mkdir()
     with pytest.raises(OffsphereError, match="keep the one to use"):
-        (tmp_path / "queries.npy").mkdir()
         find_file(tmp_path, "queries")
     (tmp_path / "queries.npy").rmdir()
     (tmp_path / "queries.npz").unlink()

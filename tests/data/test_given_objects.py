@@ -46,7 +46,7 @@ def test_grades(grade, match):
 def test_a_grade_that_is_no_number_is_told_once():
     """Two of them differ from each other, and were taken for two judgments of a pair."""
     twice = [Judgment("q", "d", math.nan, "x.tsv:1"), Judgment("q", "d", math.nan, "x.tsv:2")]
-    with pytest.raises(DataError, match="x.tsv:1: query 'q', document 'd': the grade nan is not finite"):
+    with pytest.raises(DataError, match=r"x\.tsv:1: query 'q', document 'd': the grade nan is not finite"):
         osp.RankingTask.build("tiny", ItemList(["q"]), ItemList(["d"]), twice)
 
 

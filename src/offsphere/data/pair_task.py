@@ -75,7 +75,9 @@ class PairTask:
             items = as_items(getattr(self, f"{side}_texts"), f"{side} text")
             object.__setattr__(self, f"{side}_texts", items)
             if items is not None and len(items) != len(self.gold):
-                raise DataError(f"{self.name}: {len(items)} {side} texts for {len(self.gold)} gold scores: give one each")
+                raise DataError(
+                    f"{self.name}: {len(items)} {side} texts for {len(self.gold)} gold scores: give one each"
+                )
         if not np.isfinite(self.gold).all():
             row = int(np.flatnonzero(~np.isfinite(self.gold))[0])
             raise DataError(f"{self.name}: the gold score of pair {row} is not finite")

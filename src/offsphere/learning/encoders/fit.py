@@ -163,7 +163,7 @@ def fit(
     if checkpoint is not None:
         watch.resume(checkpoint)
         if dynamics is not None and folder is not None:
-            dynamics.rows = _read_dynamics(folder)
+            dynamics.rows = read_dynamics(folder)
     # dynamics first: what it measures is written when the watch marks a checkpoint as whole
     callbacks: list[Any] = [*followed.callbacks, *([dynamics] if dynamics is not None else []), watch]
     if before_step is not None:
@@ -298,7 +298,7 @@ class _BeforeStep(TrainerCallback):
         self.call(state.global_step)
 
 
-def _read_dynamics(folder: Path) -> list[DynamicsRow]:
+def read_dynamics(folder: Path) -> list[DynamicsRow]:
     """The measurements that a killed training has left."""
     path = folder / DYNAMICS
     return read_rows(path) if is_there(path) else []
