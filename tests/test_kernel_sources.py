@@ -53,7 +53,7 @@ def test_a_kernel_names_the_sources_that_it_is_compiled_with(path):
 def test_a_kernel_says_where_its_indices_come_from(path):
     """Memory is read wherever an index leads, so somebody must have gone through all of them, and say who checks."""
     said = " ".join((ast.get_docstring(ast.parse(path.read_text())) or "").split())
-    assert "Compiled code does not ask whether an index is inside its array" in said
+    assert "compiled code does not ask" in said.lower()
 
 
 def test_the_kernels_of_search_are_among_them():

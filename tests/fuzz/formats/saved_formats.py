@@ -303,7 +303,7 @@ class TrainingFolder:
 class Dynamics:
     @staticmethod
     def write(folder):
-        from offsphere.base.written_tables import parquet_of
+        from offsphere.scoring.training_record import parquet_of
 
         rows = [{"step": float(step), "loss": 1 / (step + 1), "layer": None} for step in range(5)]
         (folder / "dynamics.parquet").write_bytes(parquet_of(rows))

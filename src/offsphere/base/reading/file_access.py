@@ -90,15 +90,19 @@ def open_unpacked(path: Path) -> IO[bytes]:
     What unpacks to more than any text does is refused while it is read.
 
     Raises:
-        DataError: There is no such file, it is not a regular one, or it may not be read.
+        DataError: There is no such file, it is not a regular one, it may not be read, or should be packed and is empty.
     """
     stream = open_file(path)
     packing = PACKINGS.get(path.suffix)
     if packing is None:
         return stream
+    packed = path.stat().st_size
+    if not packed:  # even nothing takes some bytes to be packed
+        stream.close()
+        raise DataError(f"{path} is truncated or not packed as its name says: it is empty")
     import pyarrow as pa
 
-    return io.BufferedReader(_Unpacked(pa.CompressedInputStream(stream, packing), path, path.stat().st_size), PIECE)
+    return io.BufferedReader(_Unpacked(pa.CompressedInputStream(stream, packing), path, packed), PIECE)
 
 
 def refuse_bomb(where: Path | str, size: int, packed: int) -> None:
