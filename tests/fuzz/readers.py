@@ -35,6 +35,7 @@ FUZZED_AS = {
     "data.formats.karpathy": "Karpathy's JSON",
     "data.formats.labelled_texts": "labelled texts",
     "data.formats.picture_arrays": "arrays of pictures, npz",
+    "data.formats.picture_tables": "table of pictures, saved by datasets",
     "data.formats.qrels": "qrels alone",
     "data.formats.qrels_alone": "qrels alone",
     "data.formats.query_fields": "fields of queries",
