@@ -14,9 +14,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export HF_HUB_OFFLINE ?= 1
 
-# how many damaged files a format, and how many kills a command (14 commands: 1,000 in all)
+# how many damaged files a format, and how many kills a command (28 commands: 1,000 in all)
 FUZZ ?= 5000
-KILLS ?= 72
+KILLS ?= 36
 
 .PHONY: install demo test test-slow lint types unit fuzz kill benchmarks docs outputs clean
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[1] / "src"
+COMPILED = [path for path in sorted((SOURCE / "offsphere").rglob("*.py")) if "import njit" in path.read_text()]
 KERNELS = [path for path in sorted((SOURCE / "offsphere").rglob("*.py")) if "@njit(cache=True" in path.read_text()]
 
 
@@ -48,5 +49,13 @@ def test_a_kernel_names_the_sources_that_it_is_compiled_with(path):
         )
 
 
+@pytest.mark.parametrize("path", COMPILED, ids=lambda path: path.stem)
+def test_a_kernel_says_where_its_indices_come_from(path):
+    """Memory is read wherever an index leads, so somebody must have gone through all of them, and say who checks."""
+    said = " ".join((ast.get_docstring(ast.parse(path.read_text())) or "").split())
+    assert "compiled code does not ask" in said.lower()
+
+
 def test_the_kernels_of_search_are_among_them():
     assert {"kernels", "transport_kernels", "dot_kernels"} <= {path.stem for path in KERNELS}
+    assert set(KERNELS) <= set(COMPILED)

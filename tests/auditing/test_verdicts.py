@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from dataclasses import replace
@@ -17,7 +18,7 @@ from tests.auditing.checker import complaints_of, complaints_on
 from tests.auditing.mutations import LIES, SECTION_LIES
 from tests.auditing.read_sections import CEILING, DUAL, section_complaints
 
-CASES = 2_400
+CASES = int(os.environ.get("OFFSPHERE_VERDICTS", "2400"))
 TOLD_LIES = 12  # cases of each claim whose numbers are changed behind its back
 
 

@@ -79,10 +79,14 @@ def test_warnings_of_libraries_are_not_for_the_user():
     assert "a library's own words" in ended("warn", "--debug").stderr
 
 
-def test_output_onto_a_full_device_is_one_line():
+@pytest.mark.parametrize("typed", ["--help", "recipes", "cache info --json"])
+def test_output_onto_a_full_device_is_one_line(typed):
+    """The help is printed by typer, tables by rich, JSON by ourselves."""
+    if typed == "recipes":
+        pytest.importorskip("torch")
     with Path("/dev/full").open("w") as full:
         result = subprocess.run(
-            [sys.executable, "-m", "offsphere", "--help"],
+            [sys.executable, "-m", "offsphere", *typed.split()],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

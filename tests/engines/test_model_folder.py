@@ -247,7 +247,7 @@ def test_the_packaged_transformer_ranks_as_the_scorers_do(real_data, tmp_path):
 
 
 def test_a_model2vec_folder_says_where_sentence_transformers_averages_otherwise(tmp_path):
-    from tests.fuzz.subjects import Model2Vec
+    from tests.fuzz.formats.model_formats import Model2Vec
 
     folder = tmp_path / "static"
     folder.mkdir()

@@ -51,7 +51,8 @@ def fuzz(name: str, runs: int) -> None:
         for module in READERS:
             import_module(f"offsphere.{module}")
     from tests.fuzz.judging import judge
-    from tests.fuzz.subjects import SUBJECTS, exact
+    from tests.fuzz.subject import exact
+    from tests.fuzz.subjects import SUBJECTS
 
     chosen = SUBJECTS[name]
     home = Path(tempfile.mkdtemp())

@@ -6,7 +6,7 @@ import resource
 from pathlib import Path
 
 from offsphere.base.errors import OffsphereError
-from tests.fuzz.subjects import Subject, exact
+from tests.fuzz.subject import Subject, exact
 
 LONGEST = 2_500  # characters of an error
 ROOM = 3 << 30  # bytes of address space beyond what the imports took

@@ -7,7 +7,7 @@ import pytest
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import reading
 from tests.fuzz.judging import judge
-from tests.fuzz.subjects import Subject
+from tests.fuzz.subject import Subject
 
 
 def judged(read, expected="'right'", reference=None, *, anything=False, folder=None):

@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from offsphere.base.errors import OffsphereError
-from tests.fuzz.subjects import SUBJECTS, read_vector_file
+from tests.fuzz.formats.vector_formats import read_vector_file
+from tests.fuzz.subjects import SUBJECTS
 
 NEVER = {"pickle.find_class", "os.system", "os.exec", "os.posix_spawn", "subprocess.Popen", "shutil.move"}
 NOT_TWICE = {"exec", "import", "marshal.loads", "marshal.load", "ctypes.dlopen", "code.__new__", "function.__new__"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,9 +16,8 @@ from offsphere.base.cache import cache_home
 from offsphere.base.digests import digest_of_texts
 from offsphere.base.endpoint import EndpointFailedError, asked_again
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
-from offsphere.base.files import write_whole
 from offsphere.base.progress import Progress
-from offsphere.base.reading.json_files import read_json_object
+from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.base.token_estimate import tokens_about
 
 FOLDER = "answers"
@@ -142,7 +140,7 @@ def _read(path: Path) -> str | None:
     if not path.is_file():
         return None
     try:
-        answer = read_json_object(path).get("answer")
+        answer = read_sealed(path).get("answer")
     except DataError:
         return None
     return answer if isinstance(answer, str) else None
@@ -150,4 +148,4 @@ def _read(path: Path) -> str | None:
 
 def _keep(path: Path, answer: str) -> None:
     with suppress(OffsphereError):  # what cannot be kept is asked again next time
-        write_whole(path, json.dumps({"answer": answer, "asked": time.strftime("%Y-%m-%d")}).encode())
+        write_sealed(path, {"answer": answer, "asked": time.strftime("%Y-%m-%d")}, {})

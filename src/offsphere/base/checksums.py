@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from offsphere.base.digests import hashing_beside
 from offsphere.base.errors import DataError
-from offsphere.base.reading.file_access import open_file, read_bounded, reading
+from offsphere.base.reading.file_access import is_there, open_file, read_bounded, reading
 
 SUFFIX = ".sha256"
 MOST_BYTES = 1 << 20  # of a list of checksums
@@ -69,7 +69,7 @@ def refuse_other_bytes(path: Path, *companions: Path) -> None:
         DataError: One of them is missing, or has other bytes than those that were written together.
     """
     beside = checksums_beside(path)
-    if not beside.is_file():
+    if not is_there(beside):
         return
     listed = _read(beside)
     for file in (path, *companions):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from offsphere.base.files import write_whole
+from offsphere.base.reading.file_access import is_there
 
 
 def mark_unfinished(path: Path) -> None:
@@ -23,7 +24,7 @@ def mark_finished(path: Path) -> None:
 
 def is_unfinished(path: Path) -> bool:
     """Tell whether the writing of a file or folder never came to its end."""
-    return mark_beside(path).is_file()
+    return is_there(mark_beside(path))
 
 
 def mark_beside(path: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from offsphere.base.errors import ParameterError
-from offsphere.cli.paragraphs import echo_items, paragraph
+from offsphere.cli.paragraphs import echo_items, echo_paragraph, paragraph
 from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
@@ -91,4 +91,4 @@ def print_export(done: Export, folder: Path, advice: str = "What to change") -> 
     typer.secho("Ask it so (vectors: what the model gives for one query, as a row):", bold=True)
     typer.echo("\n".join(f"    {line}" for line in done.snippet.strip().splitlines()))
     typer.echo()
-    typer.echo(f"The scorer, verification.json and query.py are in {folder}.")
+    echo_paragraph(f"The scorer, verification.json and query.py are in {folder}.")

@@ -13,6 +13,7 @@ from offsphere.base.files import write_whole
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.cli import options
 from offsphere.cli.option_groups import with_groups
+from offsphere.cli.paragraphs import echo_paragraph
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -66,4 +67,4 @@ def study_command(
     from offsphere.cli.study_table import print_study
 
     print_study(done)
-    typer.echo(f"The page is {out / 'study.html'}; the table is {out / 'study.json'}")
+    echo_paragraph(f"The page is {out / 'study.html'}; the table is {out / 'study.json'}")

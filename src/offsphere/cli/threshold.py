@@ -11,6 +11,7 @@ import typer
 from offsphere.cli import options
 from offsphere.cli.left_out import warn_left_out
 from offsphere.cli.option_groups import with_groups
+from offsphere.cli.paragraphs import echo_paragraph
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -89,4 +90,4 @@ def threshold_command(
 
     print_thresholds(thresholds)
     if save is not None:
-        typer.echo(f"The scorer and its threshold are in {save}.")
+        echo_paragraph(f"The scorer and its threshold are in {save}.")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.files import regular_target, write_whole
-from offsphere.base.reading.file_access import read_bounded
+from offsphere.base.reading.file_access import is_there, read_bounded
 from offsphere.data.formats.beir import json_line
 from offsphere.data.formats.qrels import MADE, made_file, qrels_table
 from offsphere.data.items import texts_alone
@@ -62,7 +62,7 @@ def write_items(
         >>> print((folder / "queries.jsonl").read_text(), end="")
         {"_id": "q", "text": "what is a norm?"}
     """
-    if task.made is not None and (queries.parent / CORPUS).is_file():
+    if task.made is not None and is_there(queries.parent / CORPUS):
         raise DataError(
             f"{queries} would lie beside {CORPUS}, and the folder be taken for one with judged queries: choose another "
             "folder"

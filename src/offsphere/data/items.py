@@ -40,14 +40,18 @@ class SideTexts(NamedTuple):
     texts: Sequence[str]
 
 
-def as_items(values: Sequence[Any] | None) -> Sequence[Item] | None:
+def as_items(values: Sequence[Any] | None, what: str = "item") -> Sequence[Item] | None:
     """Make items of what people have: paths, arrays and pictures of Pillow are images, strings are texts.
 
     Args:
-        values: One value an item; anything else than those stays as it is, for whoever checks to name it.
+        values: One value an item.
+        what: What one of them is called in an error.
 
     Returns:
         The items; the same sequence where all are items already.
+
+    Raises:
+        DataError: One is none of these: nothing, a number, a list.
 
     Example:
         >>> from pathlib import Path
@@ -57,7 +61,14 @@ def as_items(values: Sequence[Any] | None) -> Sequence[Item] | None:
     """
     if values is None or all(isinstance(value, Item) for value in values):
         return values
-    return [Image.of(value) if _is_picture(value) else value for value in values]
+    items = [Image.of(value) if _is_picture(value) else value for value in values]
+    for row, item in enumerate(items):
+        if not isinstance(item, Item):
+            raise DataError(
+                f"the {what} in row {row} is {item!r}, of type {type(item).__name__}: give a text (an empty one is "
+                '"") or an image'
+            )
+    return items
 
 
 def _is_picture(value: Any) -> bool:

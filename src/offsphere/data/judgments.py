@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Index
+from offsphere.base.errors import DataError
+from offsphere.base.reading.tables import LARGEST
 from offsphere.base.short_repr import short_repr
 
 
@@ -96,6 +99,46 @@ class Judgments:
         numbers = _renumber(rows, self.document_count)[self.documents]
         kept = numbers >= 0
         return Judgments.of(self.queries[kept], numbers[kept], self.grades[kept], self.query_count, len(rows))
+
+
+def judgments_in(given: Mapping[str, Mapping[str, Any]], name: str) -> Iterator[Judgment]:
+    """The judgments of a dictionary ``{query id: {document id: grade}}``.
+
+    Args:
+        given: The dictionary, as somebody made it.
+        name: What it is called in errors.
+
+    Raises:
+        DataError: It holds something else, or a grade is no number.
+    """
+    for query, grades in given.items():
+        if not isinstance(grades, Mapping):
+            raise DataError(
+                f"{name}: the judgments of query {query!r} are of type {type(grades).__name__}: expected a dictionary "
+                "{document id: grade}"
+            )
+        for document, grade in grades.items():
+            try:
+                yield Judgment(query, document, float(grade), name)
+            except (TypeError, ValueError) as error:
+                raise DataError(f"{_pair(name, query, document)}: the grade {grade!r} is not a number") from error
+
+
+def check_grade(judgment: Judgment) -> None:
+    """Refuse a grade that is not finite, or larger than anybody means: sums of such numbers mean nothing.
+
+    Raises:
+        DataError: It is one.
+    """
+    if not abs(judgment.grade) <= LARGEST:  # what is no number is not below it either
+        raise DataError(
+            f"{_pair(judgment.where or 'judgments', judgment.query, judgment.document)}: the grade {judgment.grade:g} "
+            f"is not finite or above {LARGEST:g}: give another, or leave the pair out"
+        )
+
+
+def _pair(where: str, query: str, document: str) -> str:
+    return f"{where}: query {query!r}, document {document!r}"
 
 
 def _renumber(rows: Index, count: int) -> Index:

@@ -9,23 +9,35 @@ import numpy as np
 
 from offsphere.base.errors import DataError
 from offsphere.data.items import ItemList
-from offsphere.data.judgments import Judgment, Judgments
+from offsphere.data.judgments import Judgment, Judgments, check_grade
 
 BREAKING = frozenset("\t\n\r\0")  # what no id may hold: judgments and lists of ids have one a field, or one a line
 
 
 def row_numbers(listed: ItemList, side: str) -> dict[str, int]:
-    """The row of each id; an error where an id stands there twice, is empty, or could not stand in a table."""
+    """The row of each id; an error where one is no text, stands there twice, is empty, or could not be in a table."""
+    try:
+        signs = set("".join(listed.ids))
+    except TypeError as error:
+        raise _no_text(listed, side) from error
     rows = {name: row for row, name in enumerate(listed.ids)}
     if len(rows) < len(listed.ids):
         name, times = Counter(listed.ids).most_common(1)[0]
         raise DataError(f"{listed.source}: {side} id {name!r} stands there {times} times: ids must not repeat")
     if "" in rows:
         raise DataError(f"{listed.source}: the {side} in row {rows['']} has an empty id: give it one")
-    if BREAKING & set("".join(rows)):
+    if BREAKING & signs:
         name = next(name for name in rows if BREAKING & set(name))
         raise DataError(f"{listed.source}: {side} id {name!r} holds a tab or a line end: no table could name it")
     return rows
+
+
+def _no_text(listed: ItemList, side: str) -> DataError:
+    """The error for ids of which one is a number, a flag, a list or nothing."""
+    row, name = next((row, name) for row, name in enumerate(listed.ids) if not isinstance(name, str))
+    return DataError(
+        f"{listed.source}: the {side} id in row {row} is {name!r}, of type {type(name).__name__}: ids are texts"
+    )
 
 
 def number_judgments(
@@ -42,6 +54,7 @@ def number_judgments(
         if query is None or document is None:
             missing.append(judgment)
             continue
+        check_grade(judgment)
         before = grades.setdefault((query, document), judgment.grade)
         if before != judgment.grade:
             raise DataError(

@@ -46,7 +46,7 @@ class PairTask:
         split: Which part of the data this is.
 
     Raises:
-        DataError: There are fewer than three pairs, all gold scores are equal, or one is not finite.
+        DataError: There are fewer than three pairs, all gold scores are equal, one is not finite, or a text is none.
 
     Example:
         >>> import numpy as np
@@ -71,8 +71,13 @@ class PairTask:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be correlated with: it takes at least three pairs whose gold scores differ."""
-        for side in ("left_texts", "right_texts"):
-            object.__setattr__(self, side, as_items(getattr(self, side)))
+        for side in ("left", "right"):
+            items = as_items(getattr(self, f"{side}_texts"), f"{side} text")
+            object.__setattr__(self, f"{side}_texts", items)
+            if items is not None and len(items) != len(self.gold):
+                raise DataError(
+                    f"{self.name}: {len(items)} {side} texts for {len(self.gold)} gold scores: give one each"
+                )
         if not np.isfinite(self.gold).all():
             row = int(np.flatnonzero(~np.isfinite(self.gold))[0])
             raise DataError(f"{self.name}: the gold score of pair {row} is not finite")

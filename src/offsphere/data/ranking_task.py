@@ -16,7 +16,7 @@ from offsphere.base.progress import Progress
 from offsphere.data.family import RETRIEVAL, Family
 from offsphere.data.grouping import Grouping, groups_in_words
 from offsphere.data.items import Item, ItemList, as_items, pick
-from offsphere.data.judgments import Judgment, Judgments
+from offsphere.data.judgments import Judgment, Judgments, judgments_in
 from offsphere.data.numbering import number_judgments, row_numbers
 from offsphere.data.ranking_evaluator import RankingEvaluator
 from offsphere.data.splits import DEFAULT_SHARES, deal_out, linked_queries
@@ -117,8 +117,8 @@ class RankingTask:
             The task with those of the queries that have a relevant document.
 
         Raises:
-            DataError: An id stands there twice, a judgment is for something unknown, a pair is judged in two ways, or
-                nothing is relevant to anything.
+            DataError: An id is no text or stands there twice, a judgment is for something unknown, a grade is no finite
+                number, a pair is judged in two ways, an item is neither a text nor an image, or nothing is relevant.
 
         Example:
             >>> from offsphere.data import RankingTask
@@ -154,8 +154,8 @@ class RankingTask:
             query_ids=pick(queries.ids, rows),
             document_ids=documents.ids,
             judgments=judgments.only(rows),
-            query_texts=pick(as_items(queries.items), rows),
-            document_texts=as_items(documents.items),
+            query_texts=pick(as_items(queries.items, "query"), rows),
+            document_texts=as_items(documents.items, "document"),
             split=split,
             listed_query_ids=queries.ids,
             left_out=len(judged_queries) - len(rows),
@@ -179,19 +179,16 @@ class RankingTask:
             The task with those of the queries that have a relevant document.
 
         Raises:
-            DataError: An id stands there twice, a judged document is not listed, or nothing is relevant to anything.
+            DataError: An id is no text or stands there twice, a grade is no finite number, a judged document is not
+                listed, or nothing is relevant to anything.
 
         Example:
             >>> import offsphere as osp
             >>> osp.RankingTask.from_judgments({"q1": {"d1": 1}}, ["d1", "d2"], "tiny")
             RankingTask(tiny: 1 queries, 2 documents)
         """
-        judged = [
-            Judgment(query, document, float(grade))
-            for query, grades in judgments.items()
-            for document, grade in grades.items()
-        ]
-        return cls.build(name, ItemList(list(judgments)), ItemList(document_ids), judged)
+        queries, documents = ItemList(list(judgments), None, name), ItemList(document_ids, None, name)
+        return cls.build(name, queries, documents, list(judgments_in(judgments, name)))
 
     def __repr__(self) -> str:
         """The name and the counts, not the texts."""

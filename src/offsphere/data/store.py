@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from offsphere.base.arrays import Counts, Flags, Vectors
 from offsphere.base.digests import digest_of, digest_of_files, digest_of_texts
 from offsphere.base.errors import DataError
-from offsphere.base.reading.file_access import open_file
+from offsphere.base.reading.file_access import is_there, open_file
 from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.reading.npy_files import map_npy
 from offsphere.base.reading.parquet_files import read_arrays, read_columns
@@ -197,10 +197,10 @@ class Store:
 
 def is_store(folder: Path) -> bool:
     """Whether a folder is a finished store: one with a manifest."""
-    return (folder / MANIFEST).is_file()
+    return is_there(folder / MANIFEST)
 
 
-def open_store(folder: Path, *, verify: bool = True) -> Store:
+def open_store(folder: str | Path, *, verify: bool = True) -> Store:
     """Open a finished store, as ``osp.embed`` and ``offsphere embed`` make them.
 
     Args:
@@ -227,6 +227,7 @@ def open_store(folder: Path, *, verify: bool = True) -> Store:
         >>> store.vectors.tolist(), store.manifest.model
         ([[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]], 'letters')
     """
+    folder = Path(folder)
     manifest, digests = _read_sealed(folder)
     vectors = _map(folder, VECTORS, (manifest.rows, manifest.dimension), manifest.dtype)
     store = Store(folder, manifest, vectors, digests)
@@ -252,7 +253,7 @@ def sealed_manifest(folder: Path, manifest: Manifest) -> bytes:
 def _read_sealed(folder: Path) -> tuple[Manifest, Digests | None]:
     """A manifest, and the digests where it has them: older stores have none."""
     path = folder / MANIFEST
-    if not path.exists():
+    if not is_there(path):
         raise DataError(f"{folder} is no finished store: it has no {MANIFEST}")
     values = read_json_object(path)
     sealed = values.pop(DIGESTS, None)
@@ -261,7 +262,7 @@ def _read_sealed(folder: Path) -> tuple[Manifest, Digests | None]:
         raise DataError(
             f"{path} says {manifest.dtype} ({manifest.rows}, {manifest.dimension}), which no store is: {_again(folder)}"
         )
-    if sealed is None and not (folder / CHECKSUMS).exists():
+    if sealed is None and not is_there(folder / CHECKSUMS):
         return manifest, None
     digests = record_of(Digests, sealed, f"{path}, {DIGESTS!r}")
     if digests.manifest != _digest_of_values(values):

@@ -11,6 +11,7 @@ import numpy as np
 from offsphere.base.arrays import Counts, Vectors
 from offsphere.base.checksums import refuse_other_bytes
 from offsphere.base.errors import DataError, VectorError
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.npy_files import map_npy
 from offsphere.base.reading.npz_files import npz_names, read_npz
 from offsphere.base.reading.parquet_files import column_blocks, count_values, parquet_schema, read_columns
@@ -48,7 +49,7 @@ def of_split(side: str, split: str | None) -> str:
 
 def find_file(folder: Path, side: str) -> Path | None:
     """The vectors of a side: ``queries.npy``, ``documents.parquet``, ... or a folder: a store, or parts."""
-    paths = [folder / f"{side}{suffix}" for suffix in SUFFIXES if (folder / f"{side}{suffix}").is_file()]
+    paths = [folder / f"{side}{suffix}" for suffix in SUFFIXES if is_there(folder / f"{side}{suffix}")]
     paths += [folder / side] if is_store(folder / side) or is_parts(folder / side) else []
     if len(paths) > 1:
         raise DataError(f"{folder} has {' and '.join(path.name for path in paths)}: keep the one to use")
@@ -130,7 +131,7 @@ def ids_beside(path: Path, rows: int, beside: Path | None = None) -> list[str] |
 
 def read_ids(path: Path) -> list[str] | None:
     """The ids of a file that has one a line; nothing where there is no such file."""
-    return [line.strip() for _, line in text_lines(path)] if path.is_file() else None
+    return [line.strip() for _, line in text_lines(path)] if is_there(path) else None
 
 
 def _as_many(ids: list[str], path: Path, rows: int) -> list[str]:

@@ -132,7 +132,7 @@ def _listed(folder: Path) -> list[Path]:
 
 def _may_be_part(path: Path) -> bool:
     """Whether a path is a store or a file of vectors; a table without a column of lists holds something else."""
-    if not path.is_file() or path.name in STORE_FILES:  # an unfinished store is no folder of parts
+    if path.is_dir() or path.name in STORE_FILES:  # an unfinished store is no folder of parts
         return is_store(path)
     if path.suffix != ".parquet":
         return path.suffix in PART_SUFFIXES

@@ -13,6 +13,7 @@ from offsphere.base.arrays import Vectors
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.files import write_whole
 from offsphere.base.progress import Progress, in_phase
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.short_repr import short_repr
 from offsphere.base.version import __version__
@@ -251,7 +252,7 @@ def _deploy(
 def _refuse_other_record(folder: Path, target: str) -> None:
     """Refuse a folder with the record of another collection: whoever asks that one reads its scorer there."""
     path = folder / VERIFICATION
-    if path.is_file():
+    if is_there(path):
         other = read_json_object(path).get("target")
         if other != target:
             raise DataError(

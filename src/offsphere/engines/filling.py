@@ -19,6 +19,7 @@ from offsphere.base.digests import digest_of_texts, hashing_along
 from offsphere.base.errors import DataError
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.base.progress import Progress
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.engines.collection import Collection, CollectionFacts, Layout, NewRows
@@ -184,7 +185,7 @@ class Filling:
 
     def _read(self) -> FillRecord | None:
         path = self.folder / RECORD if self.folder is not None else None
-        if path is None or not path.is_file():
+        if path is None or not is_there(path):
             return None
         return record_of(FillRecord, read_sealed(path), str(path))
 

@@ -17,7 +17,7 @@ from offsphere.base.arrays import Rows
 from offsphere.base.checksums import refuse_other_bytes
 from offsphere.base.errors import DataError
 from offsphere.base.extras import load_extra
-from offsphere.base.reading.file_access import open_file, reading
+from offsphere.base.reading.file_access import is_there, open_file, reading
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, sealed_bytes
 from offsphere.engines.collection import CollectionFacts, Hits, Layout, NamedRows
@@ -128,7 +128,7 @@ class HnswlibCollection(FileCollection):
 
     def _header(self) -> HnswHeader:
         beside = self.header_path
-        if not beside.is_file():
+        if not is_there(beside):
             raise DataError(f"{self.path} has no {beside.name} beside it: hnswlib does not say its own metric")
         return record_of(HnswHeader, read_sealed(beside), str(beside))
 

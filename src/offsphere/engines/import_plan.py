@@ -32,7 +32,7 @@ def plan_import(vectors: Vectors, ids: list[str], source: str, model: str, *, no
         The manifest of the store.
 
     Raises:
-        DataError: There are not as many ids as vectors, or an id repeats or cannot be stored.
+        DataError: There are not as many ids as vectors, or an id repeats, is empty or cannot be stored.
         VectorError: There is no vector, or one is not finite.
     """
     rows, width = vectors.shape
@@ -70,6 +70,8 @@ def _check_ids(ids: list[str], rows: int, source: str) -> None:
         name, times = Counter(ids).most_common(1)[0]
         raise DataError(f"{source}: the id {name!r} stands there {times} times: ids must not repeat")
     for row, name in enumerate(ids):
+        if not name:
+            raise DataError(f"{source}: the id in row {row} is empty: give it one")
         try:
             name.encode()
         except UnicodeEncodeError as error:

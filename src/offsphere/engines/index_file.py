@@ -17,7 +17,7 @@ from offsphere.base.digests import digest_of_texts
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.files import file_beside, whole_file
 from offsphere.base.local_paths import local_path
-from offsphere.base.reading.file_access import PIECE, sha256_of
+from offsphere.base.reading.file_access import PIECE, is_there, sha256_of
 from offsphere.data.vector_files import ids_beside
 from offsphere.engines.collection import Collection, Layout
 from offsphere.engines.target import Target
@@ -150,7 +150,7 @@ class FileCollection(Collection):
     def checksum(self) -> str:
         """The checksum of the index and of what stands beside it; they are read, unless they were written here."""
         if self._checksum is None:
-            self._checksum = digest_of_texts([sha256_of(file) if file.is_file() else "" for file in self._files])
+            self._checksum = digest_of_texts([sha256_of(file) if is_there(file) else "" for file in self._files])
         return self._checksum
 
     @property

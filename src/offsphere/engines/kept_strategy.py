@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from offsphere.base.digests import digest_of_texts
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.engines.collection import IndexKind, NumberForm
@@ -48,7 +49,7 @@ class KeptStrategy:
 
     def read(self, scorer: Scorer) -> Strategy | None:
         """The strategy that was chosen before for the same question; nothing where there is none."""
-        if self.path is None or not self.path.is_file():
+        if self.path is None or not is_there(self.path):
             return None
         record = record_of(StrategyRecord, read_sealed(self.path), str(self.path))
         if record.question != self.question:

@@ -8,6 +8,7 @@ import numpy as np
 
 from offsphere.base.arrays import Vectors
 from offsphere.base.errors import DataError
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.npy_files import read_npy
 from offsphere.base.reading.npz_files import npz_names, read_npz
 
@@ -23,7 +24,7 @@ def find_features(folder: Path) -> Vectors | None:
     Raises:
         DataError: There are two files, or a file that holds something else than a row of finite numbers a node.
     """
-    files = [folder / f"{NAME}{suffix}" for suffix in (".npz", ".npy") if (folder / f"{NAME}{suffix}").is_file()]
+    files = [folder / f"{NAME}{suffix}" for suffix in (".npz", ".npy") if is_there(folder / f"{NAME}{suffix}")]
     if len(files) > 1:
         raise DataError(f"{folder} has {files[0].name} and {files[1].name}: keep the one to use")
     if not files:

@@ -1,7 +1,7 @@
 """The compiled inner loops of a scan: sums of directions, and sums over the cosines of pairs.
 
-No index in here comes from a file: all run over the shapes of arrays that the callers (``directions``, ``dimensions``)
-make for the rows at hand.
+Compiled code does not ask whether an index is inside its array, and no index in here comes from a file: all run over
+the shapes of arrays that the callers (``directions``, ``dimensions``) make for the rows at hand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The softmax over each query's rivals, and how far it is from what is wanted: the inner loop of fitting terms."""
+"""The softmax over each query's rivals, and how far it is from what is wanted: the inner loop of fitting terms.
+
+Compiled code does not ask whether an index is inside its array, and no index in here comes from a file: columns are the
+numbers that ``document_terms`` gives to the documents which it found in the lists, a column of the terms for each.
+"""
 
 from __future__ import annotations
 

@@ -13,9 +13,10 @@ by half.
 All of it stands in one file, though it is long: numba keeps what it compiled for as long as this file does not change,
 and does not ask whether a function that was imported has. So the line that imports one names the source it came from.
 
-No index in here comes from a file: positions count the documents of a block, lists have room for k of them, and
-``search`` makes all arrays for the shapes at hand. What does come from files is checked there first: that queries and
-documents are of one width, as many biases as documents, and every length finite.
+Compiled code does not ask whether an index is inside its array, and no index in here comes from a file: positions count
+the documents of a block, lists have room for k of them, and ``search`` makes all arrays for the shapes at hand. What
+does come from files is checked there first: that queries and documents are of one width, as many biases as documents,
+and every length finite.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Top lists of two parts of a corpus become the top lists of both: compiled, since there are many of them.
 
-The shapes are checked by ``merge_lists``; no number that is merged is used as a position.
+Compiled code does not ask whether an index is inside its array: the shapes are checked by ``merge_lists``, and no
+number that is merged is used as a position.
 """
 
 from __future__ import annotations

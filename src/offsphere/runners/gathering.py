@@ -17,6 +17,7 @@ from offsphere.base.errors import DataError
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.base.progress import Progress
 from offsphere.base.question_cache import question_folder
+from offsphere.base.reading.file_access import is_there
 from offsphere.data.numbered_parts import part_name
 from offsphere.data.store_writer import locked
 from offsphere.runners.runner import Job, Runner
@@ -99,7 +100,7 @@ class StateFolder(NamedTuple):
     def _piece(self, name: str, number: int, checked: Callable[[SomeState, str], None] | None) -> ShardPiece | None:
         """What is to be done for a shard; nothing where a state was kept and is known to be right."""
         path, shard = self.path(name, number), Shard(number, self.shards)
-        if not path.is_file():
+        if not is_there(path):
             return ShardPiece(shard)
         kept = read_state(path)
         if [*kept.origin.parts] != [str(number)]:

@@ -7,6 +7,7 @@ from math import isfinite
 from pathlib import Path
 
 from offsphere.base.errors import DataError
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 
 NAME = "threshold.json"
@@ -42,7 +43,7 @@ class Cut:
             DataError: where the file is damaged, says something else, or is of another scorer.
         """
         path = folder / NAME
-        if not path.exists():
+        if not is_there(path):
             return None
         values = read_sealed(path)
         number, promise = values.get("threshold"), values.get("promise")

@@ -10,7 +10,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Arrays
 from offsphere.base.errors import DataError, OffsphereError
-from offsphere.base.reading.file_access import reading, sha256_of
+from offsphere.base.reading.file_access import is_there, reading, sha256_of
 from offsphere.base.reading.safetensors_files import read_tensors
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 
@@ -33,7 +33,7 @@ def read_scorer_files(folder: Path, make: Callable[[Mapping[str, Any], Arrays], 
     """Read both files and make of them what they describe; anything that does not fit is told in one line."""
     text, numbers = folder / TEXT, folder / NUMBERS
     for path in (text, numbers):
-        if folder.is_dir() and not path.exists():
+        if folder.is_dir() and not is_there(path):
             raise DataError(f"no scorer in {folder}: {path.name} is missing")
     description = read_sealed(text)
     _check_first_format(description, text, numbers)  # the second has that digest among its files

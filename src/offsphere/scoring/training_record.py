@@ -13,6 +13,7 @@ import numpy as np
 from offsphere.base.arrays import Index
 from offsphere.base.errors import DataError
 from offsphere.base.plain import plain
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.npy_files import read_npy
 from offsphere.base.reading.parquet_files import read_rows
 from offsphere.base.reading.records import record_of
@@ -115,7 +116,7 @@ class Training:
         names = ("recipe", "objective", "metric", "counts", "runs", "chosen", "notes", "said")
         return {name: plain(getattr(self, name)) for name in names}
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: str | Path) -> None:
         """Write ``training.json``, ``dynamics.parquet``, and in ``learned.npy`` by what to know again what was seen.
 
         Args:
@@ -124,10 +125,10 @@ class Training:
         buffer = io.BytesIO()
         np.save(buffer, self.learned)
         files = {LEARNED: buffer.getvalue(), DYNAMICS: parquet_of(self.dynamics)}
-        write_sealed(folder / RECORD, self.to_json(), files)
+        write_sealed(Path(folder) / RECORD, self.to_json(), files)
 
     @classmethod
-    def load(cls, folder: Path) -> Training | None:
+    def load(cls, folder: str | Path) -> Training | None:
         """Read what was saved; nothing where there is no record.
 
         Args:
@@ -139,8 +140,9 @@ class Training:
         Raises:
             DataError: where the files are damaged or do not fit each other.
         """
+        folder = Path(folder)
         path = folder / RECORD
-        if not path.exists():
+        if not is_there(path):
             return None
         where = f"{path} is not the record of a training"
         record = record_of(SavedTraining, read_sealed(path), where, null_is_nan=True)

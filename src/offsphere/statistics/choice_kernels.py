@@ -1,4 +1,9 @@
-"""The compiled inner loops of choosing among options, done again for every sign pattern of a test."""
+"""The compiled inner loops of choosing among options, done again for every sign pattern of a test.
+
+Compiled code does not ask whether an index is inside its array, and no index in here comes from a file: folds are dealt
+out by ``assign_folds``, units are positions among them, and classes end where ``nested_choice`` counted. The options of
+a row were columns of the differences when ``tuned_signs`` looked by numpy which of them have values.
+"""
 
 from __future__ import annotations
 

@@ -111,6 +111,9 @@ def test_a_file_says_what_there_is_to_study(tmp_path):
         ("[[task]]\ndata = 'x'", "task 1: name models"),
         ("[[task]]\ndata = 'x'\nvectors = 3", "task 1: vectors = 3"),
         ("[[task]]\ndata = 'x'\nvectors = 'v'\nsymmetric = 'yes'", "task 1: symmetric = 'yes' is neither"),
+        ("[[task]]\ndata = 'x'\nvectors = 'v'\nname = 3", "task 1: name = 3 is no text"),
+        ("model = [3]\n[[task]]\ndata = 'x'", r"model = \[3\]: give names of models"),
+        ("[[task]]\ndata = 'x'\nvectors = 'v'\nVectors = 'w'", "two of data, vectors, Vectors are the same name"),
     ],
 )
 def test_a_file_that_says_something_else_is_refused_in_one_line(tmp_path, text, said):
@@ -118,6 +121,13 @@ def test_a_file_that_says_something_else_is_refused_in_one_line(tmp_path, text, 
     path.write_text(text)
     with pytest.raises(ParameterError, match=said):
         read_cells(path)
+
+
+def test_a_key_of_another_case_is_the_same_key(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text("Model = 'wordllama'\n[[task]]\nData = 'x'\nIgnore-Missing = true")
+    (cell,) = read_cells(path)
+    assert (cell.data, cell.model, cell.ignore_missing) == ("x", "wordllama", True)
 
 
 def test_a_key_that_is_spelt_wrong_is_noticed(tmp_path):

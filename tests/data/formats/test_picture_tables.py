@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import datasets
 import numpy as np
 import pytest
@@ -65,3 +67,27 @@ def test_a_table_without_pictures_captions_or_bytes_says_so(tmp_path):
 
     with pytest.raises(DataError, match="row 0: the picture's bytes are not in the table"):
         task_of_tables("named", {"test": only_named}, Source(tmp_path))
+
+
+def test_an_offset_that_leads_out_of_a_table_never_reaches_who_maps_it(tmp_path):
+    """The process once ended with a segmentation fault."""
+    table(label=[1, 0, 1, 0]).save_to_disk(tmp_path / "photos")
+    (file,) = (tmp_path / "photos").glob("*.arrow")
+    content = file.read_bytes()
+    size = len(load_labelled(tmp_path / "photos").items[0].source())
+    offsets = np.arange(5, dtype=np.int32) * size  # where the bytes of each picture begin; all are as large
+    assert content.count(offsets.tobytes()) == 1
+    file.write_bytes(
+        content.replace(offsets.tobytes(), (offsets + (1 << 30) * (offsets > 0)).astype(np.int32).tobytes())
+    )
+    with pytest.raises(DataError, match="not an Arrow file"):
+        load_task(tmp_path / "photos")
+
+
+@pytest.mark.parametrize("name", ["../photos/data.arrow", "..", "/etc/passwd", 3, None])
+def test_a_table_names_files_beside_it_alone(tmp_path, name):
+    table(label=[1, 0, 1, 0]).save_to_disk(tmp_path / "photos")
+    state = tmp_path / "photos" / "state.json"
+    state.write_text(json.dumps(json.loads(state.read_text()) | {"_data_files": [{"filename": name}]}))
+    with pytest.raises(DataError, match=r"state\.json lists .*: expected names of what lies beside it"):
+        load_task(tmp_path / "photos")

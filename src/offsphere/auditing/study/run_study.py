@@ -17,6 +17,7 @@ from offsphere.auditing.study.study_row import StudyRow, row_of
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress, in_phase
+from offsphere.base.reading.records import record_of
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
 from offsphere.base.short_repr import short_repr
 from offsphere.learning.adapters.adapter_recipe import Recipe
@@ -170,12 +171,12 @@ def row_of_cell(
     """
     source = cell.source
     task = source.task(cell.split)
-    kept = _read(folder, cell.question(task, seed), with_page=to_page is not None)
+    kept = kept_row(folder, cell.question(task, seed), with_page=to_page is not None)
     if kept is not None:
         return kept
     vectors = source.vectors_of(task, progress)
     question = cell.question(task, seed, vectors)
-    kept = _read(folder, question, with_page=to_page is not None)
+    kept = kept_row(folder, question, with_page=to_page is not None)
     if kept is not None:
         return kept
     learned = None
@@ -205,13 +206,22 @@ def row_of_cell(
     return row
 
 
-def _read(folder: Path, question: str | None, *, with_page: bool) -> StudyRow | None:
-    """The row that is kept for a question; nothing where there is none, or it is damaged, or lacks its page."""
+def kept_row(folder: Path, question: str | None, *, with_page: bool) -> StudyRow | None:
+    """The row that is kept for a question.
+
+    Args:
+        folder: Of rows and pages.
+        question: Its digest; nothing where it is not known.
+        with_page: Whether the page of the audit is needed too.
+
+    Returns:
+        The row; nothing where there is none, or it is damaged, or lacks its page.
+    """
     path = folder / f"{question}.json"
     if question is None or not path.exists():
         return None
     try:
-        row = StudyRow(**read_sealed(path))
-    except (DataError, TypeError):
+        row = record_of(StudyRow, read_sealed(path), str(path))
+    except DataError:
         return None
     return row if row.page is not None or not with_page else None

@@ -9,7 +9,7 @@ from typing import Any
 
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import ParameterError
-from offsphere.base.known_names import known_name
+from offsphere.base.known_names import known_name, plain_name
 from offsphere.base.reading.file_access import read_bounded
 from offsphere.base.reading.toml_files import read_settings
 from offsphere.base.version import code_version
@@ -144,33 +144,46 @@ def read_cells(path: Path) -> list[StudyCell]:
         ParameterError: A table or a key that a study does not know, or a task without data.
     """
     content = read_settings(path)
-    if not isinstance(content, dict) or not isinstance(content.get("task"), list):
+    content = _with_known_names(content, f"{path}: table", OF_THE_STUDY) if isinstance(content, dict) else {}
+    if not isinstance(content.get("task"), list):
         raise ParameterError(f"{path}: a study lists its tasks as [[task]] tables, each with data = ...")
-    for name in content:
-        known_name(f"{path}: table", name, OF_THE_STUDY)
     models = content.get("model", [])
+    models = models if isinstance(models, list) else [models]
+    if not all(isinstance(model, str) for model in models):
+        raise ParameterError(f"{path}: model = {models!r}: give names of models")
     cells = []
     for number, table in enumerate(content["task"], start=1):
         cells += _cells_of_table(table, models, path, f"{path}: task {number}")
     return _some(cells)
 
 
-def _cells_of_table(table: Any, models: Any, path: Path, where: str) -> list[StudyCell]:
+def _with_known_names(table: Mapping[Any, Any], kind: str, known: Sequence[str]) -> dict[str, Any]:
+    """A table of the file by the names of its keys as they are known, whatever their case."""
+    named = {known_name(kind, str(name), known): value for name, value in table.items()}
+    if len(named) < len(table):
+        raise ParameterError(f"{kind}: two of {', '.join(map(str, table))} are the same name: keep one")
+    return named
+
+
+def _cells_of_table(table: Any, models: Sequence[str], path: Path, where: str) -> list[StudyCell]:
     names = [field.name for field in fields(StudyCell) if field.name not in ("model", "runtime")]
-    if not isinstance(table, dict) or not isinstance(table.get("data"), str):
+    has_data = isinstance(table, dict) and "data" in map(plain_name, map(str, table))
+    table = _with_known_names(table, f"{where}: key", names) if has_data else {}
+    if not isinstance(table.get("data"), str):
         raise ParameterError(f"{where}: it needs data = a folder, a file or a name")
-    for name in table:
-        known_name(f"{where}: key", name, names)
-    for name, kind in (("symmetric", bool), ("adapt", bool), ("ignore_missing", bool)):
-        if not isinstance(table.get(name, False), kind):
+    for name in ("symmetric", "adapt", "ignore_missing"):
+        if not isinstance(table.get(name, False), bool):
             raise ParameterError(f"{where}: {name} = {table[name]!r} is neither true nor false")
+    for name in ("name", "split", "metric"):
+        if not isinstance(table.get(name, ""), str):
+            raise ParameterError(f"{where}: {name} = {table[name]!r} is no text")
     here = {**table, "data": _beside(path, table["data"])}
     folders = here.pop("vectors", None)
     if isinstance(folders, str):
         return [StudyCell(vectors=_beside(path, folders), **here)]
     if folders is not None and not (isinstance(folders, Mapping) and all(isinstance(f, str) for f in folders.values())):
         raise ParameterError(f"{where}: vectors = {folders!r}: give a folder, or a table of models and folders")
-    asked = list(dict.fromkeys([*(folders or {}), *(models if isinstance(models, list) else [models])]))
+    asked = list(dict.fromkeys([*(folders or {}), *models]))
     if not asked:
         raise ParameterError(f"{where}: name models with model = [...], or give vectors")
     placed = {model: _beside(path, folder) for model, folder in (folders or {}).items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,6 +47,26 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         raise DataError(f"{path} is truncated or not {kind}: {first_line(error)}") from error
 
 
+def is_there(path: Path) -> bool:
+    """Whether anything has this name: what may be left out is nothing only where nothing is there.
+
+    A folder, a pipe or a link that leads nowhere is there too, and refused by whoever opens it.
+
+    Args:
+        path: A file that belongs to another, or one of several that a folder may have.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from offsphere.base.reading.file_access import is_there
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> (folder / "v.ids").symlink_to("nowhere")
+        >>> is_there(folder / "v.ids"), is_there(folder / "queries.ids")
+        (True, False)
+    """
+    return os.path.lexists(path)
+
+
 def open_file(path: Path) -> BufferedReader:
     """Open a regular file to read its bytes; a folder, a device or a pipe is no file of data.
 
@@ -69,15 +90,19 @@ def open_unpacked(path: Path) -> IO[bytes]:
     What unpacks to more than any text does is refused while it is read.
 
     Raises:
-        DataError: There is no such file, it is not a regular one, or it may not be read.
+        DataError: There is no such file, it is not a regular one, it may not be read, or should be packed and is empty.
     """
     stream = open_file(path)
     packing = PACKINGS.get(path.suffix)
     if packing is None:
         return stream
+    packed = path.stat().st_size
+    if not packed:  # even nothing takes some bytes to be packed
+        stream.close()
+        raise DataError(f"{path} is truncated or not packed as its name says: it is empty")
     import pyarrow as pa
 
-    return io.BufferedReader(_Unpacked(pa.CompressedInputStream(stream, packing), path, path.stat().st_size), PIECE)
+    return io.BufferedReader(_Unpacked(pa.CompressedInputStream(stream, packing), path, packed), PIECE)
 
 
 def refuse_bomb(where: Path | str, size: int, packed: int) -> None:
@@ -151,7 +176,7 @@ def cannot_parse(path: Path, kind: str, error: OSError) -> DataError:
 def cannot_read(path: Path, error: OSError | ValueError) -> DataError:
     """Say in one line why a file cannot be opened."""
     if isinstance(error, FileNotFoundError):
-        return DataError(f"{path} does not exist")
+        return DataError(f"{path} is a link that leads nowhere" if path.is_symlink() else f"{path} does not exist")
     if isinstance(error, OSError) and error.errno == errno.EISDIR:
         return DataError(f"{path} is a folder, not a file")
     reason = error.strerror if isinstance(error, OSError) and error.strerror else first_line(error)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from offsphere.base.files import write_whole
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.tables import json_lines
 from offsphere.data.answered_task import AnsweredTask
 from offsphere.data.family import ANSWERS
@@ -23,7 +24,7 @@ from offsphere.data.ranking_task import RankingTask
 
 def is_beir(folder: Path) -> bool:
     """Whether a folder has both documents and queries."""
-    return has_corpus(folder) and (folder / "queries.jsonl").is_file()
+    return has_corpus(folder) and is_there(folder / "queries.jsonl")
 
 
 def load_beir(source: Source) -> RankingTask:

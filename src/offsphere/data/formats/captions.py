@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from offsphere.base.errors import DataError
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.npz_files import read_npz
 from offsphere.base.reading.tables import json_lines, refuse_repeated, table_rows
 from offsphere.data.captioned import CaptionedImage, caption_task
@@ -100,7 +101,7 @@ class _Pictures:
 
 
 def _file(folder: Path) -> Path | None:
-    return next((folder / name for name in NAMES if (folder / name).is_file()), None)
+    return next((folder / name for name in NAMES if is_there(folder / name)), None)
 
 
 def _lines(path: Path) -> Iterator[CaptionLine]:

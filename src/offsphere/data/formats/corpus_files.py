@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from offsphere.base.errors import DataError
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.parquet_files import row_blocks
 from offsphere.base.reading.tables import json_lines
 from offsphere.data.items import ItemList
@@ -22,7 +23,7 @@ CorpusEntry = tuple[str, dict[str, Any]]  # where it stands, and what it says
 
 def has_corpus(folder: Path) -> bool:
     """Whether a folder has documents, in one file or in parts."""
-    return (folder / CORPUS).is_file() or (folder.is_dir() and bool(_parts(folder)))
+    return is_there(folder / CORPUS) or (folder.is_dir() and bool(_parts(folder)))
 
 
 def corpus_paths(folder: Path) -> list[Path]:
@@ -50,7 +51,7 @@ def corpus_paths(folder: Path) -> list[Path]:
         >>> [path.name for path in corpus_paths(folder)]
         ['corpus-9.jsonl', 'corpus-10.jsonl']
     """
-    if (folder / CORPUS).is_file():
+    if is_there(folder / CORPUS):
         return [folder / CORPUS]
     paths = _parts(folder)
     if not paths:
@@ -115,5 +116,5 @@ def text_of(entry: dict[str, Any], where: str) -> str:
 
 def _parts(folder: Path) -> list[Path]:
     """All files of a corpus in parts, in order."""
-    named = [path for path in folder.glob("corpus*") if path.name.endswith(ENDINGS) and path.is_file()]
+    named = [path for path in folder.glob("corpus*") if path.name.endswith(ENDINGS)]
     return in_part_order([path for path in named if path.name[len("corpus")] in ".-_"])

@@ -13,6 +13,7 @@ import numpy as np
 
 from offsphere.base.arrays import Flags, Index
 from offsphere.base.errors import DataError
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.tables import table_rows, text_lines
 from offsphere.data.family import DIRECTED_LINKS, LINKS
 from offsphere.data.formats.format import Format, Source
@@ -44,7 +45,7 @@ def edge_file(path: Path) -> Path | None:
     """The edges of a folder, or a file of that name; nothing where there is none."""
     if path.is_file():
         return path if path.stem == STEM and path.suffix in (".tsv", ".csv") else None
-    files = [path / f"{STEM}{suffix}" for suffix in (".tsv", ".csv") if (path / f"{STEM}{suffix}").is_file()]
+    files = [path / f"{STEM}{suffix}" for suffix in (".tsv", ".csv") if is_there(path / f"{STEM}{suffix}")]
     if len(files) > 1:
         raise DataError(f"{path} has {files[0].name} and {files[1].name}: keep the one to use")
     return files[0] if files else None

@@ -12,6 +12,7 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Index
 from offsphere.base.errors import DataError
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.parquet_files import parquet_schema, read_columns
 from offsphere.base.reading.tables import number, refuse_repeated, table_rows, text_lines
 
@@ -71,7 +72,7 @@ class InteractionTable:
 def interaction_file(path: Path) -> Path | None:
     """The table of interactions of a folder, or a file if it is one; nothing where there is none."""
     if path.is_dir():
-        files = [path / f"{STEM}{suffix}" for suffix in SUFFIXES if (path / f"{STEM}{suffix}").is_file()]
+        files = [path / f"{STEM}{suffix}" for suffix in SUFFIXES if is_there(path / f"{STEM}{suffix}")]
         if len(files) > 1:
             raise DataError(f"{path} has {' and '.join(file.name for file in files)}: keep the one to use")
         return files[0] if files else None

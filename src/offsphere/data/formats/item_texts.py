@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from offsphere.base.errors import DataError
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.tables import refuse_repeated, table_rows
 from offsphere.data.formats.beir import read_texts
 from offsphere.data.items import ItemList
@@ -16,7 +17,7 @@ TEXTS = ("title", "text")
 
 def find_texts(folder: Path, name: str) -> Path | None:
     """The file of that name with texts; nothing where there is none."""
-    files = [folder / f"{name}{suffix}" for suffix in SUFFIXES if (folder / f"{name}{suffix}").is_file()]
+    files = [folder / f"{name}{suffix}" for suffix in SUFFIXES if is_there(folder / f"{name}{suffix}")]
     if len(files) > 1:
         raise DataError(f"{folder} has {' and '.join(file.name for file in files)}: keep the one to use")
     return files[0] if files else None

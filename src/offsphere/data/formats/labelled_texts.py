@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from offsphere.base.errors import DataError
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.tables import table_rows, text_lines
 from offsphere.data.episode_task import EpisodeTask
 from offsphere.data.formats.format import Format, Source
@@ -36,7 +37,8 @@ def load_labelled_texts(source: Source) -> EpisodeTask | NeighbourTask:
         files = _files(source.path)
         split = choose_split(source.path, files, source.split)
         queries = _read(files[split])
-        shots = _read(files["train"]) if "train" in files and split != "train" else queries
+        train = _train_file(source.path)
+        shots = _read(train) if train is not None and split != "train" else queries
         name = source.path.resolve().name
     else:
         queries = shots = _read(source.path)
@@ -67,6 +69,12 @@ def _files(folder: Path) -> dict[str, Path]:
     """The tables of a folder by their split, those that are called as splits are."""
     paths = [folder / f"{split}{suffix}" for split in SPLITS for suffix in SUFFIXES]
     return {path.stem: path for path in paths if path.is_file() and _is_table(path)}
+
+
+def _train_file(folder: Path) -> Path | None:
+    """What the shots are taken from where it is there, be it a table or not: nothing else is taken in its place."""
+    paths = (folder / f"train{suffix}" for suffix in SUFFIXES)
+    return next((path for path in paths if is_there(path)), None)
 
 
 def _is_table(path: Path) -> bool:

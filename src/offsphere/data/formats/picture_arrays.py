@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.base.errors import DataError
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.idx_files import read_idx
 from offsphere.base.reading.npz_files import npz_names, read_npz
 from offsphere.data.formats.format import Format, Source
@@ -93,7 +94,7 @@ def _parts(path: Path) -> dict[str, ArrayPair]:
         if stem.endswith(IDX_PICTURES):
             name = stem.removesuffix(IDX_PICTURES)
             labels = file.with_name(file.name.replace(IDX_PICTURES, IDX_LABELS))
-            if labels.is_file():
+            if is_there(labels):
                 parts[IDX_SPLITS.get(name, name)] = ArrayPair(file, labels)
         elif file.suffix == ".npz" and file.stem in SPLITS:
             parts.update((file.stem, part) for _, part in _archive_parts(file))

@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.errors import DataError, MissingExtraError, first_line
+from offsphere.base.reading.arrow_files import check_arrow
+from offsphere.base.reading.file_access import is_there
+from offsphere.base.reading.json_files import read_json_object
 from offsphere.data.captioned import CaptionedImage, caption_task
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.split_files import choose_split
@@ -24,6 +27,7 @@ from offsphere.data.ranking_task import RankingTask
 
 CAPTIONS = ("caption", "captions", "text", "sentence", "sentences", "raw")
 LABELS = ("label", "labels", "fine_label", "class")
+STATE = "state.json"  # which lists the files of one table
 MARKS = ("dataset_dict.json", "dataset_info.json")  # what datasets writes into a folder of several tables, or of one
 
 
@@ -87,6 +91,7 @@ def saved_tables(path: Path) -> dict[str, Any]:
         from datasets import DatasetDict, load_from_disk
     except ImportError as error:
         raise MissingExtraError("datasets", "hub") from error
+    _check_files(path)
     try:
         loaded: Any = load_from_disk(str(path))
     except Exception as error:  # datasets raises a different kind for everything that can be wrong
@@ -95,6 +100,33 @@ def saved_tables(path: Path) -> dict[str, Any]:
     if not any(picture_column(table) for table in tables.values()):
         raise DataError(f"{path} holds tables of datasets without a column of pictures (datasets.Image)")
     return tables
+
+
+def _check_files(folder: Path) -> None:
+    """Check the files that will be mapped, and that none is named that lies elsewhere.
+
+    Raises:
+        DataError: A file is missing, damaged, or no such file.
+    """
+    several = folder / MARKS[0]
+    names = read_json_object(several).get("splits") if is_there(several) else [""]
+    for name in _plain(names, several):
+        state = folder / name / STATE
+        listed = read_json_object(state)
+        for kind in ("_data_files", "_indices_data_files"):
+            entries = listed.get(kind) or []
+            if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+                raise DataError(f"{state}: {kind} is {entries!r}: expected a list of files")
+            for file in _plain([entry.get("filename") for entry in entries], state):
+                check_arrow(state.parent / file)
+
+
+def _plain(names: Any, where: Path) -> list[str]:
+    """Names that are those of files or folders right beside the one that lists them."""
+    plain = isinstance(names, list) and all(isinstance(name, str) and Path(name).name == name for name in names)
+    if not plain or ".." in names:
+        raise DataError(f"{where} lists {names!r}: expected names of what lies beside it")
+    return names
 
 
 def _split(name: str, tables: Mapping[str, Any], source: Source) -> str:

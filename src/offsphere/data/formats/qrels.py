@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from offsphere.base.errors import DataError
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.reading.tables import number, text_lines
 from offsphere.data.formats.split_files import choose_split
@@ -47,7 +48,7 @@ def made_file(made: str) -> bytes:
 
 def read_made(folder: Path) -> str | None:
     """How the judgments were made, where the folder says that no human gave them."""
-    if not (folder / MADE).exists():
+    if not is_there(folder / MADE):
         return None
     made = read_json_object(folder / MADE).get("made")
     if not isinstance(made, str):
@@ -82,7 +83,7 @@ def _qrels_by_split(folder: Path) -> dict[str, Path]:
 
 def loose_qrels(folder: Path) -> list[Path]:
     """The files named qrels, qrels.test.tsv and the like that lie in a folder itself."""
-    return sorted(path for path in folder.glob("qrels*") if path.is_file())
+    return sorted(path for path in folder.glob("qrels*") if not path.is_dir())
 
 
 def _is_header(query: str, grade: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from offsphere.base.errors import DataError
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.tables import text_lines
 from offsphere.data.formats.corpus_files import has_corpus, read_corpus
 from offsphere.data.formats.format import Format, Source
@@ -61,13 +62,13 @@ def read_topics(path: Path) -> ItemList:
 
 
 def _topic_files(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.glob("topics*")) if path.is_file()] if folder.is_dir() else []
+    return [path for path in sorted(folder.glob("topics*")) if not path.is_dir()] if folder.is_dir() else []
 
 
 def _collection(folder: Path) -> ItemList | None:
     if has_corpus(folder):
         return read_corpus(folder)
-    return _tab_separated(folder / "collection.tsv") if (folder / "collection.tsv").is_file() else None
+    return _tab_separated(folder / "collection.tsv") if is_there(folder / "collection.tsv") else None
 
 
 def _tab_separated(path: Path) -> ItemList:

@@ -242,7 +242,7 @@ class Ablation(InNotebook):
         names = ("tasks", "metric", "rows", "untouched", "seeds", "trials", "findings", "counts", "notes", "trained")
         return {name: plain(getattr(self, name)) for name in names} | {"conclusion": self.conclusion}
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: str | Path) -> None:
         """Write ``ablation.json``, the dynamics as ``dynamics.parquet``, and both as tables for others.
 
         These are ``ablation.csv``, ``ablation.tex`` and ``dynamics.csv``.
@@ -250,13 +250,14 @@ class Ablation(InNotebook):
         Args:
             folder: Where to; it is made where it does not exist.
         """
+        folder = Path(folder)
         write_sealed(folder / RESULT, self.to_json(), {DYNAMICS: parquet_of(self.dynamics)})
         tables = {"ablation.csv": self.to_csv(), "ablation.tex": self.to_latex(), "dynamics.csv": csv_of(self.dynamics)}
         for name, text in tables.items():
             write_whole(folder / name, text.encode())
 
     @classmethod
-    def load(cls, folder: Path) -> Ablation:
+    def load(cls, folder: str | Path) -> Ablation:
         """Read what was saved.
 
         Args:
@@ -268,6 +269,7 @@ class Ablation(InNotebook):
         Raises:
             DataError: If the folder holds none, or its files are broken.
         """
+        folder = Path(folder)
         path = folder / RESULT
         if not path.exists() and not folder.is_file():
             raise DataError(f"{folder} holds no ablation: make one with offsphere ablate DATA --out {folder}")

@@ -16,7 +16,7 @@ from offsphere.base.errors import OffsphereError, first_line
 from offsphere.base.files import write_whole
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
-from offsphere.base.reading.file_access import reading
+from offsphere.base.reading.file_access import is_there, reading
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.safetensors_files import map_tensors
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
@@ -170,7 +170,7 @@ def restore(model: Any, loss: ContrastiveLoss, state: Mapping[str, Tensor]) -> N
 
 def last_checkpoint(folder: Path) -> Path | None:
     """The last checkpoint in a folder that is whole; nothing where there is none."""
-    whole = [path for path in folder.glob("checkpoint-*") if (path / MARK).is_file()]
+    whole = [path for path in folder.glob("checkpoint-*") if is_there(path / MARK)]
     return max(whole, key=step_of) if whole else None
 
 

@@ -20,6 +20,7 @@ from transformers import PrinterCallback, TrainerCallback
 
 from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.parquet_files import read_rows
 from offsphere.encode.sentence import SentenceEncoder
 from offsphere.learning.adapters.adapter_recipe import BETAS
@@ -76,7 +77,7 @@ class EncoderTrainer(SentenceTransformerTrainer):
     def _load_from_checkpoint(self, checkpoint_path: str) -> None:  # type: ignore[override]  # as its parent has it
         """Take the weights of a checkpoint, those beside others (LoRA) by their names among them."""
         weights = Path(checkpoint_path) / WEIGHTS
-        if not weights.is_file():
+        if not is_there(weights):
             super()._load_from_checkpoint(checkpoint_path)
             return
         model: Any = self.model
@@ -162,7 +163,7 @@ def fit(
     if checkpoint is not None:
         watch.resume(checkpoint)
         if dynamics is not None and folder is not None:
-            dynamics.rows = _read_dynamics(folder)
+            dynamics.rows = read_dynamics(folder)
     # dynamics first: what it measures is written when the watch marks a checkpoint as whole
     callbacks: list[Any] = [*followed.callbacks, *([dynamics] if dynamics is not None else []), watch]
     if before_step is not None:
@@ -297,10 +298,10 @@ class _BeforeStep(TrainerCallback):
         self.call(state.global_step)
 
 
-def _read_dynamics(folder: Path) -> list[DynamicsRow]:
+def read_dynamics(folder: Path) -> list[DynamicsRow]:
     """The measurements that a killed training has left."""
     path = folder / DYNAMICS
-    return read_rows(path) if path.is_file() else []
+    return read_rows(path) if is_there(path) else []
 
 
 @contextmanager
@@ -309,7 +310,7 @@ def _trainer_folder(folder: Path | None) -> Iterator[Path]:
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         for checkpoint in folder.glob("checkpoint-*"):
-            if not (checkpoint / MARK).is_file():
+            if not is_there(checkpoint / MARK):
                 shutil.rmtree(checkpoint, ignore_errors=True)
         yield folder
         return

@@ -14,6 +14,7 @@ from offsphere.base.arrays import Array
 from offsphere.base.cache import Memo
 from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.base.files import write_whole
+from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.json_files import read_json, read_json_object
 from offsphere.base.reading.records import record_of
 from offsphere.learning.encoders.callbacks import last_checkpoint
@@ -81,11 +82,11 @@ def _write_plan(folder: Path, checkpoints: Path, setup: EncoderSetup, *, restart
     if restart:
         shutil.rmtree(checkpoints, ignore_errors=True)
         (folder / RECORD).unlink(missing_ok=True)
-    elif (folder / RECORD).is_file() and not checkpoints.is_dir():
+    elif is_there(folder / RECORD) and not checkpoints.is_dir():
         raise ParameterError(f"{folder} holds a trained model already: choose another --out, or add --restart")
     digest, plan = setup.digest(), setup.plan()
     path = checkpoints / PLAN
-    if path.is_file() and last_checkpoint(checkpoints) is not None:
+    if is_there(path) and last_checkpoint(checkpoints) is not None:
         kept = record_of(SavedPlan, read_json(path), f"{path} is damaged: begin anew with --restart")
         if kept.digest != digest:
             apart = _differences(kept.plan, plan)
@@ -101,7 +102,7 @@ def _write_plan(folder: Path, checkpoints: Path, setup: EncoderSetup, *, restart
 def _wait_for_plan(path: Path, digest: str) -> None:
     """Wait until the first process has made the folder ready."""
     for _ in range(PATIENCE):
-        if path.is_file() and read_json_object(path).get("digest") == digest:
+        if is_there(path) and read_json_object(path).get("digest") == digest:
             return
         time.sleep(1)
     raise OffsphereError(f"{path} does not appear: did the first process fail?")

@@ -1,4 +1,8 @@
-"""Spearman's correlation in many bootstrap resamples: compiled, on all cores, without sorting any resample."""
+"""Spearman's correlation in many bootstrap resamples: compiled, on all cores, without sorting any resample.
+
+Compiled code does not ask whether an index is inside its array, and no index in here comes from a file: orders are
+those of ``argsort`` over the units, of which there are as many as weights in a resample.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,51 @@
+"""What a format is to the fuzzing: how an example is written, how it is read, and who says what the right answer is.
+
+What we save ourselves carries digests: damaged, it is the same value or an error. Other people's files carry none, so
+the right answer is what another reader gets from the damaged bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SUBJECTS: dict[str, Subject] = {}
+VECTORS = np.random.default_rng(0).standard_normal((12, 5)).astype(np.float32)
+IDS = [f"d{row}" for row in range(12)]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A format: an example in a folder, our reader, and another one; without another the value must not change."""
+
+    write: Callable[[Path], None]
+    read: Callable[[Path], Any]
+    reference: Callable[[Path], Any] | None
+    anything: bool = (
+        False  # whether nobody else can say what the right answer is: any answer will do, but no other error
+    )
+
+
+def subject(name: str, *, anything: bool = False) -> Callable[[type], type]:
+    """Register a class with ``write``, ``read`` and perhaps ``reference`` as a format."""
+
+    def register(kind: type) -> type:
+        SUBJECTS[name] = Subject(kind.write, kind.read, getattr(kind, "reference", None), anything)
+        return kind
+
+    return register
+
+
+def exact(value: Any) -> Any:
+    """A value in a form that equals another only where every bit does."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.newbyteorder("=").str, value.shape, value.astype(value.dtype.newbyteorder("=")).tobytes()
+    if isinstance(value, Mapping):
+        return {name: exact(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [exact(part) for part in value]
+    return repr(value)
