@@ -158,7 +158,9 @@ def test_faults_change_no_vector_and_no_text_that_was_answered_is_asked_again(re
     assert len(asked) == len(proxy.paid()) + len(FAULTS)  # each fault costs one request more
 
 
-@pytest.mark.parametrize("fault", ["broken", "cut off", "not a number"])
+@pytest.mark.parametrize(
+    "fault", ["cut off", *(pytest.param(fault, marks=pytest.mark.slow) for fault in ("broken", "not a number"))]
+)
 def test_a_run_that_gives_up_is_repeated_and_asks_only_for_what_is_missing(real_api, without_faults, tmp_path, fault):
     """Two requests are answered, then one fails until the run gives up; the second run has no fault."""
     with before(real_api, faults=[None, None, *[fault] * 100]) as (name, proxy):
