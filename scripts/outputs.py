@@ -8,6 +8,8 @@ A shown run is a fenced block that begins with "$ ". The comment before it says 
     <!-- output: slow on scifact -->     it takes longer; real data sets it needs are named, and lie in FOLDER
     <!-- output: kept: why -->           it is not run: it takes hours, or says what one machine measured
 
+A block without a label that is no run is commands alone, or a record that is kept.
+
 Lines of that comment which begin with "$ " are run before, and not shown. The runs of a page share a folder and a
 cache, from top to bottom. A line "..." in a block stands for any number of lines, and a command that shows nothing may
 print anything. What differs from run to run (seconds, sizes of files) is not compared. With --check nothing is
@@ -36,6 +38,10 @@ BLOCK = re.compile(
 )
 HOW = re.compile(
     r"(?P<kind>quick|slow|kept)(?: on (?P<data>[^:\n]+))?(?:: (?P<why>[^\n]+))?(?P<before>(?:\n\$ [^\n]+)*)\n?"
+)
+COMMAND_LINE = re.compile(
+    r"\s|#|[A-Z_]+=|\.venv/|"
+    r"(?:offsphere|python3?|pip|make|source|for|done|docker|sbatch|srun|ray|psql|curl|git|export) "
 )
 LEFT_OUT = "..."
 CACHE = "/home/ada/.cache"  # what pages show for the folder of the cache, whoever's it is
@@ -103,6 +109,37 @@ def blocks_of(page: Path) -> list[Block]:
         before = tuple(how["before"].strip().splitlines())
         blocks.append(Block(page, line, how["kind"], data, how["why"] or "", before, match["runs"]))
     return blocks
+
+
+def unmarked_outputs(page: Path) -> list[str]:
+    """Fences that show something of which nobody says how it was made.
+
+    A fence without a label shows commands alone, or begins with the command that printed it, or follows a comment
+    that says where its lines are from: ``<!-- output: kept: why -->``. What is no output has a label, such as ``text``.
+
+    Args:
+        page: A Markdown file.
+
+    Returns:
+        Where they begin, as ``PAGE:LINE``.
+    """
+    lines, unmarked, start = page.read_text("utf-8").splitlines(), [], -1
+    for number, line in enumerate(lines):
+        if start < 0 and line.startswith("```"):
+            start = number
+        elif start >= 0 and line.rstrip() == "```":
+            shown, before = lines[start + 1 : number], lines[start - 1] if start else ""
+            marked = before.startswith("<!-- output: kept: ") or shown[:1] == [] or shown[0].startswith("$ ")
+            if lines[start] == "```" and not marked and not _are_commands(shown):
+                unmarked.append(f"{page.relative_to(ROOT)}:{start + 1}")
+            start = -1
+    return unmarked
+
+
+def _are_commands(lines: Sequence[str]) -> bool:
+    """Whether all lines are commands, or go on with one."""
+    first = [line for before, line in pairwise(["", *lines]) if line.strip() and not before.endswith("\\")]
+    return all(COMMAND_LINE.match(line) or line == "done" for line in first)
 
 
 def runs_of(text: str) -> list[Run]:

@@ -16,6 +16,7 @@ from scripts.outputs import (
     printed_by,
     runs_of,
     text_of,
+    unmarked_outputs,
 )
 
 BLOCKS = [block for page in pages() for block in blocks_of(page)]
@@ -30,14 +31,44 @@ def test_a_block_is_made_of_its_runs(block):
     assert text_of(runs_of(block.text)) == block.text
 
 
-@pytest.mark.parametrize("block", [block for block in BLOCKS if block.kind == "quick"], ids=lambda block: block.place)
-def test_a_page_shows_what_is_printed(block, tmp_path):
-    if absent := missing_data(block, DATA):
-        pytest.skip(f"real data sets (OFFSPHERE_TEST_DATA) are not here: {', '.join(absent)}")
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_output_says_where_it_is_from(page):
+    assert unmarked_outputs(page) == []
+
+
+QUICK = [page for page in pages() if any(block.kind == "quick" for block in blocks_of(page))]
+
+
+@pytest.mark.parametrize("page", QUICK, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_page_shows_what_is_printed(page, tmp_path):
+    """Its quick blocks, from top to bottom, in one folder and with one cache, as ``make outputs`` runs them."""
     for folder in ("work", "cache"):
         (tmp_path / folder).mkdir()
-    text = printed_by(block, tmp_path / "work", DATA, tmp_path / "cache")
-    assert text == block.text, difference(block, text)
+    blocks = [block for block in blocks_of(page) if block.kind == "quick"]
+    if absent := sorted({name for block in blocks for name in missing_data(block, DATA)}):
+        pytest.skip(f"real data sets (OFFSPHERE_TEST_DATA) are not here: {', '.join(absent)}")
+    for block in blocks:
+        text = printed_by(block, tmp_path / "work", DATA, tmp_path / "cache")
+        assert text == block.text, difference(block, text)
+
+
+FENCES = {
+    "```\nprinted by nobody knows what\n```\n": ["page.md:3"],
+    "```\noffsphere: an error\n```\n": ["page.md:3"],
+    "```\noffsphere audit DATA \\\n--model M\n\n# and then\nexport NAME=1\n```\n": [],
+    "```\noffsphere audit DATA\nprinted\n```\n": ["page.md:3"],
+    "```text\nno output\n```\n": [],
+    "```python\nprint(1)\n```\n\n```\n1\n```\n": ["page.md:7"],
+    "<!-- output: kept: of an experiment -->\n```\n1\n```\n": [],
+    "<!-- output: quick -->\n```\n$ offsphere recipes\nprinted\n```\n": [],
+}
+
+
+@pytest.mark.parametrize(("fence", "unmarked"), FENCES.items())
+def test_a_fence_without_a_label_shows_commands_or_says_where_it_is_from(tmp_path, monkeypatch, fence, unmarked):
+    monkeypatch.setattr("scripts.outputs.ROOT", tmp_path)
+    (tmp_path / "page.md").write_text(f"# Page\n\n{fence}")
+    assert unmarked_outputs(tmp_path / "page.md") == unmarked
 
 
 def test_times_and_sizes_are_no_difference():

@@ -79,6 +79,7 @@ def test_json_is_json_and_nothing_else_and_writes_nothing(generated, tmp_path):
         (["--out", "/proc/audit.html"], "cannot write /proc/audit.html"),
         (["--metric", "ndgc@10"], "unknown metric 'ndgc@10'"),
         (["--engine", "qdrnt"], "unknown engine 'qdrnt': did you mean Qdrant"),
+        (["--show", "q7", "--show", "nobody"], "has no query 'nobody' with a relevant document to show"),
         (["--vectors", "nowhere"], "nowhere is not a folder of vectors"),
         (["--model", "no-such-model-here"], "model 'no-such-model-here' was not found"),
     ],

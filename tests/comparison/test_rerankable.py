@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 import offsphere as osp
+from offsphere.base.errors import ParameterError
 from offsphere.comparison.examples import changed_queries
-from offsphere.comparison.rerankable import CANDIDATES, MOST_CHANGED, rerankable_lists
+from offsphere.comparison.rerankable import (
+    CANDIDATES,
+    MOST_ASKED,
+    MOST_CHANGED,
+    MOST_QUERIES,
+    queries_to_show,
+    rerankable_lists,
+)
 from offsphere.data.judgments import Judgments
 
 QUERIES, DOCUMENTS = 50, 400
@@ -124,3 +132,49 @@ def test_sides_of_two_widths_have_no_raw_lists(held):
     task, vectors, table, rows, _ = held
     narrow = osp.RankingVectors(vectors.queries[:, :4], vectors.documents)
     assert rerankable_lists(task, narrow, table, rows) is None
+
+
+def test_queries_that_are_asked_for_come_first_and_weigh_what_they_are(held):
+    task, vectors, table, rows, plain = held
+    last = [task.query_ids[row] for row in plain.queries[[-1, -2]].tolist()]
+    lists = rerankable_lists(task, vectors, table, rows, show=[*last, last[0]])
+    assert [task.query_ids[row] for row in lists.queries[:2].tolist()] == last
+    assert (lists.asked, lists.changed, lists.chosen) == (2, MOST_CHANGED, MOST_CHANGED + 2)
+    assert sorted(lists.queries.tolist()) == list(range(task.units))
+    assert lists.queries[2 : 2 + MOST_CHANGED].tolist() == plain.queries[:MOST_CHANGED].tolist()
+    assert lists.weights(40)[: lists.chosen].tolist() == [1.0] * lists.chosen
+    assert lists.weights(40).sum() == pytest.approx(task.units)
+    assert lists.table.ids[:2] == last
+    np.testing.assert_array_equal(lists.candidates[0], _as_in(plain, len(plain.queries) - 1, lists))
+
+
+def _as_in(plain, query, lists):
+    """The candidates of a query of some lists, as positions among the documents of others."""
+    known = plain.candidates[query]
+    return np.where(known >= 0, np.searchsorted(lists.documents, plain.documents[known]), -1)
+
+
+def test_one_that_is_asked_for_is_held_where_there_are_more_than_a_page_holds():
+    task, vectors = embedded(queries=DOCUMENTS)
+    more = osp.RankingTask.from_judgments(
+        {f"{copy}{name}": {name.replace("q", "d"): 1.0} for copy in "ab" for name in task.query_ids}, task.document_ids
+    )
+    twice = osp.RankingVectors.of(more, np.concatenate([vectors.queries] * 2), vectors.documents)
+    table = osp.compare(more, twice, [osp.parse_scorer("dot")])
+    rows = table["dot"], table["cosine"]
+    plain = rerankable_lists(more, twice, table, rows)
+    assert len(plain.queries) == MOST_QUERIES < more.units
+    absent = max(set(range(more.units)) - set(plain.queries.tolist()))
+    lists = rerankable_lists(more, twice, table, rows, show=[more.query_ids[absent]])
+    assert (len(lists.queries), lists.queries[0]) == (MOST_QUERIES, absent)
+
+
+def test_queries_that_cannot_be_shown_are_said(held):
+    task = held[0]
+    with pytest.raises(ParameterError, match="has no query 'nobody' with a relevant document to show"):
+        queries_to_show(task, ["q1", "nobody"])
+    with pytest.raises(ParameterError, match=f"101 queries to show: a page has room for {MOST_ASKED}"):
+        queries_to_show(task, [f"q{n}" for n in range(101)])
+    with pytest.raises(ParameterError, match="pairs has pairs, and no lists of results"):
+        queries_to_show(osp.PairTask("pairs", np.arange(3.0)), ["q1"])
+    assert queries_to_show(osp.PairTask("pairs", np.arange(3.0)), []).tolist() == []

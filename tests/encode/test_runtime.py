@@ -78,6 +78,14 @@ def test_a_backend_that_is_not_there_is_told_with_what_to_install():
         osp.load_encoder(MODEL, runtime=osp.Runtime(backend="onnx"))
 
 
+@pytest.mark.skipif(bool(find_spec("onnxruntime") and find_spec("optimum")), reason="it is there")
+def test_onnx_is_the_option_of_sentence_transformers_itself(monkeypatch):
+    """Past our own look at what is installed, its loader of ONNX is who misses the packages."""
+    monkeypatch.setattr(osp.Runtime, "check_installed", lambda runtime: None)
+    with pytest.raises(Exception, match="Using the ONNX backend requires installing Optimum and ONNX Runtime"):
+        osp.load_encoder(MODEL, runtime=osp.Runtime(backend="onnx"))
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

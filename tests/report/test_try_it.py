@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import offsphere as osp
+from offsphere.comparison.rerankable import MOST_QUERIES
 from offsphere.data.items import ItemList
 from offsphere.data.judgments import Judgment
 from offsphere.report import to_html
@@ -28,25 +29,28 @@ SETTINGS = [  # chain, exponent, weight of a norm-mix; none of the exponents is 
 ]
 
 
-@pytest.fixture(scope="module")
-def made():
+def of_size(queries, **options):
     rng = np.random.default_rng(3)
     documents = (rng.normal(0.3, 1, (DOCUMENTS, 12)) * np.exp(rng.normal(0, 0.5, (DOCUMENTS, 1)))).astype(np.float32)
     documents[4] = documents[3]  # a tie
-    queries = (documents[:QUERIES] + rng.normal(0, 0.9, (QUERIES, 12))).astype(np.float32)
-    judged = [
-        Judgment(f"q{q}", f"d{d}", g) for q in range(QUERIES) for d, g in ((q, 2.0), ((7 * q) % DOCUMENTS, 1.0)) if q
-    ]
-    judged.append(Judgment("q0", "d0", 1.0))
-    judged = list({(each.query, each.document): each for each in judged}.values())
+    asked = np.arange(queries)
+    rows = (documents[asked % DOCUMENTS] + rng.normal(0, 0.9, (queries, 12))).astype(np.float32)
+    grades = {(f"q{q}", f"d{d % DOCUMENTS}"): g for q in range(queries) for d, g in ((q, 2.0), (7 * q, 1.0)) if q} | {
+        ("q0", "d0"): 1.0
+    }
     task = osp.RankingTask.build(
         "knobs",
-        ItemList([f"q{q}" for q in range(QUERIES)], [f"what about {SCRIPT} {q}" for q in range(QUERIES)]),
+        ItemList([f"q{q}" for q in range(queries)], [f"what about {SCRIPT} {q}" for q in range(queries)]),
         ItemList([f"d{d}" for d in range(DOCUMENTS)], [f"{SCRIPT} number {d}" for d in range(DOCUMENTS)]),
-        judged,
+        [Judgment(*pair, grade) for pair, grade in grades.items()],
     )
-    vectors = osp.RankingVectors.of(task, queries, documents)
-    return task, vectors, osp.audit(task, vectors, cache=False)
+    vectors = osp.RankingVectors.of(task, rows, documents)
+    return task, vectors, osp.audit(task, vectors, cache=False, **options)
+
+
+@pytest.fixture(scope="module")
+def made():
+    return of_size(QUERIES)
 
 
 @pytest.fixture(scope="module")
@@ -251,3 +255,58 @@ def test_pairs_have_no_knobs():
     page = to_html(osp.audit(task, osp.PairVectors.of(task, np.tile(rows[0], (40, 1)), rows), cache=False))
     assert 'id="live-data"' not in page
     assert "Longest vectors" in page
+
+
+CROWD = MOST_QUERIES + 60
+ASKED = ["q451", "q17"]
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """More queries than a page holds, two of them asked for, and the page."""
+    task, vectors, audit = of_size(CROWD, show=ASKED)
+    path = tmp_path_factory.mktemp("crowd") / "audit.html"
+    path.write_text(to_html(audit), "utf-8")
+    return task, vectors, audit, path
+
+
+def test_what_a_page_does_not_hold_it_says_how_to_get_and_what_was_asked_for_is_on_top(browser, crowd):  # noqa: F811
+    task, vectors, audit, path = crowd
+    page, messages = opened(browser, path, viewport={"width": 1_200, "height": 900})
+    first = page.locator("#try-rows > tr:not(.below) small.id").all_inner_texts()[:2]
+    assert [name.strip() for name in first] == ASKED
+    assert page.locator("#try .three").first.is_visible()
+    rows = {name: row for row, name in enumerate(task.query_ids)}
+    (exact,) = osp.search(vectors.queries[[rows[name] for name in ASKED]], vectors.documents, [osp.Scorer()], 5)
+    cosine = audit.compared.index("cosine")
+    for place in range(2):
+        sides = page.evaluate(f"live.compared({cosine}, {place}).map((each) => live.data.ids[each.document])")
+        assert sides == [task.document_ids[document] for document in exact.documents[place]]
+    held = {task.query_ids[row] for row in audit.rerankable.queries.tolist()}
+    absent = next(name for name in reversed(task.query_ids) if name not in held)
+    page.locator("#try-search").fill(absent)
+    (row,) = [text for text in row_texts(page) if absent in text.split()]
+    assert f"results not in this page: audit again with --show {absent}" in row
+    line = page.locator("#try-rows > tr", has_text=f"--show {absent}").first
+    assert line.locator("button").count() == 0
+    assert "Not every query can be opened: audit again with --show" in page.locator("#try-note").inner_text()
+    page.locator("#try-search").fill("")
+    page.get_by_role("button", name="query", exact=True).click()
+    names = [name.strip() for name in page.locator("#try-rows > tr:not(.below) small.id").all_inner_texts()]
+    assert names[:2] != ASKED  # whoever sorts gets what was sorted
+    assert messages == []
+    page.close()
+
+
+def test_a_page_that_holds_all_says_nothing_of_others(made):
+    _, _, audit = made
+    assert "--show" not in live_data(audit.rerankable, audit.compared, "ndcg@10", 10**9)["note"]
+
+
+def test_those_that_are_asked_for_are_held_in_any_room_and_unlisted_ones_are_counted(crowd):
+    _, _, audit, _ = crowd
+    least = live_data(audit.rerankable, audit.compared, "ndcg@10", 1)
+    assert least["held"] == 32
+    assert [row[0] for row in least["queries"][:2]] == ASKED
+    assert f"over the 32 queries that were asked for or change most, of {CROWD}" in least["note"]
+    assert f"The table lists {MOST_QUERIES} of all {CROWD} queries." in least["note"]

@@ -45,11 +45,19 @@ def changed_examples(task: Task, vectors: TaskVectors, first: Row, second: Row, 
 
 
 def lists_to_turn(
-    task: Task, vectors: TaskVectors, table: Comparison, compared: tuple[Row, Row], seed: int, memo: Memo
+    task: Task,
+    vectors: TaskVectors,
+    table: Comparison,
+    compared: tuple[Row, Row],
+    show: Sequence[str],
+    seed: int,
+    memo: Memo,
 ) -> RerankableLists | None:
-    """Lists that can be ranked again; pairs have none."""
+    """Lists that can be ranked again, those of some queries before others; pairs have none."""
     ranking = as_ranking(task, vectors)
-    return rerankable_lists(*ranking, table, compared, seed=seed, memo=memo) if ranking is not None else None
+    if ranking is None:
+        return None
+    return rerankable_lists(*ranking, table, compared, show=show, seed=seed, memo=memo)
 
 
 def searched_lengths(vectors: TaskVectors) -> Array:

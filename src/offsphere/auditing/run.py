@@ -31,7 +31,7 @@ from offsphere.comparison.examples import Example
 from offsphere.comparison.exponent_curve import ExponentCurve
 from offsphere.comparison.goal import Goal
 from offsphere.comparison.list_source import ListSource
-from offsphere.comparison.rerankable import RerankableLists
+from offsphere.comparison.rerankable import RerankableLists, queries_to_show
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.thresholds import DEFAULT_SCORERS, Thresholds, thresholds_for
@@ -161,6 +161,7 @@ def audit(
     lists: Sequence[ListSource] = (),
     more: bool = False,
     goal: Goal | None = None,
+    show: Sequence[str] = (),
     folds: int = 5,
     seed: int = 0,
     cache: bool = True,
@@ -188,6 +189,7 @@ def audit(
         more: Compare further transforms and priors too, as ``compare`` does.
         goal: A promise for which thresholds are sought: of the recommended scorer beside cosine, dot and cosine
             standardised query by query; for rankings.
+        show: Ids of queries whose results the page is to hold, before those that change most.
         folds: Folds of the cross-validation that tunes free parameters.
         seed: Seed of folds, intervals and tests.
         cache: Whether to keep what was searched.
@@ -221,6 +223,7 @@ def audit(
         'Vector length helps'
     """
     check_order("audit", task, vectors)
+    queries_to_show(task, show)  # what is not there is said before the work
     clock = Clock()
     deployed = deployment.scorer.name if deployment is not None and deployment.scorer is not None else None
     with clock.step("digest"):
@@ -259,7 +262,7 @@ def audit(
         first, second = _two_best(table, advice)
         say(progress, "lists to turn")
         with clock.step("list"):
-            rerankable = lists_to_turn(task, vectors, table, (first, second), seed, memo)
+            rerankable = lists_to_turn(task, vectors, table, (first, second), show, seed, memo)
             examples = changed_examples(task, vectors, first, second, memo)
     thresholds = None
     if goal is not None:

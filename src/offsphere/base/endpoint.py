@@ -15,7 +15,9 @@ from offsphere.base.errors import first_line, one_line
 
 PATIENCE = 120.0  # seconds for one response
 LONGEST_WAIT = 60.0  # seconds between two tries
-TRY_AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
+TRY_AGAIN = (408, 409, 425, 429)  # and whatever a server says of itself, from 500 on,
+NEVER = (501, 505)  # but that it cannot do such a thing at all
+SERVER_FAULTS = 500
 BUSY = 429
 SHOWN = 200  # characters of what an endpoint says to its refusal
 MOST_BYTES = 1 << 26  # of a response: the vectors of a whole request have a tenth of that at most
@@ -116,4 +118,5 @@ def _refusal(error: urllib.error.HTTPError, key: str | None) -> EndpointFailedEr
         said = ""
     said = " ".join((said.replace(key, "***") if key else said).split())[:SHOWN]
     told = f"HTTP {error.code} {error.reason}{f': {said}' if said else ''}"
-    return EndpointFailedError(kind, told, again=error.code in TRY_AGAIN, wait=wait)
+    again = error.code in TRY_AGAIN or (error.code >= SERVER_FAULTS and error.code not in NEVER)
+    return EndpointFailedError(kind, told, again=again, wait=wait)

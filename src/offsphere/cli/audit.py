@@ -69,6 +69,12 @@ def audit_command(
     stored: options.Stored = None,
     others: OtherSystems,
     more: options.More = False,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The id of a query whose results the report is to hold, however many queries there are. Repeatable."
+        ),
+    ] = None,
     precision: options.Precision = None,
     recall: options.Recall = None,
     false_alarms: options.FalseAlarms = None,
@@ -111,6 +117,7 @@ def audit_command(
         lists=lists,
         more=more,
         goal=goal,
+        show=show or (),
         folds=folds,
         seed=seed,
         gathered=gathered,

@@ -39,7 +39,8 @@ VectorColumnName = Annotated[
     ),
 ]
 DATA_HELP = (
-    "A BEIR folder, a folder with corpus.jsonl alone, TREC files, an STS table, qrels, pictures with "
+    "A BEIR folder, a folder with corpus.jsonl alone, or of texts, a .parquet table of texts and their vectors, TREC "
+    "files, an STS table, qrels, pictures with "
     "captions or in a folder for each class, arrays of pictures, or a hub name."
 )
 Data = Annotated[str, typer.Argument(help=DATA_HELP)]

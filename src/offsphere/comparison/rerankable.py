@@ -13,11 +13,15 @@ import numpy as np
 
 from offsphere.base.arrays import Array, Flags, Index
 from offsphere.base.cache import Memo
+from offsphere.base.errors import ParameterError
 from offsphere.base.short_repr import short_repr
+from offsphere.base.shown_ids import shown_id
 from offsphere.comparison.query_rows import QueryRows, query_rows, table_texts
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.data.ranking_task import RankingTask
+from offsphere.data.task import Task
+from offsphere.data.task_kinds import as_ranking_task
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.reranking import listed_terms
 from offsphere.scoring.scorer import Scorer
@@ -32,7 +36,7 @@ WEIGHTS = (0.0, 0.5, 0.9, 0.99, 0.999)  # of cosine in a norm-mix, whose lists a
 CHAINS: tuple[tuple[Transform, ...], ...] = ((), (Center(),), (Whiten(1.0),))
 CANDIDATES = 200  # documents that a query keeps
 LISTED = 20  # ranks of each list from which they are taken
-MOST_CHANGED, MOST_QUERIES = 30, 400
+MOST_ASKED, MOST_CHANGED, MOST_QUERIES = 100, 30, 400
 SHOWN = 5  # documents of a list that one sees
 
 
@@ -40,13 +44,14 @@ SHOWN = 5  # documents of a list that one sees
 class RerankableLists:
     """For some queries of a task, all that ranking their nearest documents again needs.
 
-    The queries that change most between two scorers come first, and then others in a random order: the first ones are
-    worth looking at, and any beginning of the others stands for all that are left.
+    The queries that somebody asked for come first, then those that change most between two scorers, and then others in
+    a random order: the first ones are worth looking at, and any beginning of the others stands for all that are left.
 
     Attributes:
         chains: Scorers whose transforms the numbers are behind, cosine each; the first has none.
         total: How many queries the task has.
-        changed: How many of the first queries are there because they change most.
+        asked: How many of the first queries are there because somebody asked for them.
+        changed: How many come after these because they change most.
         queries: Rows of the queries.
         documents: Rows of the documents that any of them has, in the task's order.
         candidates: Positions in ``documents``, ascending; -1 where a query has fewer: (queries, candidates).
@@ -65,6 +70,7 @@ class RerankableLists:
 
     chains: Sequence[Scorer]
     total: int
+    asked: int
     changed: int
     queries: Index
     documents: Index
@@ -83,6 +89,11 @@ class RerankableLists:
 
     __repr__ = short_repr
 
+    @property
+    def chosen(self) -> int:
+        """How many of the first queries were chosen, and stand for none but themselves."""
+        return self.asked + self.changed
+
     def weights(self, count: int) -> Array:
         """What each of the first so many queries stands for, so that a mean over them is one over all queries.
 
@@ -92,7 +103,7 @@ class RerankableLists:
         Returns:
             A weight a query: one for those that were chosen, an equal share of all the others for each of the others.
         """
-        chosen = min(self.changed, count)
+        chosen = min(self.chosen, count)
         others = count - chosen
         share = (self.total - chosen) / others if others else 1.0
         return np.concatenate([np.ones(chosen), np.full(others, share)])
@@ -104,6 +115,7 @@ def rerankable_lists(
     table: Comparison,
     compared: tuple[Row, Row],
     *,
+    show: Sequence[str] = (),
     seed: int = 0,
     memo: Memo | None = None,
 ) -> RerankableLists | None:
@@ -114,7 +126,8 @@ def rerankable_lists(
         vectors: Of the task.
         table: The comparison, whose fitted transforms are used.
         compared: The two scorers that are shown side by side.
-        seed: Of the order of the queries that do not change most.
+        show: Ids of queries that come first.
+        seed: Of the order of the queries that nobody asked for and that do not change most.
         memo: Keeps what was searched.
 
     Returns:
@@ -123,7 +136,8 @@ def rerankable_lists(
     metric = parse_metric(METRIC)
     if vectors.queries.shape[1] != vectors.documents.shape[1] or not task.fits(metric):
         return None
-    chosen, changed = _chosen_queries(task, compared, seed)
+    asked_for = queries_to_show(task, show)
+    chosen, changed = _chosen_queries(task, compared, asked_for, seed)
     part = task.only(chosen)
     asked = np.asarray(vectors.queries[chosen])
     of_part = replace(vectors, queries=asked, query_tokens=None)
@@ -142,6 +156,7 @@ def rerankable_lists(
     return RerankableLists(
         chains=chains,
         total=task.units,
+        asked=len(asked_for),
         changed=changed,
         queries=chosen,
         documents=documents,
@@ -160,13 +175,34 @@ def rerankable_lists(
     )
 
 
-def _chosen_queries(task: RankingTask, compared: tuple[Row, Row], seed: int) -> tuple[Index, int]:
-    """The queries to hold, and how many of the first of them are there for their change."""
+def queries_to_show(task: Task, show: Sequence[str]) -> Index:
+    """The rows of queries that somebody asked for by their ids, each once.
+
+    Raises:
+        ParameterError: The task has no queries, none of such an id that is judged, or they are too many.
+    """
+    ranking = as_ranking_task(task)
+    names = list(dict.fromkeys(show))
+    if names and ranking is None:
+        raise ParameterError(f"{task.name} has {task.unit}, and no lists of results that could be shown")
+    if len(names) > MOST_ASKED:
+        raise ParameterError(f"{len(names)} queries to show: a page has room for {MOST_ASKED} that one asks for")
+    known = {name: row for row, name in enumerate(ranking.query_ids)} if names and ranking is not None else {}
+    for name in names:
+        if name not in known:
+            raise ParameterError(f"{task.name} has no query {shown_id(name)!r} with a relevant document to show")
+    return np.array([known[name] for name in names], np.int64)
+
+
+def _chosen_queries(task: RankingTask, compared: tuple[Row, Row], asked_for: Index, seed: int) -> tuple[Index, int]:
+    """The queries to hold, and how many of them are there for their change, after those that were asked for."""
     first, second = (row.values for row in compared)
     gains = first - second if first is not None and second is not None else np.zeros(task.units)
     order = np.argsort(-np.abs(gains), kind="stable")
+    order = order[~np.isin(order, asked_for)]
     others = np.random.default_rng(seed).permutation(order[MOST_CHANGED:])
-    return np.concatenate([order[:MOST_CHANGED], others])[:MOST_QUERIES], min(MOST_CHANGED, task.units)
+    chosen = np.concatenate([asked_for, order[:MOST_CHANGED], others])[:MOST_QUERIES]
+    return chosen, min(MOST_CHANGED, len(order))
 
 
 def _chains(table: Comparison, recommended: Scorer) -> list[Scorer]:

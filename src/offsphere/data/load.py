@@ -12,6 +12,7 @@ from offsphere.data.formats import (
     captions,
     class_folders,
     edge_files,
+    embedded_tables,
     interaction_files,
     karpathy,
     known_items,
@@ -31,10 +32,12 @@ from offsphere.data.labelled import LabelledItems
 from offsphere.data.named_data import named_data, refuse_unknown
 from offsphere.data.task import Task
 from offsphere.data.task_kinds import as_ranking_task
+from offsphere.data.vector_files import find_file, is_vectors
 
 # the first that recognises the data loads it: what needs more files to be recognised stands before what needs fewer
 FORMATS: tuple[Format, ...] = (
     beir.FORMAT,
+    embedded_tables.FORMAT,
     known_items.FORMAT,
     captions.FORMAT,
     karpathy.FORMAT,
@@ -199,11 +202,24 @@ def splits_of(data: str | Path) -> list[str]:
 
 def _refusal(path: Path) -> str:
     """Why nothing was loaded, with how the data begins."""
+    vectors = path if is_vectors(path) else _side_in(path)
+    if vectors is not None:
+        return (
+            f"{path} holds vectors and nothing that is asked of them: look at them with offsphere measure {vectors}; "
+            "to audit them name judgments or texts as DATA (qrels.tsv, a folder of texts, a table with a column of "
+            "texts), and with --vectors a folder that has them as queries.* and documents.*"
+        )
     if path.is_file():
         return f"{path} begins with {text_pairs.first_row(path)}: give {_expected()}"
     tables = [table for table in sorted(path.iterdir()) if table.suffix.lower() in text_pairs.SUFFIXES]
     begins = f" ({tables[0].name} begins with {text_pairs.first_row(tables[0])})" if tables else ""
     return f"{path} is none of the layouts offsphere reads{begins}: {_expected()}"
+
+
+def _side_in(path: Path) -> Path | None:
+    """The vectors of a side in a folder, such as ``documents.npy``; nothing where it has none."""
+    sides = (find_file(path, side) for side in ("documents", "queries", "left", "right")) if path.is_dir() else ()
+    return next((side for side in sides if side is not None), None)
 
 
 def _expected() -> str:

@@ -14,6 +14,7 @@ from offsphere.base.arrays import Counts, Index, Vectors
 from offsphere.base.errors import DataError, ParameterError, VectorError
 from offsphere.base.local_paths import local_path
 from offsphere.base.spilled import gather_rows
+from offsphere.data.embedded_table import EmbeddedTable
 from offsphere.data.list_columns import BLOCK
 from offsphere.data.store import is_store, read_manifest
 from offsphere.data.task import Task, TaskSide, TaskVectors
@@ -262,7 +263,7 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True, data: s
         folder: Has ``queries.*`` and ``documents.*`` (pairs: ``left.*`` and ``right.*``), each a ``.npy``, ``.npz``,
             ``.parquet`` or ``.safetensors`` file, a store, or a folder of such parts. For the split train,
             ``queries-train.*`` is read where it is there, and so on. A file that carries no ids may have them beside
-            it, in ``documents.ids``.
+            it, in ``documents.ids``. Or a table of texts with their vectors, and with those of the titles that ask.
         task: Says which vectors are needed, and their order.
         verify: Whether stores are compared with the digests they were written with, at a second for each gigabyte.
         data: Where the task was read from, for the command that an error tells.
@@ -289,7 +290,7 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True, data: s
     if not isinstance(folder, str | Path):
         raise ParameterError("load_vectors(folder, task): the folder comes first here, as in all that reads files")
     path = local_path(folder)
-    if not path.is_dir():
+    if not path.is_dir() and EmbeddedTable.of(path) is None:
         raise DataError(f"{path} is not a folder of vectors")
     asking, asked = task.sides
 
@@ -305,7 +306,10 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True, data: s
 
 
 def _read_side(folder: Path, side: TaskSide, *, verify: bool) -> VectorFile:
-    """The vectors of the side's split, else those of the whole side."""
+    """The vectors of the side's split, else those of the whole side; or those of a table that has texts beside them."""
+    table = EmbeddedTable.of(folder)
+    if table is not None:
+        return table.vectors(side.name)
     path = _find_side(folder, side)
     if path is None:
         name = side.stored_as

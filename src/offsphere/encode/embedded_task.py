@@ -7,17 +7,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from offsphere.base.errors import DataError, ParameterError
+from offsphere.base.errors import DataError, ParameterError, VectorError
 from offsphere.base.local_paths import local_path
 from offsphere.base.progress import Progress
+from offsphere.data.embedded_table import EmbeddedTable
 from offsphere.data.formats.corpus_files import has_corpus
 from offsphere.data.formats.known_items import known_item_task
 from offsphere.data.load import load_task
 from offsphere.data.named_data import data_and_folder, named_data
 from offsphere.data.task import EmbeddedTask, Task, TaskVectors
-from offsphere.data.task_vectors import load_vectors
+from offsphere.data.task_vectors import load_vectors, read_side
 from offsphere.data.vector_parts import manifest_of
-from offsphere.encode.embedding import default_folder, embed
+from offsphere.encode.embedding import SideItems, default_folder, embed, embed_items
 from offsphere.encode.encoder import Encoder
 from offsphere.encode.runtime import USUAL, Runtime
 from offsphere.encode.sources import load_encoder
@@ -33,7 +34,8 @@ class EmbeddedSource:
 
     Args:
         data: What ``load_task`` takes: a folder, a file, or a name on the hub.
-        model: What ``load_encoder`` takes. Without one, the vectors are read from files.
+        model: What ``load_encoder`` takes. Without one, the vectors are read from files. Where the data is a table of
+            texts with their vectors, and no folder of others is named, it embeds the queries alone.
         vectors: The folder of the vectors. Without one: the user's cache where a model is named, else the data's own.
         ignore_missing: Whether to go on without judgments for unknown queries or documents.
         verify: Whether stores are compared with the digests they were written with.
@@ -155,7 +157,9 @@ class EmbeddedSource:
             Its vectors.
         """
         if self.encoder is not None:
-            return self._embed(task, self.encoder, self.folder_of(task), progress)
+            return self._asked_of(task, self.encoder, progress) or self._embed(
+                task, self.encoder, self.folder_of(task), progress
+            )
         return load_vectors(self.folder_of(task), task, verify=self.verify, data=self.data)
 
     def folder_of(self, task: Task) -> Path:
@@ -181,7 +185,8 @@ class EmbeddedSource:
         Returns:
             Model, revision and the similarity it declares, by name.
         """
-        manifest = manifest_of(self.folder_of(task) / task.sides[-1].stored_as)
+        made = task.sides[0 if self._table is not None else -1]
+        manifest = manifest_of(self.folder_of(task) / made.stored_as)
         if manifest is None:
             return {}
         known = {"model": manifest.model, "revision": manifest.revision, "similarity": manifest.similarity}
@@ -212,6 +217,31 @@ class EmbeddedSource:
             raise DataError(f"{folder} is not there: name the model that made the vectors with --model, and it is made")
         return task, load_vectors(folder, task, verify=self.verify)
 
+    def _asked_of(self, task: Task, encoder: Encoder, progress: Progress | None) -> TaskVectors | None:
+        """Where the data is a table of texts with their vectors, these, and what asks embedded; else nothing."""
+        queries, documents = task.sides
+        table = self._table
+        if table is None or queries.items is None:
+            return None
+        folder = self.folder_of(task)
+        items = SideItems("query", queries.ids or (), queries.items)
+        embed_items(items, self.query_encoder or encoder, folder / queries.stored_as, progress=progress)
+        cure = f"offsphere embed {self.data} --model {self.model} --out DIR, and --vectors DIR"
+        asking = read_side(folder, queries, cure, verify=self.verify)
+        asked = read_side(table.path, documents, cure)
+        widths = asking.vectors.shape[1], asked.vectors.shape[1]
+        if widths[0] != widths[1]:
+            raise VectorError(
+                f"{table.path} has vectors of {widths[1]} dimensions, and {self.query_model or self.model} makes such "
+                f"of {widths[0]}: name the model that made them, or embed all of them anew: {cure}"
+            )
+        return task.vectors(asking.vectors, asked.vectors, (asking.tokens, asked.tokens))
+
+    @cached_property
+    def _table(self) -> EmbeddedTable | None:
+        """The data, where it is a table that has vectors, and no others are named."""
+        return EmbeddedTable.of(named_data(self.data).path) if self.vectors is None else None
+
     def _embed(self, task: Task, encoder: Encoder, folder: Path, progress: Progress | None) -> TaskVectors:
         """Encode what the folder does not hold yet, queries by a model of their own where one is named."""
         return embed(task, encoder, folder, query_model=self.query_encoder, verify=self.verify, progress=progress)
@@ -219,4 +249,6 @@ class EmbeddedSource:
     @property
     def _read_from(self) -> Path:
         data = named_data(self.data).path
+        if self._table is not None:
+            return data
         return Path(self.vectors or (data.parent if data.is_file() else data))

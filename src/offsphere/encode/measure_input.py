@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from offsphere.base.errors import OffsphereError
 from offsphere.base.progress import Progress
+from offsphere.data.embedded_table import EmbeddedTable
 from offsphere.data.formats.picture_arrays import is_picture_arrays
 from offsphere.data.load import load_task
 from offsphere.data.task import Task, TaskVectors
@@ -29,16 +30,20 @@ def load_measure_input(
 ) -> MeasureInput:
     """Read what ``measure`` takes: a file of vectors as it is, else a task.
 
+    A table of texts with their vectors is a task where something asks: titles have vectors too, or a model is named.
     Where both a folder of vectors and models are named, the vectors are read, and the model of documents only counts
     tokens.
     """
     data = Path(source.data)
-    if is_vectors(data) and not is_picture_arrays(data) and source.vectors is None:
+    table = EmbeddedTable.of(data)
+    asked = table is not None and (source.model is not None or table.columns.title_vectors is not None)
+    if is_vectors(data) and not is_picture_arrays(data) and source.vectors is None and not asked:
         if source.model is not None:
             raise OffsphereError(
                 f"{source.data} holds vectors and no texts: leave --model out, or give the task that has texts"
             )
-        return MeasureInput(read_vectors(data, verify=source.verify))
+        alone = read_vectors(data, verify=source.verify) if table is None else table.vectors("document")
+        return MeasureInput(alone)
     reads = source if source.vectors is None else replace(source, model=None, query_model=None)
     task, vectors = reads.load(split, progress)
     return MeasureInput(vectors, task, source.encoder)
@@ -46,6 +51,6 @@ def load_measure_input(
 
 def load_texts(data: str, split: str | None = None, *, ignore_missing: bool = False) -> Task:
     """Read a task whose texts a model is to run over; vectors alone are refused."""
-    if is_vectors(Path(data)):
+    if is_vectors(Path(data)) and EmbeddedTable.of(Path(data)) is None:
         raise OffsphereError(f"{data} holds vectors and no texts: give the task that has them")
     return load_task(data, split, ignore_missing=ignore_missing)

@@ -68,10 +68,14 @@ if (live) (() => {
     return list;
   }
 
+  // An id as a shell takes it.
+  const typed = (id) => (/^[\w.:@/-]+$/.test(id) ? id : "'" + id.replaceAll("'", "'\\''") + "'");
+
   // The table of queries: sorted, searched, a part of it shown, each row opens.
   const body = at("try-rows"), search = at("try-search"), more = at("try-more"), tally = at("try-count");
   const part = 25;
-  let limit = part, order = { key: "change", down: true }, rows = [];
+  // Queries that somebody asked for stay above the others until a head is clicked.
+  let limit = part, order = { key: "change", down: true, first: data.asked }, rows = [];
   const change = (row) => (row[2] === null || row[3] === null ? 0 : row[2] - row[3]);
   const keys = {
     query: (number) => (data.queries[number][1] || data.queries[number][0]).toLowerCase(),
@@ -88,12 +92,13 @@ if (live) (() => {
       return words.every((word) => text.includes(word));
     });
     const key = keys[order.key], sign = order.down ? -1 : 1;
-    found.sort((a, b) => (key(a) < key(b) ? -sign : key(a) > key(b) ? sign : a - b));
+    found.sort((a, b) => (a < order.first || b < order.first ? a - b : key(a) < key(b) ? -sign : key(a) > key(b) ? sign : a - b));
     rows = found;
     body.replaceChildren();
     shown.clear();
     for (const number of rows.slice(0, limit)) addRow(number);
     tally.textContent = `${Math.min(limit, rows.length).toLocaleString("en")} of ${rows.length.toLocaleString("en")}${words.length ? " found" : ""}`;
+    if (words.length && data.listed < data.total) tally.textContent += ` among the ${data.listed.toLocaleString("en")} queries listed here, of ${data.total.toLocaleString("en")}`;
     more.hidden = rows.length <= limit;
     follow();
   }
@@ -115,6 +120,7 @@ if (live) (() => {
       asked.append(button);
     } else asked.append(made("span", "", text || id));
     if (text) asked.append(made("small", "id", " " + id));
+    if (!held) asked.append(made("br"), made("small", "elsewhere", `results not in this page: audit again with --show ${typed(id)}`));
     const told = (value) => (value === null ? "" : value.toFixed(3));
     const mine = made("td", "mine");
     const gain = change(data.queries[number]);

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from offsphere.base.plain import plain
 from offsphere.base.shown_ids import shown_id
-from offsphere.comparison.rerankable import METRIC, MOST_CHANGED, RerankableLists
+from offsphere.comparison.rerankable import METRIC, RerankableLists
 
 SMALL = 65_535  # in two bytes, which stands for no document; beyond that numbers take four
 TABLE_SHARE = 0.35  # of the room, for queries that are listed without their documents
@@ -27,19 +27,19 @@ class LiveHeads(NamedTuple):
 
 
 def live_data(lists: RerankableLists, compared: tuple[str, str], metric: str, room: int) -> dict[str, Any]:
-    """Pack as many queries as there is room for; those that change most are always in.
+    """Pack as many queries as there is room for; those that were asked for, and those that change most, are always in.
 
     Args:
         lists: What can be ranked again.
         compared: The names of the two scorers that are shown side by side.
         metric: The metric of the values in the table of queries.
-        room: Bytes that the JSON may take; 30 queries are packed whatever that takes.
+        room: Bytes that the JSON may take; queries that were chosen are packed whatever that takes.
 
     Returns:
         Plain values for JSON.
     """
     held = len(lists.queries)
-    least = min(held, MOST_CHANGED)
+    least = min(held, lists.chosen)
     listed = _rows_that_fit(lists, held, int(room * TABLE_SHARE))
     while True:
         packed = _packed(lists, compared, metric, held, max(held, listed))
@@ -54,24 +54,34 @@ def live_heads(lists: RerankableLists, compared: tuple[str, str]) -> LiveHeads:
     return LiveHeads(METRIC, compared, [_phrase(chain.transforms) for chain in lists.chains])
 
 
-def _note(lists: RerankableLists, held: int) -> str:
-    """Over which queries the value is, and how exact it is."""
+def _note(lists: RerankableLists, held: int, listed: int) -> str:
+    """Over which queries the value is, how exact it is, and where the others are."""
     width, whole = lists.candidates.shape[1], int(lists.whole[:held].sum())
     if held == lists.total:
         over = f"The value is {METRIC} over all {held:,} queries"
-    elif held > lists.changed:
+    elif held > lists.chosen:
+        asked = f"the {lists.asked:,} that were asked for, " if lists.asked else ""
         over = (
-            f"The page holds {held:,} of {lists.total:,} queries, the {lists.changed:,} that change most and others at "
-            f"random; the value is {METRIC} over these, weighed so that they stand for all"
+            f"The page holds {held:,} of {lists.total:,} queries, {asked}the {lists.changed:,} that change most and "
+            f"others at random; the value is {METRIC} over these, weighed so that they stand for all"
         )
     else:
-        over = f"The value is {METRIC} over the {held:,} queries that change most, of {lists.total:,}"
+        asked = "that were asked for or " if lists.asked else "that "
+        over = f"The value is {METRIC} over the {held:,} queries {asked}change most, of {lists.total:,}"
     exact = "all" if whole == held else f"{whole:,} of {held:,}"
+    elsewhere = "" if held == lists.total else f" {_elsewhere(lists.total, listed)}"
     return (
         f"{over}. Each query brings up to {width:,} documents, those that come first at any of the settings that were "
         f"tried when the page was made; they hold the first ten of every such setting for {exact} queries. Nothing "
-        "here is held out: look, and decide by the table above."
+        f"here is held out: look, and decide by the table above.{elsewhere}"
     )
+
+
+def _elsewhere(total: int, listed: int) -> str:
+    """How the page can be made to hold what it does not."""
+    cure = "audit again with --show and its id (show=[...] in Python), and the results of a query are in the page"
+    unlisted = f"The table lists {listed:,} of all {total:,} queries. " if listed < total else ""
+    return f"{unlisted}Not every query can be opened: {cure}."
 
 
 def _rows_that_fit(lists: RerankableLists, held: int, room: int) -> int:
@@ -96,7 +106,9 @@ def _packed(lists: RerankableLists, compared: tuple[str, str], metric: str, held
         "chains": [" + ".join(part.name for part in chain.transforms) for chain in lists.chains],
         "total": lists.total,
         "held": held,
-        "note": _note(lists, held),
+        "asked": lists.asked,
+        "listed": listed,
+        "note": _note(lists, held, listed),
         "width": lists.candidates.shape[1],
         "weights": [round(weight, 6) for weight in lists.weights(held).tolist()],
         "nothing": nothing,

@@ -78,6 +78,40 @@ class Parquet:
         return np.array(table[lists[0]].to_pylist(), kind), ids
 
 
+@subject("table of texts and vectors")
+class TextsAndVectors:
+    @staticmethod
+    def write(folder):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        texts = [f"A text of number {row}. It goes on." for row in range(len(IDS))]
+        columns = {"id": IDS, "text": texts, "embedding": [row.tolist() for row in VECTORS]}
+        pq.write_table(pa.table(columns), folder / "v.parquet", write_page_checksum=True)
+
+    @staticmethod
+    def read(folder):
+        from offsphere.base.errors import DataError
+        from offsphere.data.embedded_table import EmbeddedTable
+
+        table = EmbeddedTable.of(folder / "v.parquet")
+        if table is None:
+            raise DataError("no such table")
+        file = table.vectors("document")
+        return [entry["text"] for _, entry in table.entries()], np.asarray(file.vectors), list(file.ids)
+
+    @staticmethod
+    def reference(folder):
+        import pyarrow.parquet as pq
+
+        from offsphere.data.embedded_table import TEXTS
+
+        table = pq.read_table(folder / "v.parquet", page_checksum_verification=True)
+        text = next(name for name in TEXTS if name in table.column_names)
+        vectors, ids = Parquet.reference(folder)
+        return table[text].to_pylist(), vectors, ids or [str(row) for row in range(len(vectors))]
+
+
 @subject("safetensors")
 class Safetensors:
     @staticmethod

@@ -22,6 +22,7 @@ from offsphere.data.ranking_task import RankingTask
 
 MADE_FROM_TITLES = "each title asks for its own text"
 MADE_FROM_SENTENCES = "each first sentence asks for the rest of its text"
+MADE_FROM_BEGINNINGS = "each first sentence asks for the text that it begins, and was embedded with it"
 SHORTEST_QUERY, SHORTEST_REST = 3, 10  # words
 
 _SENTENCE = re.compile(r"(.+?[.!?])\s+(?=\S)(.+)", re.DOTALL)
@@ -52,8 +53,7 @@ def known_item_task(folder: Path) -> RankingTask:
 
 def task_of_entries(called: str, entries: Sequence[CorpusEntry], source: str) -> RankingTask:
     """A task from documents alone, each with where it stands."""
-    # titles that most documents share with others cannot ask for one of them
-    titled = len({str(entry["title"]) for _, entry in entries if entry.get("title")}) * 2 > len(entries)
+    titled = _are_titled(entries)
     items = []
     for where, entry in entries:
         name = id_of(entry, where)
@@ -62,6 +62,17 @@ def task_of_entries(called: str, entries: Sequence[CorpusEntry], source: str) ->
         items.append(KnownItem(name, title, text) if titled else split_sentence(name, text))
     made = MADE_FROM_TITLES if titled else MADE_FROM_SENTENCES
     return known_items(called, items, made, source=source)
+
+
+def task_of_whole_texts(called: str, entries: Sequence[CorpusEntry], source: str) -> RankingTask:
+    """A task from documents that were embedded already: a sentence that asks stays in its text, as in the vector."""
+    if _are_titled(entries):
+        return task_of_entries(called, entries, source)
+    items = []
+    for where, entry in entries:
+        name, text = id_of(entry, where), text_of(entry | {"title": None}, where)
+        items.append(split_sentence(name, text)._replace(text=text))
+    return known_items(called, items, MADE_FROM_BEGINNINGS, source=source)
 
 
 def known_items(name: str, items: Sequence[KnownItem], made: str, *, source: str) -> RankingTask:
@@ -93,6 +104,11 @@ def split_sentence(name: str, text: str) -> KnownItem:
     if match is None:
         return KnownItem(name, "", text)
     return KnownItem(name, " ".join(match.group(1).split()), match.group(2))
+
+
+def _are_titled(entries: Sequence[CorpusEntry]) -> bool:
+    """Whether titles can ask; those that most documents share with others cannot ask for one of them."""
+    return len({str(entry["title"]) for _, entry in entries if entry.get("title")}) * 2 > len(entries)
 
 
 def _long_enough(item: KnownItem) -> bool:

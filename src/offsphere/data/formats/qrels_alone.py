@@ -10,17 +10,17 @@ from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.qrels import find_qrels, loose_qrels, read_made, read_qrels
 from offsphere.data.items import ItemList
 from offsphere.data.ranking_task import RankingTask
-from offsphere.data.vector_files import find_file, of_split, read_ids, read_vectors
+from offsphere.data.vector_files import SUFFIXES, find_file, of_split, read_ids, read_vectors
 
 FEWEST_COLUMNS = 3  # of judgments
 
 
 def is_qrels(path: Path) -> bool:
-    """Whether a folder has judgments, or a file may be one: anything but a table of commas or of too few columns."""
+    """Whether a folder has judgments, or a file may be one: anything but vectors, and tables of too few columns."""
     if path.is_dir():
         return (path / "qrels").is_dir() or bool(loose_qrels(path))
     suffix = path.suffix.lower()
-    return suffix != ".csv" and not (suffix == ".tsv" and _column_count(path) < FEWEST_COLUMNS)
+    return suffix not in (".csv", *SUFFIXES) and not (suffix == ".tsv" and _column_count(path) < FEWEST_COLUMNS)
 
 
 def load_qrels(source: Source) -> RankingTask:
