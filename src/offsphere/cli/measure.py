@@ -258,7 +258,9 @@ def _measure_layers(
     often, measured = at_least or AT_LEAST, []
     for model in [source.model, *compared]:
         with progress_bar(f"layers of {model}") as progress:
-            measured.append(layers_of_model(model, read, at_least=often, seed=seed, progress=progress))
+            measured.append(
+                layers_of_model(model, read, at_least=often, seed=seed, progress=progress, runtime=source.runtime)
+            )
     return LayerStudy.of(read.side, measured)
 
 
@@ -274,7 +276,7 @@ def _measure_words(source: EmbeddedSource, split: str | None, side: str | None, 
     if source.model is None:
         raise OffsphereError("--words measures the tokens of a model: say which with --model")
     read = texts_to_read(task, side, at_most, seed)
-    return measure_words(load_encoder(source.model), read.texts, read.side, seed=seed)
+    return measure_words(load_encoder(source.model, runtime=source.runtime), read.texts, read.side, seed=seed)
 
 
 def _check_usual(source: EmbeddedSource, option: str) -> None:

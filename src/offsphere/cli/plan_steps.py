@@ -144,7 +144,7 @@ class PlanRequest(NamedTuple):
             raise OffsphereError(f"{source.model} takes money or time of others: --price tells what it takes")
         task = source.task(split)
         items = items_by_store(task)[task.sides[-1].stored_as].items
-        encoder, number = load_encoder(source.model), np.dtype(dtype).itemsize
+        encoder, number = load_encoder(source.model, runtime=source.runtime), np.dtype(dtype).itemsize
         self._print(plan_embed(self.documents or len(items), encoder, items, number, self.workers, self.shards))
 
     def _workload(self, source: EmbeddedSource | None, split: str | None) -> Workload:
