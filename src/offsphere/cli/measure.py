@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from offsphere.base.errors import OffsphereError
+from offsphere.base.remote_path import given_path
 from offsphere.cli import options
 from offsphere.cli.deployed import CollectionOptions, deployed_values, echo_deployed
 from offsphere.cli.left_out import warn_left_out
@@ -200,7 +201,7 @@ def _measure_shape(
     from offsphere.scoring.names import parse_scorer
 
     if gathered is not None:
-        return gathered.measure(Path(source.data), sections, seed, verify=source.verify), None
+        return gathered.measure(given_path(source.data), sections, seed, verify=source.verify), None
     # what can be wrong in the command itself is said before any data is read
     grouped = read_groups(groups) if groups is not None else None
     sections = check_sections(sections)
