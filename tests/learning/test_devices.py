@@ -11,7 +11,6 @@ import torch
 
 import offsphere as osp
 from offsphere.base.errors import ParameterError
-from offsphere.data.formats.beir import write_beir
 from offsphere.encode.devices import named_device, usable_device
 from offsphere.encode.sentence import load_sentence_transformer
 from offsphere.learning.adapters.adapter_recipe import Recipe
@@ -22,6 +21,7 @@ from offsphere.learning.encoders.trainable import load_model, training_device
 from offsphere.learning.objective.objective import Objective
 from tests.cli.running import printed, run
 from tests.learning.encoders.conftest import save_transformer, words_task
+from tests.learning.encoders.trainings import write_words
 
 NEW = ("--steps", 2, "--batch", 4, "--rate", 0.01)
 COMMANDS = {
@@ -44,16 +44,7 @@ COMMANDS = {
 def files(tmp_path_factory):
     """A model of two layers, and a folder of a task with two splits."""
     folder = tmp_path_factory.mktemp("devices")
-    task = words_task(40, 50)
-    found = zip(task.judgments.queries, task.judgments.documents, strict=True)
-    pairs = [(task.query_ids[q], task.document_ids[d]) for q, d in found]
-    write_beir(
-        folder / "data",
-        [(name, "", text) for name, text in zip(task.document_ids, task.document_texts, strict=True)],
-        list(zip(task.query_ids, task.query_texts, strict=True)),
-        {"train": pairs[:25], "test": pairs[25:]},
-        "three words of a document",
-    )
+    write_words(folder / "data", 40, 50, 25)
     return {"DATA": folder / "data", "MODEL": save_transformer(folder)}
 
 

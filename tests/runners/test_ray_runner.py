@@ -60,6 +60,17 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def patiently(start):
+    """Start a node, again where Ray's half a minute is not enough for it on a busy machine."""
+    for _ in range(9):
+        try:
+            return start()
+        except Exception as error:  # Ray raises no kind of its own
+            if "timed out" not in str(error):
+                raise
+    return start()
+
+
 class Nodes:
     """Three raylets on this machine, of which one can be killed and replaced."""
 
@@ -68,11 +79,11 @@ class Nodes:
 
         self.client_port = free_port()
         head = node() | {"include_dashboard": False, "ray_client_server_port": self.client_port}
-        self.cluster = Cluster(initialize_head=True, head_node_args=head)
+        self.cluster = patiently(lambda: Cluster(initialize_head=True, head_node_args=head))
         self.others = [self._more() for _ in range(2)]
 
     def _more(self):
-        return self.cluster.add_node(**node())
+        return patiently(lambda: self.cluster.add_node(**node()))
 
     def kill_one(self):
         self.cluster.remove_node(self.others.pop(), allow_graceful=False)

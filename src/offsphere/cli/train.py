@@ -77,6 +77,7 @@ def train_command(
     from offsphere.learning.encoders.plan import plan_training
     from offsphere.learning.encoders.recipe_file import recipe_from
     from offsphere.learning.encoders.train_encoder import train
+    from offsphere.learning.encoders.training_folder import this_process_writes
     from offsphere.learning.loading import judged_apart, load_named_task, load_text_parts
     from offsphere.statistics.metrics import parse_metric
 
@@ -117,6 +118,8 @@ def train_command(
     kept = f"the checkpoints so far are in {out}: run the same command again, it goes on from there"
     with told_when_interrupted(lambda: kept), progress_bar("training") as progress, live_table(quiet=as_json) as seen:
         trained = train(learned, model, out, test=judged, recipe=chosen, progress=progress, seen=seen, **shared, **how)
+    if not this_process_writes():
+        return
     if as_json:
         typer.echo(json.dumps(trained.to_json(), indent=2))
     else:
