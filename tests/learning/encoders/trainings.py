@@ -22,7 +22,6 @@ def load(folder):
 def load_static():
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 
-
     torch.manual_seed(0)
     return SentenceTransformer(modules=[StaticEmbedding(tokenizer(), embedding_dim=16)], device="cpu")
 
