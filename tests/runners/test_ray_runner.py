@@ -75,12 +75,17 @@ class Nodes:
     """Three raylets on this machine, of which one can be killed and replaced."""
 
     def __init__(self):
+        self.client_port = 0
+        self.cluster = patiently(self._begin)
+        self.others = [self._more() for _ in range(2)]
+
+    def _begin(self):
+        """The head, by ports of its own each time: those of a Ray that came too late may be taken still."""
         from ray.cluster_utils import Cluster
 
         self.client_port = free_port()
         head = node() | {"include_dashboard": False, "ray_client_server_port": self.client_port}
-        self.cluster = patiently(lambda: Cluster(initialize_head=True, head_node_args=head))
-        self.others = [self._more() for _ in range(2)]
+        return Cluster(initialize_head=True, head_node_args=head)
 
     def _more(self):
         return patiently(lambda: self.cluster.add_node(**node()))
