@@ -1,8 +1,9 @@
 """Training an adapter: against a plain hand-written PyTorch loop that does the same work.
 
-At least 0.95 times the loop's steps a second, with the learning dynamics on; 100,000 pairs x 384 in batches of 1,024,
-ten epochs with held-out evaluation, in under a minute on two cores; memory beyond the vectors bounded. Sides of two
-widths (256 and 512 to 384) with as many multiplications a step as one width: at least 0.95 times its steps a second.
+At least 0.97 times the loop's steps a second of CPU, with the learning dynamics on, whatever else the machine does;
+100,000 pairs x 384 in batches of 1,024, ten epochs with held-out evaluation, in under a minute on two cores; memory
+beyond the vectors bounded. Sides of two widths (256 and 512 to 384) with as many multiplications a step as one width:
+at least 0.95 times its steps a second.
 """
 
 from __future__ import annotations
@@ -82,10 +83,9 @@ def steps(task: RankingTask, vectors: RankingVectors, batch: int, goals: Goals, 
     clock.run({"plain loop": plain, "ours, dynamics on": ours}, rounds)
     print(f"one epoch of {len(pairs):,} pairs x {DIMENSION}, batches of {batch:,}")
     clock.show()
-    for kind, times in (("wall", clock.wall), ("CPU", clock.cpu)):
-        goals.at_least(
-            f"steps a second, ours / plain loop, {kind}", times["plain loop"] / times["ours, dynamics on"], 0.95
-        )
+    ratios = {kind: times["plain loop"] / times["ours, dynamics on"] for kind, times in vars(clock).items()}
+    goals.at_least("steps a second, ours / plain loop, CPU", ratios["cpu"], 0.97)
+    goals.note("the same, wall, which other work on the machine moves", ratios["wall"])
 
 
 def two_widths(task: RankingTask, vectors: RankingVectors, batch: int, goals: Goals, rounds: int) -> None:

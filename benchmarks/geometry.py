@@ -1,7 +1,8 @@
 """Measuring: a million vectors against one covariance pass, anisotropy against all pairs, IsoScore against its package.
 
-Everything that needs no neighbours, on 1,000,000 x 384 from a memory map, within twice the time of one matrix-multiply
-pass over the same data for the covariance; the layers of a transformer in at most 1.1 times the time of encoding.
+Everything that needs no neighbours, on 1,000,000 x 384 from a memory map, within 1.5 times the time of one
+matrix-multiply pass over the same data for the covariance; IsoScore in no more CPU time than its package takes; the
+layers of a transformer in at most 1.1 times the time of encoding.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def million(rows: int, folder: Path, goals: Goals, rounds: int) -> None:
     clock.show()
     for kind, times in (("wall", clock.wall), ("CPU", clock.cpu)):
         ratio = times["ours, all sections"] / times["one covariance pass"]
-        goals.at_most(f"all sections / one covariance pass, {kind}", ratio, 2.0)
+        goals.at_most(f"all sections / one covariance pass, {kind}", ratio, 1.5)
 
 
 def written(rows: int, path: Path) -> np.ndarray:
@@ -119,7 +120,7 @@ def against_package(rows: int, goals: Goals, rounds: int) -> None:
     print(f"IsoScore of {rows:,} x {DIMENSION}")
     clock.show()
     ratio = clock.cpu["the package IsoScore"] / clock.cpu["ours, float64"]
-    goals.note("package / ours, CPU", ratio)
+    goals.at_least("IsoScore, the package / ours, CPU", ratio, 1)
 
 
 def layers(count: int, goals: Goals, rounds: int) -> None:

@@ -26,18 +26,43 @@ K = 100
 
 def main() -> None:
     small = quick(__doc__)
-    shapes = [(50, 2_000)] if small else [(1_000, 200_000), (5_000, 20_000)]
-    goals = Goals()
-    for queries, documents in shapes:
-        measure(queries, documents, goals, rounds=1 if small else 4, judged=not small and documents == 200_000)
+    goals = Goals(judged=not small)
+    rounds = 1 if small else 4
+    measure(*((50, 2_000) if small else (1_000, 200_000)), goals, rounds)
+    for k in (K, 10):
+        few_documents(*((50, 1_000) if small else (5_000, 20_000)), k, goals, rounds)
     goals.finish()
 
 
-def measure(query_count: int, document_count: int, goals: Goals, rounds: int, *, judged: bool) -> None:
+def vectors_of(query_count: int, document_count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random queries, and documents of unequal lengths."""
     rng = np.random.default_rng(0)
     queries = rng.standard_normal((query_count, 384), dtype=np.float32)
     documents = rng.standard_normal((document_count, 384), dtype=np.float32)
-    documents *= rng.lognormal(0, 0.2, (document_count, 1)).astype(np.float32)
+    return queries, documents * rng.lognormal(0, 0.2, (document_count, 1)).astype(np.float32)
+
+
+def few_documents(query_count: int, document_count: int, k: int, goals: Goals, rounds: int) -> None:
+    """Many queries and few documents: the product is small, and the k best are found anew for every query."""
+    queries, documents = vectors_of(query_count, document_count)
+    scorers = [parse_scorer(name) for name in NAMES]
+    search(queries[:10], documents[:1_000], scorers, 10)  # compile
+    clock = Clock()
+    clock.run(
+        {
+            "bare product in blocks": lambda: bare_product(queries, documents),
+            "ours, 10 similarities": lambda: search(queries, documents, scorers, k),
+        },
+        rounds,
+    )
+    print(f"{query_count:,} queries x {document_count:,} documents x 384, k = {k}")
+    clock.show()
+    ratio = clock.cpu["ours, 10 similarities"] / clock.cpu["bare product in blocks"]
+    goals.at_most(f"10 similarities / bare product ({query_count}x{document_count}, k = {k})", ratio, 2.5)
+
+
+def measure(query_count: int, document_count: int, goals: Goals, rounds: int) -> None:
+    queries, documents = vectors_of(query_count, document_count)
     scorers = [parse_scorer(name) for name in NAMES]
     search(queries[:10], documents[:2_000], scorers, 10)  # compile
 
@@ -64,8 +89,8 @@ def measure(query_count: int, document_count: int, goals: Goals, rounds: int, *,
     five = clock.cpu["ours, 5 similarities"]
     size = f"{query_count}x{document_count}"
     ratios = {
-        "1 similarity / bare product": (clock.cpu["ours, 1 similarity"] / bare, "most", 1.2),
-        "10 similarities / bare product": (clock.cpu["ours, 10 similarities"] / bare, "most", 2.0),
+        "1 similarity / bare product": (clock.cpu["ours, 1 similarity"] / bare, "most", 1.05),
+        "10 similarities / bare product": (clock.cpu["ours, 10 similarities"] / bare, "most", 1.6),
         "sentence-transformers / ours, 5 similarities": (
             clock.cpu["sentence-transformers, 5 similarities"] / five, "least", 6.0,
         ),
@@ -74,9 +99,7 @@ def measure(query_count: int, document_count: int, goals: Goals, rounds: int, *,
         "extra memory, GB": (memory / 1e9, "most", 0.5),
     }  # fmt: skip
     for name, (value, side, goal) in ratios.items():
-        if not judged:
-            goals.note(f"{name} ({size})", value)
-        elif side == "most":
+        if side == "most":
             goals.at_most(f"{name} ({size})", value, goal)
         else:
             goals.at_least(f"{name} ({size})", value, goal)

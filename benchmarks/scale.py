@@ -1,48 +1,92 @@
 """Shards: what dividing, gathering and merging cost beside one run, and how time and memory grow with the documents.
 
-The corpora are random, and lie in files. Peaks of memory are those of a process of its own for each size, beyond what
-it holds when the ids of the task are read, which every worker reads whole.
+The corpora are random, and lie in files. Memory is what a process holds that is no file (RssAnon) at its peak: the
+driver and the largest worker of a Ray that each size starts anew, beyond what the ids of the task take, which both read
+whole.
 """
 
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from harness import Clock, Goals, quick
 
 from offsphere import CompareOptions, EmbeddedSource, LocalRunner, RayRunner, compare, compare_shards
+from offsphere.base.cores import available_cores
+from offsphere.runners.planning import plan_compare
+from offsphere.runners.shard_plan import Workload
 from offsphere.shards.compare_state import CompareState, search_shard
 from offsphere.shards.fit_state import FitState
 from offsphere.shards.shard import Shard
-from offsphere.shards.shard_vectors import load_rows
+from offsphere.shards.shard_vectors import ShardedVectors
+from offsphere.shards.state_files import write_state
 
 WIDTH = 128
 SCORERS = ["dot", "polar(1, 0.5)", "whiten(0.5) + cosine"]
 CHILD = """
-import json, resource, sys, time
-from offsphere import CompareOptions, EmbeddedSource, compare_shards
+import json, sys, time
+from pathlib import Path
+from threading import Event, Thread
+from offsphere import CompareOptions, EmbeddedSource, LocalRunner, RayRunner, compare_shards
 from offsphere.runners.shared_source import divisible_task
 
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def held(process):
+    status = (Path("/proc") / process / "status").read_text().splitlines()
+    return next((int(line.split()[1]) * 1024 for line in status if line.startswith("RssAnon")), 0)
 
-folder, small, shards = sys.argv[1:]
+def below(process):
+    children = (Path("/proc") / process / "task" / process / "children").read_text().split()
+    return [each for child in children for each in (child, *below(child))]
+
+def watch(ended, most):
+    while not ended.wait(0.05):
+        most["driver"] = max(most["driver"], held("self"))
+        try:
+            workers = [
+                each for each in below(str(__import__("os").getpid()))
+                if (Path("/proc") / each / "cmdline").read_bytes().startswith(b"ray::_Worker")
+            ]
+            most["worker"] = max([most["worker"], *map(held, workers)])
+        except OSError:
+            pass  # one of them ended just now
+
+folder, small, shards, runner = sys.argv[1:]
 options = CompareOptions(scorers=json.loads(sys.stdin.read()))
+on = RayRunner(workers=2) if runner == "ray" else LocalRunner()
 first = EmbeddedSource(f"{small}/qrels.tsv", vectors=small)
-compare_shards(first, options, shards=1)  # compile
+compare_shards(first, options, shards=1, runner=on)  # compile, and start Ray
 source = EmbeddedSource(f"{folder}/qrels.tsv", vectors=folder)
+before = held("self")
 task = divisible_task(source, None)
-before, started = peak(), time.process_time()
-compare_shards(source, options, shards=int(shards))
-print(json.dumps({"cpu": time.process_time() - started, "peak": peak(), "before": before}))
+ids, ended, most = held("self") - before, Event(), {"driver": 0, "worker": 0}
+watching = Thread(target=watch, args=(ended, most), daemon=True)
+if runner == "ray":
+    watching.start()
+started, wall = time.process_time(), time.perf_counter()
+compare_shards(source, options, shards=int(shards), runner=on)
+told = {"cpu": time.process_time() - started, "wall": time.perf_counter() - wall, "ids": ids}
+ended.set()
+print(json.dumps({**told, **most}))
+"""
+MERGE = """
+import json, sys, time
+from pathlib import Path
+from offsphere.shards.state_files import merge_files
+
+paths = sorted(Path(sys.argv[1]).glob("*.json"))
+started = time.perf_counter()
+merge_files(paths)
+told = Path("/proc/self/status").read_text().splitlines()
+peak = next(int(line.split()[1]) * 1024 for line in told if line.startswith("VmHWM"))
+print(json.dumps({"seconds": time.perf_counter() - started, "peak": peak}))
 """
 
 
@@ -96,50 +140,65 @@ def against_one_run(home: Path, goals: Goals, *, small: bool) -> None:
 
 
 def merging(home: Path, goals: Goals, *, small: bool) -> None:
-    """Merge the lists of many shards under everything that compare compares, as they would come."""
+    """Merge the files of many shards under a comparison of 55 rows, in a process of its own."""
     source = write(home / "merged", 2_048, 50 if small else 1_000)
-    task, options = source.task(), CompareOptions()
-    vectors = load_rows(source, task, range(2_048))
+    task = source.task()
+    options = CompareOptions(scorers=["dot", *(f"polar(1, {number / 100})" for number in range(1, 54))])
+    vectors = ShardedVectors(source, task).load(range(2_048))
     fitted = FitState.of(task, Shard(1, 1), vectors.documents, vectors.documents)
     state = search_shard(task, Shard(1, 1), vectors, fitted, options)
     count = 20 if small else 1_000
     whole = replace(state.origin, documents=2_048 * count, shards=count, parts={})
-    seconds, merged = 0.0, None
+    (home / "states").mkdir()
+    size = 0
     for number in range(count):
         rng = np.random.default_rng(number)
         keys = -np.sort(-rng.standard_normal(state.keys.shape), axis=2)
         documents = rng.integers(0, 2_048, state.documents.shape) + 2_048 * number
         part = CompareState(replace(whole, parts={str(number + 1): "digest"}), state.question, documents, keys)
-        started = time.perf_counter()
-        merged = part if merged is None else merged.merge(part)
-        seconds += time.perf_counter() - started
+        path = write_state(home / "states" / f"state-{number}", part)
+        size += path.stat().st_size + path.with_suffix(".safetensors").stat().st_size
+    goals.note("rows of the comparison, cosine among them", float(len(options.scorers or ()) + 1))
     goals.note("lists of a query in a state", float(len(state.documents)))
-    goals.at_most(f"merging {count} states, s", seconds, 10)
-    goals.at_most("peak of the process that merges, GB", peak() / 1e9, 2)
+    goals.note("files of the states, GB", size / 1e9)
+    asked = [sys.executable, "-c", MERGE, str(home / "states")]
+    told = json.loads(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
+    goals.at_most(f"merging the files of {count} states, s", told["seconds"], 10)
+    goals.at_most("peak of the process that merges, GB", told["peak"] / 1e9, 2)
 
 
 def growth(home: Path, goals: Goals, *, small: bool) -> None:
-    """The same comparison of more and more documents, in shards of 65,536."""
-    sizes = (20_000, 40_000) if small else (100_000, 1_000_000, 4_000_000)
+    """The same comparison of more and more documents in shards of 65,536: time here, and memory on Ray."""
+    sizes = (20_000, 40_000, 80_000) if small else (100_000, 1_000_000, 4_000_000)
     write(home / "compiled", 2_048, 20)
     measured = []
     for size in sizes:
         folder = home / f"size-{size}"
         write(folder, size, 20)
-        asked = [sys.executable, "-c", CHILD, folder, home / "compiled", str(-(-size // 65_536))]
-        told = subprocess.run(asked, input=json.dumps(SCORERS), capture_output=True, text=True, check=True)
-        measured.append(json.loads(told.stdout.splitlines()[-1]))
-        last = measured[-1]
-        told_of = f"{last['peak'] / 1e6:7.0f} MB, {last['before'] / 1e6:.0f} before"
-        print(f"  {size:>9,} documents {last['cpu']:8.2f} s CPU, {told_of}")
-    cpu = [each["cpu"] / size for each, size in zip(measured, sizes, strict=True)]
-    beyond = [each["peak"] - each["before"] for each in measured]
-    goals.at_most("seconds a document, largest / the one before", cpu[-1] / cpu[-2], 1.1)
-    goals.at_most("peak of memory beyond ids, largest less the one before, MB", (beyond[-1] - beyond[-2]) / 1e6, 100)
+        shards = -(-size // 65_536)
+        here, there = (child(folder, home / "compiled", shards, runner) for runner in ("local", "ray"))
+        measured.append(here | {name: there[name] for name in ("driver", "worker", "ids")})
+        beyond = ", ".join(f"{name} {there[name] / 1e6:.0f} MB" for name in ("driver", "worker", "ids"))
+        print(f"  {size:>9,} documents {here['cpu']:8.2f} s CPU here, on Ray {beyond}")
+    load = Workload(documents=sizes[-1], dimension=WIDTH, queries=20)
+    plan = plan_compare(load, CompareOptions(scorers=SCORERS), cores=available_cores(), shards=shards)
+    goals.note("planned / taken, wall, of the largest", plan.seconds / measured[-1]["wall"])
+    goals.note("planned / taken, memory of a worker, of the largest", plan.memory / measured[-1]["worker"])
+    for before, after in pairwise(range(len(sizes))):
+        name = f"{sizes[after]:,} documents / {sizes[before]:,}"
+        a_document = [measured[number]["cpu"] / sizes[number] for number in (before, after)]
+        goals.at_most(f"CPU a document, {name}", a_document[1] / a_document[0], 1.1)
+        for process in ("driver", "worker"):
+            beyond_ids = [measured[number][process] - measured[number]["ids"] for number in (before, after)]
+            goals.at_most(f"memory of the {process} beyond ids, {name}", beyond_ids[1] / beyond_ids[0], 1.1)
 
 
-def peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def child(folder: Path, compiled: Path, shards: int, runner: str) -> dict[str, float]:
+    """What a comparison takes in a process of its own."""
+    asked = [sys.executable, "-c", CHILD, str(folder), str(compiled), str(shards), runner]
+    told = subprocess.run(asked, input=json.dumps(SCORERS), capture_output=True, text=True, check=True)
+    values: dict[str, float] = json.loads(told.stdout.splitlines()[-1])
+    return values
 
 
 if __name__ == "__main__":

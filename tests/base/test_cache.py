@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from offsphere.base.cache import Memo, cache_home
+from offsphere.base.cache import Memo
+from offsphere.base.cache_home import cache_home
 from tests.processes import PATIENCE
 
 

@@ -37,4 +37,6 @@ def test_rows_that_changed_places_are_found_beyond_the_first_block_too():
     kept = row_checksums(np.arange(len(vectors)), vectors)
     vectors[[BLOCK + 3, BLOCK + 5]] = vectors[[BLOCK + 5, BLOCK + 3]]
     assert first_damaged(vectors, kept) == BLOCK + 3
+    assert first_damaged(vectors[5:], kept[5:], 5) == BLOCK + 3
+    assert first_damaged(vectors[:BLOCK], kept[:BLOCK]) is first_damaged(vectors[5:9], kept[5:9], 5) is None
     assert first_damaged(np.zeros((3, 2), np.float32), np.zeros(3, np.uint32)) == 0  # rows that nobody wrote

@@ -25,7 +25,9 @@ def test_damaged_files_are_read_right_or_refused(name):
         RUN, name, EXAMPLES, *SEED, imports=("tests.fuzz.__main__",), cwd=ROOT, env=environment_with(ROOT)
     )
     read_by = [line.removeprefix(READ_BY).split(" ") for line in result.stdout.splitlines() if line.startswith(READ_BY)]
-    sys.stdout.write(result.stdout.rpartition(READ_BY)[2].partition("\n")[2][-2_000:])  # the counts: make fuzz shows them
+    sys.stdout.write(
+        result.stdout.rpartition(READ_BY)[2].partition("\n")[2][-2_000:]
+    )  # the counts: make fuzz shows them
     assert result.returncode == 0, result.stderr[-6_000:]
     promised = {module for module, format_name in FUZZED_AS.items() if format_name == name}
     assert promised <= {*read_by[0]}, "it is not read by those who promise it"

@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from safetensors.numpy import save_file
 
 from offsphere import EmbeddedSource
 from offsphere.data.numbered_parts import part_name
 
+GROUP = 700  # rows of a group of a parquet file
 SCORERS = ("dot", "whiten(0.5) + cosine")
 
 
-def write_corpus(folder, documents=9_000, queries=20, width=6, parts=1, seed=0):
+def write_part(path, rows, ids, kind):
+    """One part of vectors, with their ids in it or beside it."""
+    path = path.with_name(f"{path.name}.{kind}")
+    if kind == "parquet":
+        numbers = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
+        pq.write_table(pa.table({"id": ids, "embedding": numbers}), path, row_group_size=GROUP)
+        return
+    if kind == "npy":
+        np.save(path, rows)
+    else:
+        save_file({"vectors": rows}, path)
+    path.with_suffix(".ids").write_text("\n".join(ids))
+
+
+def write_corpus(folder, documents=9_000, queries=20, width=6, parts=1, seed=0, kind="npy"):
     """Vectors with judgments, in one file or in parts; the source of them."""
     rng = np.random.default_rng(seed)
     rows = (rng.normal(0.2, 1, (documents, width)) * rng.lognormal(0, 0.5, (documents, 1))).astype(np.float32)
@@ -18,9 +36,7 @@ def write_corpus(folder, documents=9_000, queries=20, width=6, parts=1, seed=0):
     ids = [f"d{row}" for row in range(documents)]
     (folder / "documents").mkdir(parents=True)
     for number, some in enumerate(np.array_split(np.arange(documents), parts), start=1):
-        path = folder / "documents" / f"{part_name(number, parts)}.npy"
-        np.save(path, rows[some])
-        path.with_suffix(".ids").write_text("\n".join(ids[row] for row in some))
+        write_part(folder / "documents" / part_name(number, parts), rows[some], [ids[row] for row in some], kind)
     np.save(folder / "queries.npy", asking)
     (folder / "queries.ids").write_text("\n".join(f"q{row}" for row in range(queries)))
     best = (asking @ rows.T).argsort(axis=1)[:, ::-1][:, :3]

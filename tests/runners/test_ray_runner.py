@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -11,7 +12,16 @@ import time
 
 import pytest
 
-from offsphere import CompareOptions, EmbeddedSource, RayRunner, compare, compare_shards, embed_shards, measure_shards
+from offsphere import (
+    CompareOptions,
+    EmbeddedSource,
+    LocalRunner,
+    RayRunner,
+    compare,
+    compare_shards,
+    embed_shards,
+    measure_shards,
+)
 from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.runners.runner import Runner
 from tests.processes import PATIENCE, ROOT, environment_with
@@ -50,17 +60,35 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def patiently(start):
+    """Start a node, again where Ray's half a minute is not enough for it on a busy machine."""
+    for _ in range(9):
+        try:
+            return start()
+        except Exception as error:  # Ray raises no kind of its own
+            if "timed out" not in str(error):
+                raise
+    return start()
+
+
 class Nodes:
     """Three raylets on this machine, of which one can be killed and replaced."""
 
     def __init__(self):
-        from ray.cluster_utils import Cluster
-
-        self.cluster = Cluster(initialize_head=True, head_node_args=node() | {"include_dashboard": False})
+        self.client_port = 0
+        self.cluster = patiently(self._begin)
         self.others = [self._more() for _ in range(2)]
 
+    def _begin(self):
+        """The head, by ports of its own each time: those of a Ray that came too late may be taken still."""
+        from ray.cluster_utils import Cluster
+
+        self.client_port = free_port()
+        head = node() | {"include_dashboard": False, "ray_client_server_port": self.client_port}
+        return Cluster(initialize_head=True, head_node_args=head)
+
     def _more(self):
-        return self.cluster.add_node(**node())
+        return patiently(lambda: self.cluster.add_node(**node()))
 
     def kill_one(self):
         self.cluster.remove_node(self.others.pop(), allow_graceful=False)
@@ -127,29 +155,35 @@ def test_a_node_that_dies_while_texts_are_embedded_leaves_the_same_bytes(nodes, 
     assert contents(tmp_path / "ray") == contents(tmp_path / "here")
 
 
-def test_workers_killed_at_ten_random_moments_change_nothing(nodes, runner, source, whole, tmp_path):
+@pytest.fixture(scope="module")
+def jobs(source, whole, tmp_path_factory):
+    """What is done on Ray, by name: each takes a runner and a folder, and gives what must be the same every time."""
+    texts = EmbeddedSource(str(write_texts(tmp_path_factory.mktemp("texts") / "data", 2_000)), "wordllama")
+    vectors = source.vectors / "documents"
+
+    def embedded(runner, folder):
+        embed_shards(texts, folder, shards=9, runner=runner)
+        return contents(folder)
+
+    return {
+        "embed": embedded,
+        "measure": lambda runner, _: measure_shards(vectors, shards=9, runner=runner).to_json(),
+        "compare": lambda runner, _: compare_shards(source, OPTIONS, shards=9, runner=runner).to_json(),
+    }
+
+
+@pytest.mark.parametrize("name", ["embed", "measure", "compare"])
+def test_workers_killed_at_ten_random_moments_change_nothing(nodes, runner, jobs, name, tmp_path):
     (tmp_path / "workers").mkdir()
-    dying = KillingWorkers(runner, tmp_path / "workers", kills=10)
-    for _ in range(20):  # until all ten are done, however busy the machine is
-        assert compare_shards(source, OPTIONS, shards=9, runner=dying).to_json() == whole
-        if not dying.left:
+    wanted = jobs[name](LocalRunner(), tmp_path / "here")
+    left = 10
+    for round_number in range(60):  # until all ten are done, however busy the machine is
+        dying = KillingWorkers(runner, tmp_path / "workers", kills=left, seed=round_number)
+        assert jobs[name](dying, tmp_path / f"ray-{round_number}") == wanted
+        left = dying.left
+        if not left:
             return
-    pytest.fail("the workers were not killed")
-
-
-def test_workers_killed_while_they_embed_or_measure_leave_the_same(nodes, runner, source, tmp_path):
-    (tmp_path / "workers").mkdir()
-    texts = EmbeddedSource(str(write_texts(tmp_path / "data", 2_000)), "wordllama")
-    embed_shards(texts, tmp_path / "here", shards=9)
-    for kills in range(20):
-        dying = KillingWorkers(runner, tmp_path / "workers", kills=5, seed=kills)
-        embed_shards(texts, tmp_path / f"ray-{kills}", shards=9, runner=dying)
-        assert contents(tmp_path / f"ray-{kills}") == contents(tmp_path / "here")
-        if dying.left < 5:
-            break
-    dying = KillingWorkers(runner, tmp_path / "workers", kills=5)
-    path = source.vectors / "documents"
-    assert measure_shards(path, shards=3, runner=dying).to_json() == measure_shards(path, shards=3).to_json()
+    pytest.fail(f"{left} of ten workers were not killed")
 
 
 def test_what_a_worker_refuses_is_told_as_it_is_here(runner):
@@ -165,6 +199,46 @@ def test_a_worker_for_which_there_is_no_room_is_told_at_once(nodes):
     assert len(list(RayRunner(nodes.cluster.address, workers=5).run(Refusing(), [1] * 9))) == 9  # in their turn
     with pytest.raises(ParameterError, match="at least one"):
         RayRunner(workers=0)
+
+
+def started(*arguments, **environment):
+    """What a command prints that runs in a process of its own."""
+    asked = [sys.executable, "-c", "from offsphere.cli import main; main()", *map(str, arguments)]
+    known = {name: value for name, value in environment_with(ROOT / "src").items() if name != "RAY_ADDRESS"}
+    told = subprocess.run(asked, env=known | environment, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    return told.stdout
+
+
+def test_compare_through_the_client_of_a_cluster_prints_what_one_run_prints(nodes, source):
+    there = f"ray://127.0.0.1:{nodes.client_port}"
+    asked = command(source)[3:]
+    assert started(*asked, "--on", there, "--workers", 2, "--shards", 4) == started(*asked)
+
+
+def test_without_an_address_a_ray_is_started_and_ends_with_the_command(source):
+    asked = command(source)[3:]
+    told = started(*asked, "--on", "ray", "--workers", 1, "--shards", 2, "--object-store", 100)
+    assert told == started(*asked)
+
+
+def test_embed_measure_and_audit_by_the_command_are_those_of_a_run_here(nodes, tmp_path):
+    data = write_texts(tmp_path / "data", 2_100)
+    there = {"RAY_ADDRESS": nodes.cluster.address}
+    shards = ("--shards", 3)
+    for name, on, where in (("here", "local", {}), ("ray", "ray", there)):
+        vectors = tmp_path / name
+        started("embed", data, "--model", "wordllama", "--out", vectors, "--on", on, *shards, **where)
+    assert contents(tmp_path / "ray") == contents(tmp_path / "here")
+    measured = ("measure", tmp_path / "ray" / "documents", "--json")
+    audited = ("audit", data, "--vectors", tmp_path / "ray", "--json")
+    for asked in (measured, audited):
+        told, wanted = (
+            json.loads(started(*asked, "--on", on, *shards, **where)) for on, where in (("ray", there), ("local", {}))
+        )
+        for values in (told, wanted):
+            values.pop("provenance", None)  # which has the seconds that each step took
+        assert told == wanted
 
 
 def command(source, *more):

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.runners import shard_plan as planned
 from offsphere.runners.shard_plan import ShardPlan, Workload
 from tests.cli.running import printed, run_here
-from tests.runners.corpora import write_corpus
+from tests.runners.corpora import write_corpus, write_texts
 
+WIDTH = 256  # of the vectors of wordllama
 LOAD = Workload(documents=10**9, dimension=768, queries=10_000)
 
 
@@ -56,3 +59,23 @@ def test_a_corpus_that_is_described_or_there_is_planned_and_nothing_runs(tmp_pat
         run_here("compare", source.data, "--documents", "10")
     with pytest.raises(OffsphereError, match="name the DATA"):
         run_here("compare")
+
+
+def test_an_embedding_is_planned_by_the_model_and_the_texts_that_are_there(tmp_path):
+    data = write_texts(tmp_path / "data", 300)
+    told = printed("embed", data, "--model", "wordllama", "--plan", "--workers", "3", "--documents", "2e6").splitlines()
+    assert told[0] == f"embed: 2,000,000 documents x {WIDTH}"
+    assert told[1] == "shards: 489, of 4,090 documents each"
+    assert told[-2].startswith("time with 3 workers, by the speed of this machine: ")
+    assert not (tmp_path / "vectors").exists()
+    assert printed("embed", data, "--model", "wordllama", "--plan").startswith("embed: 300 documents x ")
+
+
+def test_an_audit_is_planned_as_its_comparison_is(tmp_path):
+    source = write_corpus(tmp_path / "data")
+    asked = (source.data, "--vectors", source.vectors, "--plan", "--json")
+    audited, compared = (json.loads(printed(name, *asked)) for name in ("audit", "compare"))
+    timed = {"seconds", "reading", "computing", "bound"}
+    same = [{name: value for name, value in plan.items() if name not in timed} for plan in (audited, compared)]
+    assert same[0] == same[1]
+    assert not (tmp_path / "audit.html").exists()

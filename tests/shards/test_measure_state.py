@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from functools import cache, reduce
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import offsphere.geometry.length_distribution as lengths_spread
 from offsphere import measure
@@ -12,6 +16,7 @@ from offsphere.base.errors import DataError, OffsphereError, ParameterError, Vec
 from offsphere.data.vector_files import VectorFile
 from offsphere.shards.measure_state import SECTIONS, measure_shard, measured
 from offsphere.shards.shard import Shard
+from offsphere.shards.state_files import merge_files, write_state
 from tests.cli.running import printed, run_here
 from tests.shards.sharded import merged
 
@@ -99,3 +104,84 @@ def test_by_the_command_line_over_a_folder_of_parts(rows, tmp_path):
         run_here("measure", tmp_path / "documents", "--shard", "1/3", "--state", tmp_path / "x", "--scorer", "dot")
     with pytest.raises(OffsphereError, match="is no file, store or folder of vectors"):
         run_here("measure", tmp_path, "--shard", "1/3", "--state", tmp_path / "x")
+
+
+KINDS = ("as they come", "heavy tails", "far from zero", "some empty")
+SHARDS = 9  # of eight tiles: one shard has no rows
+
+
+@cache
+def states_of_kind(kind):
+    """The vectors of a kind, and the states of their shards."""
+    rng = np.random.default_rng(KINDS.index(kind))
+    rows = rng.normal(0, [1, 2, 0.1], (30_000, 3))
+    if kind == "heavy tails":
+        rows *= rng.lognormal(0, 2, (30_000, 1))
+    elif kind == "far from zero":
+        rows += 100
+    elif kind == "some empty":
+        rows[rng.random(30_000) < 0.1] = 0
+    rows = rows.astype(np.float32)
+    return rows, states_of(rows, SHARDS)
+
+
+def folded(states, draw):
+    """States merged in any order and grouping."""
+    left = list(draw(st.permutations(states)))
+    while len(left) > 1:
+        first = left.pop(draw(st.integers(0, len(left) - 1)))
+        second = left.pop(draw(st.integers(0, len(left) - 1)))
+        left.append(first.merge(second))
+    return left[0]
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(KINDS), st.data())
+def test_states_merge_to_what_one_pass_tells_in_any_order_and_grouping(kind, data):
+    rows, states = states_of_kind(kind)
+    whole = measure(rows, sections=list(SECTIONS)).to_json()
+    assert_close(measured(folded(states, data.draw)).to_json(), whole)
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(KINDS), st.permutations(range(SHARDS)), st.integers(1, SHARDS - 2), st.integers(1, SHARDS - 1))
+def test_merging_is_associative_and_commutative(kind, order, first, length):
+    _, states = states_of_kind(kind)
+    parts = [order[:first], order[first : first + length], order[first + length :]]
+    one, two, three = (
+        reduce(lambda left, right: left.merge(right), [states[n] for n in part]) if part else None for part in parts
+    )
+    if three is not None:
+        assert_same_state(one.merge(two).merge(three), one.merge(two.merge(three)))
+    assert_same_state(one.merge(two), two.merge(one))
+
+
+@given(st.sampled_from(KINDS), st.integers(0, SHARDS - 1))
+def test_a_state_without_rows_changes_nothing_of_another(kind, number):
+    _, states = states_of_kind(kind)
+    (empty,) = [state for state in states if state.scanned is None]
+    if states[number] is not empty:
+        for merged_state in (states[number].merge(empty), empty.merge(states[number])):
+            told, alone = merged_state.arrays(), states[number].arrays()
+            assert all(np.array_equal(told[name], alone[name]) for name in alone)
+
+
+def assert_same_state(one, other):
+    """States of the same shards whose numbers agree to 1e-10 of what they are sums of."""
+    assert one.origin == other.origin
+    told, wanted = one.arrays(), other.arrays()
+    for name, array in wanted.items():
+        scale = np.abs(array).max(initial=0) if array.dtype.kind == "f" else 0
+        np.testing.assert_allclose(told[name], array, rtol=1e-10, atol=1e-10 * scale, err_msg=name)
+
+
+def test_a_state_of_another_version_is_refused(rows, tmp_path):
+    first, second = states_of(rows, 2)
+    write_state(tmp_path / "first", first)
+    older = replace(second, origin=replace(second.origin, version="0.0.1"))
+    with pytest.raises(
+        DataError, match=r"second.* is of another question: its version is 0\.0\.1, that of the others "
+    ):
+        merge_files([tmp_path / "first", write_state(tmp_path / "second", older)])
+    with pytest.raises(DataError, match=r"its version is 0\.0\.1"):
+        first.merge(older)

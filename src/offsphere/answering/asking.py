@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from offsphere.answering.reader import Reader
-from offsphere.base.cache import cache_home
+from offsphere.base.cache_home import cache_home
 from offsphere.base.digests import digest_of_texts
 from offsphere.base.endpoint import EndpointFailedError, asked_again
 from offsphere.base.errors import DataError, OffsphereError, ParameterError

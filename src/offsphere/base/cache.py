@@ -7,7 +7,6 @@ on. Nothing here knows whether a key is whole.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -90,14 +89,6 @@ def bytes_in(folder: Path) -> int:
         with suppress(OSError):
             total += path.lstat().st_size if path.is_file() else 0
     return total
-
-
-def cache_home() -> Path:
-    """The folder for what is kept when nobody says where: offsphere, in ``$XDG_CACHE_HOME`` or in ``~/.cache``.
-
-    It is the same on every system, as are the caches of models (huggingface, torch) that lie beside it.
-    """
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "offsphere"
 
 
 def _digest(path: Path, arrays: Arrays) -> str:

@@ -46,6 +46,7 @@ PACKAGES = {
     "pandas": ("pandas", "pandas"),
     "polars": ("polars", "polars"),
     "ray": ("ray[client]", "ray"),
+    "fsspec": ("fsspec", "remote"),
 }
 
 

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import NamedTuple
 
-from offsphere.base.cache import cache_home
+from offsphere.base.cache_home import cache_home
 from offsphere.base.cores import available_cores
 from offsphere.base.extras import PACKAGES
 from offsphere.base.version import __version__

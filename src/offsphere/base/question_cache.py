@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from offsphere.base.cache import Memo, cache_home
+from offsphere.base.cache import Memo
+from offsphere.base.cache_home import cache_home
 from offsphere.base.cached_folders import CachedFolder, cached_folders, in_use, remove_folder, remove_leftovers
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import ParameterError

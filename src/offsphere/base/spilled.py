@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.base.cache import cache_home
+from offsphere.base.cache_home import cache_home
 from offsphere.base.errors import DataError, OffsphereError
 
 SMALL = 1 << 26  # bytes that stay in memory

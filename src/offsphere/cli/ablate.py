@@ -171,7 +171,7 @@ class _Request(NamedTuple):
         """The arguments that ``ablate`` and ``ablate_encoder`` have in common."""
         kept = self.out / "parts"
         decides = {"metric": self.parts.metric, "seed": self.seed, "new_documents": self.parts.new_documents}
-        return decides | {"keep": kept, "tracking": self.tracking}
+        return decides | {"keep": kept, "tracking": self.tracking, "device": self.source.runtime.device}
 
 
 def _refuse(options_of_other_kind: dict[str, Any], *, encoder: bool) -> None:

@@ -93,7 +93,7 @@ def adapt_command(
     source = models.source(data, vectors, reading)
     (train, test), also = load_with_warnings(source, parts.split, parts.train_split, known_items=parts.known_items)
     how: dict[str, Any] = {"new_documents": parts.new_documents, "metric": parts.metric, "seed": seed, "seeds": seeds}
-    how["tracking"] = tracking
+    how |= {"tracking": tracking, "device": models.running.device}
     with told_when_interrupted(lambda: "nothing was written"), progress_bar("training") as progress:
         learned = learn(train, test, [recipe], also=also, progress=progress, **how)
     learned.adapters[0].save(out)

@@ -93,7 +93,7 @@ def audit_command(
     from offsphere.shards.compare_question import CompareOptions
 
     engine = _check_options(metric, stored, engine, export)
-    lists = others.sources(models.model, ignore_missing=reading.ignore_missing)
+    lists = others.sources(models, ignore_missing=reading.ignore_missing)
     goal = _goal(precision, recall, false_alarms)
     report = _check_targets(out, form, save, as_json=as_json)
     alone = {"--collection": deployed.collection, "--stored": stored, "--more": more, "--adapt": adapt}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -66,7 +66,8 @@ def run_audit(
     grid = read_ablation(ablation, task) if ablation is not None else None
     if parts is not None:
         with progress_bar("training") as progress:
-            learned = learn(parts.train, parts.test, ADAPTERS, metric=metric, seed=seed, progress=progress)
+            how: dict[str, Any] = {"metric": metric, "seed": seed, "device": source.runtime.device}
+            learned = learn(parts.train, parts.test, ADAPTERS, progress=progress, **how)
     made_by = source.made_by(task)
     deployment = deployment_of(source, task, vectors)
     kept = "what was computed so far is in the cache: run the same command again, it goes on from there"

@@ -84,7 +84,7 @@ def compare_command(
     if stored is not None:
         parse_stored(stored)
     scorers = [read_scorer(name) for name in scorer] if scorer else None
-    lists = others.sources(models.model, ignore_missing=reading.ignore_missing)
+    lists = others.sources(models, ignore_missing=reading.ignore_missing)
     request = readers.request()
     if save is not None:
         check_writable(save / "scorer.json")

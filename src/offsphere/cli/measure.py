@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from offsphere.base.errors import OffsphereError
+from offsphere.base.remote_path import given_path
 from offsphere.cli import options
 from offsphere.cli.deployed import CollectionOptions, deployed_values, echo_deployed
 from offsphere.cli.left_out import warn_left_out
@@ -200,7 +201,7 @@ def _measure_shape(
     from offsphere.scoring.names import parse_scorer
 
     if gathered is not None:
-        return gathered.measure(Path(source.data), sections, seed, verify=source.verify), None
+        return gathered.measure(given_path(source.data), sections, seed, verify=source.verify), None
     # what can be wrong in the command itself is said before any data is read
     grouped = read_groups(groups) if groups is not None else None
     sections = check_sections(sections)
@@ -258,7 +259,9 @@ def _measure_layers(
     often, measured = at_least or AT_LEAST, []
     for model in [source.model, *compared]:
         with progress_bar(f"layers of {model}") as progress:
-            measured.append(layers_of_model(model, read, at_least=often, seed=seed, progress=progress))
+            measured.append(
+                layers_of_model(model, read, at_least=often, seed=seed, progress=progress, runtime=source.runtime)
+            )
     return LayerStudy.of(read.side, measured)
 
 
@@ -274,7 +277,7 @@ def _measure_words(source: EmbeddedSource, split: str | None, side: str | None, 
     if source.model is None:
         raise OffsphereError("--words measures the tokens of a model: say which with --model")
     read = texts_to_read(task, side, at_most, seed)
-    return measure_words(load_encoder(source.model), read.texts, read.side, seed=seed)
+    return measure_words(load_encoder(source.model, runtime=source.runtime), read.texts, read.side, seed=seed)
 
 
 def _check_usual(source: EmbeddedSource, option: str) -> None:

@@ -106,6 +106,12 @@ NoVerify = Annotated[
 ]
 
 
+Device = Annotated[
+    str | None,
+    typer.Option(help="Where torch runs models and trains: cpu, cuda, cuda:1, mps. [what torch finds]"),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class RuntimeOptions:
     """How a model of sentence-transformers is run."""
@@ -125,12 +131,14 @@ class RuntimeOptions:
         int, typer.Option("--processes", min=1, help="Processes that share such a model's work, each with the model.")
     ] = 1
 
+    device: Device = None
+
     @property
     def runtime(self) -> Runtime:
         """What was typed, as the library takes it."""
         from offsphere.encode.runtime import Runtime
 
-        return Runtime(self.backend, self.model_dtype, self.processes)
+        return Runtime(self.backend, self.model_dtype, self.processes, self.device)
 
 
 QueryModel = Annotated[

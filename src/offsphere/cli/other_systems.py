@@ -11,6 +11,7 @@ import typer
 from offsphere.base.errors import OffsphereError, ParameterError
 
 if TYPE_CHECKING:
+    from offsphere.cli.options import ModelOptions
     from offsphere.comparison.list_source import ListSource
 
 
@@ -58,11 +59,11 @@ class OtherSystems:
         int, typer.Option("--token-top", min=2, help="How many documents a query are ranked again by their tokens.")
     ] = 100
 
-    def sources(self, model: str | None, *, ignore_missing: bool) -> list[ListSource]:
+    def sources(self, models: ModelOptions, *, ignore_missing: bool) -> list[ListSource]:
         """Make a source of lists of everything that was named; what is no run, no scorer or no name is refused at once.
 
         Args:
-            model: Whose tokens are compared unless said.
+            models: Whose tokens are compared unless said, and where torch computes.
             ignore_missing: Whether to go on without what a run names and the task does not list.
         """
         from offsphere.comparison.bm25 import Bm25
@@ -77,10 +78,10 @@ class OtherSystems:
             words = Bm25()
             sources += [words, *(Fusion(words, name) for name in self.fuse or ("cosine",))]
         if self.judge is not None:
-            sources.append(Judge(self.judge, self.judge_top))
-        return [*sources, *self._token_rows(self.token_model or model)]
+            sources.append(Judge(self.judge, self.judge_top, device=models.running.device))
+        return [*sources, *self._token_rows(self.token_model or models.model, models.running.device)]
 
-    def _token_rows(self, model: str | None) -> list[ListSource]:
+    def _token_rows(self, model: str | None, device: str | None) -> list[ListSource]:
         """The source of the similarities over tokens that were named."""
         if self.tokens is None:
             return []
@@ -88,4 +89,4 @@ class OtherSystems:
             raise OffsphereError("--tokens compares token vectors of a model: say which with --model or --token-model")
         from offsphere.tokens.token_rows import TokenRows
 
-        return [TokenRows(self.tokens, model, self.layer, self.token_top)]
+        return [TokenRows(self.tokens, model, self.layer, self.token_top, device)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -117,12 +116,13 @@ class PlanRequest(NamedTuple):
 
     def measure(self, path: str | None) -> None:
         """Print the plan of a measurement of vectors alone."""
+        from offsphere.base.remote_path import given_path
         from offsphere.data.vector_files import read_vectors
         from offsphere.runners.planning import plan_measure
 
         documents, dimension, number = self.documents, self.dimension, 4
         if path is not None:
-            rows = read_vectors(Path(path), verify=False).vectors
+            rows = read_vectors(given_path(path), verify=False, lazy=True).vectors
             documents, dimension = documents or len(rows), dimension or int(rows.shape[1])
             number = rows.dtype.itemsize
         load = Workload(
@@ -144,12 +144,12 @@ class PlanRequest(NamedTuple):
             raise OffsphereError(f"{source.model} takes money or time of others: --price tells what it takes")
         task = source.task(split)
         items = items_by_store(task)[task.sides[-1].stored_as].items
-        encoder, number = load_encoder(source.model), np.dtype(dtype).itemsize
+        encoder, number = load_encoder(source.model, runtime=source.runtime), np.dtype(dtype).itemsize
         self._print(plan_embed(self.documents or len(items), encoder, items, number, self.workers, self.shards))
 
     def _workload(self, source: EmbeddedSource | None, split: str | None) -> Workload:
         """The corpus: what is there, but for what was described."""
-        from offsphere.data.task_vectors import read_side
+        from offsphere.data.task_vectors import OpenSide
 
         documents, queries, dimension, number = self.documents, self.queries, self.dimension, 4
         if source is not None:
@@ -160,7 +160,7 @@ class PlanRequest(NamedTuple):
                 dimension = dimension or source.encoder.description.dimension
             else:
                 cure = f"make them with offsphere embed {source.data}"
-                rows = read_side(source.folder_of(task), asked, cure, verify=False).vectors
+                rows = OpenSide(source.folder_of(task), asked, cure, verify=False).file.vectors
                 dimension, number = dimension or int(rows.shape[1]), rows.dtype.itemsize
         return Workload(
             documents=_said(documents, "--documents"),

@@ -64,46 +64,45 @@ class ShardRequest(NamedTuple):
         from offsphere.shards.compare_question import check_divisible
         from offsphere.shards.compare_state import search_shard
         from offsphere.shards.fit_state import FitState
-        from offsphere.shards.shard_vectors import fit_shard, load_rows
+        from offsphere.shards.shard_vectors import ShardedVectors, fit_shard
         from offsphere.shards.state_files import merge_files, write_state
 
         check_names(options)
         whole = source.task(split)
         task = check_divisible(whole, metric_for(whole, options.metric))
         count = len(task.document_ids)
-        rows = self.shard.rows(count)
+        rows, opened = self.shard.rows(count), ShardedVectors(source, task)
         if self.fitted:
             fitted = merge_files(self.fitted)
             if not isinstance(fitted, FitState):
                 raise OffsphereError(f"{self.fitted[0]} is no state of the first pass: make it without --fitted")
-            vectors = load_rows(source, task, rows)
+            vectors = opened.load(rows)
             declared = replace(options, declared=source.made_by(task).get("similarity"))
             with progress_bar("searching") as progress:
                 path = write_state(self.state, search_shard(task, self.shard, vectors, fitted, declared, progress))
             typer.echo(f"{path}: shard {self.shard} is searched, {len(rows):,} of {count:,} documents")
             return
-        path = write_state(self.state, fit_shard(source, task, self.shard))
+        path = write_state(self.state, fit_shard(opened, self.shard))
         typer.echo(f"{path}: shard {self.shard} is fitted, {len(rows):,} of {count:,} documents")
 
     def measure(self, source: EmbeddedSource, seed: int) -> None:
         """Measure the shard of vectors alone, and write its state."""
-        from offsphere.data.vector_files import is_vectors, read_vectors, verify_rows
-        from offsphere.geometry.scanning import SCAN_TILE
-        from offsphere.shards.measure_state import measure_shard
+        from offsphere.base.remote_path import given_path
+        from offsphere.data.vector_files import is_vectors, read_vectors
+        from offsphere.shards.measure_state import measure_shard, take_shard
         from offsphere.shards.state_files import write_state
 
-        if not is_vectors(Path(source.data)):
+        path = given_path(source.data)
+        if not is_vectors(path):
             raise OffsphereError(
                 f"{source.data} is no file, store or folder of vectors: over shards these are measured alone, such as "
                 "vectors/documents"
             )
-        file = read_vectors(Path(source.data), verify=False)
-        rows = self.shard.rows(len(file.vectors), SCAN_TILE)
-        if source.verify:
-            verify_rows(file, rows)
+        file = read_vectors(path, verify=False, lazy=True)
+        mine = take_shard(file, self.shard, verify=source.verify)
         with progress_bar("measuring") as progress:
-            path = write_state(self.state, measure_shard(file, self.shard, seed, progress))
-        typer.echo(f"{path}: shard {self.shard} is measured, {len(rows):,} of {len(file.vectors):,} vectors")
+            written = write_state(self.state, measure_shard(file, self.shard, seed, progress, mine))
+        typer.echo(f"{written}: shard {self.shard} is measured, {len(mine):,} of {len(file.vectors):,} vectors")
 
 
 def check_names(options: CompareOptions) -> None:

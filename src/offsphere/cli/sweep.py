@@ -43,6 +43,7 @@ def sweep_command(
     metric: learning.MetricName = None,
     seeds: Annotated[int, typer.Option(max=learning.MOST_SEEDS, help="Trainings of each value.")] = 1,
     seed: learning.FirstSeed = 0,
+    device: options.Device = None,
     ignore_broken: options.IgnoreBroken = False,
     reverse: options.Reverse = False,
     figures: learning.Figures = None,
@@ -83,6 +84,7 @@ def sweep_command(
             keep=out / "parts",
             progress=progress,
             tracking=tracking,
+            device=device,
         )
     ablation.save(out)
     write_whole(out / "sweep.html", sweep_to_html(ablation, f"Sweep over {over}").encode())

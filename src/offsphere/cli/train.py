@@ -68,6 +68,7 @@ def train_command(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Begin anew, whatever is in the folder.")] = False,
     push_to_hub: Annotated[str | None, typer.Option(help="Push the model there (private) when it is trained.")] = None,
+    device: options.Device = None,
     reading: options.ReadingOptions,
     report_to: learning.ReportTo = None,
     as_json: options.AsJson = False,
@@ -76,6 +77,7 @@ def train_command(
     from offsphere.learning.encoders.plan import plan_training
     from offsphere.learning.encoders.recipe_file import recipe_from
     from offsphere.learning.encoders.train_encoder import train
+    from offsphere.learning.encoders.training_folder import this_process_writes
     from offsphere.learning.loading import judged_apart, load_named_task, load_text_parts
     from offsphere.statistics.metrics import parse_metric
 
@@ -112,9 +114,12 @@ def train_command(
     check_writable(out / "modules.json")
     _say_where_it_goes_on(out, restart=restart)
     how: dict[str, Any] = {"layers": layers, "restart": restart, "push_to_hub": push_to_hub, "tracking": tracking}
+    how["device"] = device
     kept = f"the checkpoints so far are in {out}: run the same command again, it goes on from there"
     with told_when_interrupted(lambda: kept), progress_bar("training") as progress, live_table(quiet=as_json) as seen:
         trained = train(learned, model, out, test=judged, recipe=chosen, progress=progress, seen=seen, **shared, **how)
+    if not this_process_writes():
+        return
     if as_json:
         typer.echo(json.dumps(trained.to_json(), indent=2))
     else:

@@ -52,6 +52,7 @@ class Judge:
         top: how many documents a query are ranked again; those behind them keep their order.
         scorer: by which these are found, or its name.
         cache: whether to keep what was scored.
+        device: where torch computes; what it finds unless said.
 
     Raises:
         ParameterError: where the model is no cross-encoder by its name, or nothing is to be ranked again.
@@ -66,6 +67,7 @@ class Judge:
     top: int = TOP
     scorer: Scorer | str = "cosine"
     cache: bool = True
+    device: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse names of other kinds, and read that of the scorer."""
@@ -84,7 +86,7 @@ class Judge:
     def candidates(self, asked: ListRequest) -> Sequence[ListCandidate]:
         """Score what the task has: every pair, or every query with its nearest documents."""
         first, second = texts_of(asked, "the judge")
-        encoder = CrossEncoderModel(self.source)
+        encoder = CrossEncoderModel(self.source, self.device)
         name = f"judge {self.source.rstrip('/').rpartition('/')[2]}"
         if as_ranking_task(asked.task) is None:
             started = time.monotonic()

@@ -8,7 +8,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from offsphere.base.cache import cache_home
+from offsphere.base.cache_home import cache_home
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.files import write_whole
 from offsphere.base.reading.file_access import reading, sha256_of

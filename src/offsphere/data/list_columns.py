@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,30 @@ def gather_lists(kind: Any, rows: int, blocks: Callable[[int], Iterable[Any]], w
     Raises:
         VectorError: There are no rows, a row has no list, a list is empty or lacks a number, or they differ in length.
     """
+    layout = list_layout(kind, rows, blocks, where)
+    return gather_rows(list_rows(blocks(layout.block), layout.width, where), (rows, layout.width), layout.dtype, where)
+
+
+class ListLayout(NamedTuple):
+    """What the lists of a column are: how long, of which numbers, and how many are unpacked at a time."""
+
+    width: int
+    dtype: np.dtype[Any]
+    block: int
+
+
+def list_layout(kind: Any, rows: int, blocks: Callable[[int], Iterable[Any]], where: str) -> ListLayout:
+    """Look at the first list of a column, which all others have to be like.
+
+    Args:
+        kind: The Arrow type of the column, one of lists.
+        rows: How many there are.
+        blocks: Reads the column in Arrow arrays of at most so many rows.
+        where: Where the column stands, for errors.
+
+    Raises:
+        VectorError: There are no rows, or the first has no list, or an empty one.
+    """
     if not rows:
         raise VectorError(f"{where} holds no vectors: it has no rows")
     first = next(iter(blocks(1)), None)
@@ -55,13 +79,21 @@ def gather_lists(kind: Any, rows: int, blocks: Callable[[int], Iterable[Any]], w
     if not width:
         raise VectorError(f"{where}: the vector in row 0 has no dimensions")
     dtype = np.dtype(kind.value_type.to_pandas_dtype())
-    block = max(1, min(BLOCK, LARGEST_BLOCK // (width * dtype.itemsize)))
-    return gather_rows(_rows(blocks(block), width, where), (rows, width), dtype, where)
+    return ListLayout(width, dtype, max(1, min(BLOCK, LARGEST_BLOCK // (width * dtype.itemsize))))
 
 
-def _rows(columns: Iterable[Any], width: int, where: str) -> Iterator[Array]:
-    """The lists of a column as blocks of rows, each of the same width."""
-    start = 0
+def list_rows(columns: Iterable[Any], width: int, where: str, start: int = 0) -> Iterator[Array]:
+    """The lists of a column as blocks of rows, each of the same width.
+
+    Args:
+        columns: Arrow arrays of lists.
+        width: Of each list.
+        where: Where the column stands, for errors.
+        start: The number of the first row, for errors.
+
+    Raises:
+        VectorError: A row has no list, or one that differs in length or lacks a number.
+    """
     for column in columns:
         sizes = np.asarray(column.value_lengths().fill_null(-1))
         if (sizes != width).any():

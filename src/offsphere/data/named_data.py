@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from offsphere.base.errors import ParameterError, UnknownNameError
-from offsphere.base.local_paths import local_path, path_exists
+from offsphere.base.local_paths import path_exists
+from offsphere.base.remote_path import given_path
 from offsphere.data.download import set_folder
 
 
@@ -38,7 +39,7 @@ def named_data(data: str | Path) -> NamedData:
         >>> path.name, dict(settings)
         ('banking77', {'shots': '5', 'ways': '20'})
     """
-    local_path(data)
+    given_path(data)
     path, mark, typed = str(data).partition("?")
     if not mark or path_exists(Path(data)):
         return NamedData(_folder(str(data)), {})
@@ -105,4 +106,4 @@ def one_of(settings: Mapping[str, str], name: str, choices: Sequence[str], defau
 def _folder(name: str) -> Path:
     """The folder of a data set that is known by name; else the path itself."""
     kept = set_folder(name)
-    return kept if kept is not None and not path_exists(Path(name)) else Path(name)
+    return kept if kept is not None and not path_exists(Path(name)) else given_path(name)

@@ -41,15 +41,16 @@ def row_checksums(rows: Index, vectors: Vectors) -> Checksums:
     return np.array(sums, np.uint32)
 
 
-def first_damaged(vectors: Vectors, checksums: Checksums) -> int | None:
+def first_damaged(vectors: Vectors, checksums: Checksums, first: int = 0) -> int | None:
     """Find the first row whose checksum is not the one that was kept; nothing where all are.
 
     Args:
-        vectors: All vectors of a store, from the map.
+        vectors: Of a store, all of them or some that stand one below the other.
         checksums: What ``row_checksums`` gave when they were written.
+        first: The number of the first of them in the store.
 
     Returns:
-        The number of the row.
+        The number of the row in the store.
 
     Example:
         >>> import numpy as np
@@ -62,8 +63,9 @@ def first_damaged(vectors: Vectors, checksums: Checksums) -> int | None:
     for start in range(0, len(vectors), BLOCK):
         block = vectors[start : start + BLOCK]
         differ = np.flatnonzero(
-            row_checksums(np.arange(start, start + len(block)), block) != checksums[start : start + len(block)]
+            row_checksums(np.arange(first + start, first + start + len(block)), block)
+            != checksums[start : start + len(block)]
         )
         if len(differ):
-            return start + int(differ[0])
+            return first + start + int(differ[0])
     return None

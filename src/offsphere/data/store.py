@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,10 @@ from offsphere.base.digests import digest_of, digest_of_files, digest_of_texts
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import is_there, open_file
 from offsphere.base.reading.json_files import read_json_object
-from offsphere.base.reading.npy_files import map_npy
+from offsphere.base.reading.npy_files import lazy_npy, map_npy
 from offsphere.base.reading.parquet_files import read_arrays, read_columns
 from offsphere.base.reading.records import record_of
+from offsphere.base.remote_path import is_remote
 from offsphere.base.short_repr import short_repr
 from offsphere.data.items import ItemSide
 from offsphere.data.row_checksums import first_damaged
@@ -148,11 +149,12 @@ class Store:
         sealed = self.digests is not None  # or nobody knows whether manifest and ids belong together
         return sealed and len(ids) == self.manifest.rows and digest_of_texts(ids) == self.manifest.ids
 
-    def verify(self, rows: range | None = None) -> None:
+    def verify(self, rows: range | None = None, vectors: Vectors | None = None) -> None:
         """Read the store and compare it with the digests it was written with; one without digests passes.
 
         Args:
-            rows: Compare these vectors alone, and all that is not vectors; all of them without it.
+            rows: Compare these vectors alone, and, the first time, all that is not vectors; all of them without it.
+            vectors: These rows, where they were read already.
 
         Raises:
             DataError: A file is missing or was changed; the message names the first vector that was.
@@ -180,19 +182,30 @@ class Store:
             _read_ids(self.folder, self.manifest.rows, None)
             _read_counts(self.folder, self.manifest.rows, None)
             return
-        _check_items(self.folder, self.digests)
-        path = self.folder / CHECKSUMS
-        checksums = _map(self.folder, CHECKSUMS, (self.manifest.rows, 1), "uint32")
-        if digest_of_files([path]) != self.digests.checksums:
-            raise DataError(f"{path} is damaged: it is not what was written: {_again(self.folder)}")
-        some = slice(rows.start, rows.stop) if rows is not None else slice(0, None)
-        damaged = first_damaged(self.vectors[some], np.asarray(checksums)[some, 0])
-        if damaged is not None:
-            row = some.start + damaged
+        checksums = self._read_checksums(self.digests) if rows is None else self._checksums
+        some = range(self.manifest.rows) if rows is None else rows
+        compared = self.vectors[some.start : some.stop] if vectors is None else vectors
+        row = first_damaged(compared, checksums[some.start : some.stop, 0], some.start)
+        if row is not None:
             raise DataError(
                 f"{self.folder / VECTORS} is damaged: the vector of {self.ids[row]!r} (row {row}) is not the one that "
                 f"was stored: {_again(self.folder)}"
             )
+
+    @cached_property
+    def _checksums(self) -> NDArray[np.uint32]:
+        """The checksums of the rows, read once for however many pieces of them are compared."""
+        assert self.digests is not None
+        return self._read_checksums(self.digests)
+
+    def _read_checksums(self, digests: Digests) -> NDArray[np.uint32]:
+        """Read the checksums of the rows; all that is not vectors is compared with its digest."""
+        _check_items(self.folder, digests)
+        path = self.folder / CHECKSUMS
+        checksums = _map(self.folder, CHECKSUMS, (self.manifest.rows, 1), "uint32")
+        if digest_of_files([path]) != digests.checksums:
+            raise DataError(f"{path} is damaged: it is not what was written: {_again(self.folder)}")
+        return np.asarray(checksums)
 
 
 def is_store(folder: Path) -> bool:
@@ -200,12 +213,13 @@ def is_store(folder: Path) -> bool:
     return is_there(folder / MANIFEST)
 
 
-def open_store(folder: str | Path, *, verify: bool = True) -> Store:
+def open_store(folder: str | Path, *, verify: bool = True, lazy: bool = False) -> Store:
     """Open a finished store, as ``osp.embed`` and ``offsphere embed`` make them.
 
     Args:
         folder: The folder of one side, such as ``vectors/documents``.
         verify: Whether to read all of it and compare it with its digests, at about a second for each gigabyte.
+        lazy: Whether the vectors of a store that lies elsewhere stay there until rows of them are asked for.
 
     Returns:
         The store; its vectors stay on disk and are read from the map.
@@ -229,7 +243,7 @@ def open_store(folder: str | Path, *, verify: bool = True) -> Store:
     """
     folder = Path(folder)
     manifest, digests = _read_sealed(folder)
-    vectors = _map(folder, VECTORS, (manifest.rows, manifest.dimension), manifest.dtype)
+    vectors = _map(folder, VECTORS, (manifest.rows, manifest.dimension), manifest.dtype, lazy=lazy)
     store = Store(folder, manifest, vectors, digests)
     if verify:
         store.verify()
@@ -270,10 +284,11 @@ def _read_sealed(folder: Path) -> tuple[Manifest, Digests | None]:
     return manifest, digests
 
 
-def _map(folder: Path, name: str, shape: tuple[int, int], dtype: str) -> NDArray[Any]:
+def _map(folder: Path, name: str, shape: tuple[int, int], dtype: str, *, lazy: bool = False) -> NDArray[Any]:
     """Map the rows of a file, which must be as the manifest says."""
     try:
-        rows = map_npy(folder / name)
+        unread = lazy and is_remote(folder)
+        rows = cast("NDArray[Any]", lazy_npy(folder / name)) if unread else map_npy(folder / name)
     except DataError as error:
         raise DataError(f"{error}: {_again(folder)}") from error
     if rows.shape != shape or rows.dtype != dtype:

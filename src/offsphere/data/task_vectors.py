@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
 from offsphere.base.arrays import Counts, Index, Vectors
 from offsphere.base.errors import DataError, ParameterError, VectorError
-from offsphere.base.local_paths import local_path
+from offsphere.base.remote_path import given_path
 from offsphere.base.spilled import gather_rows
 from offsphere.data.embedded_table import EmbeddedTable
 from offsphere.data.list_columns import BLOCK
 from offsphere.data.store import is_store, read_manifest
 from offsphere.data.task import Task, TaskSide, TaskVectors
-from offsphere.data.vector_files import VectorFile, find_file, read_vectors, verify_rows
+from offsphere.data.vector_files import VectorFile, find_file, read_vectors, take_rows
 from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.contents import keys_of
 from offsphere.vectors.lengths import lengths
-from offsphere.vectors.parted_rows import PartedRows
+from offsphere.vectors.parted_rows import cut_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -289,7 +289,7 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True, data: s
     """
     if not isinstance(folder, str | Path):
         raise ParameterError("load_vectors(folder, task): the folder comes first here, as in all that reads files")
-    path = local_path(folder)
+    path = given_path(folder)
     if not path.is_dir() and EmbeddedTable.of(path) is None:
         raise DataError(f"{path} is not a folder of vectors")
     asking, asked = task.sides
@@ -305,7 +305,7 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True, data: s
     return task.vectors(first.vectors, second.vectors, (first.tokens, second.tokens))
 
 
-def _read_side(folder: Path, side: TaskSide, *, verify: bool) -> VectorFile:
+def _read_side(folder: Path, side: TaskSide, *, verify: bool, lazy: bool = False) -> VectorFile:
     """The vectors of the side's split, else those of the whole side; or those of a table that has texts beside them."""
     table = EmbeddedTable.of(folder)
     if table is not None:
@@ -317,7 +317,7 @@ def _read_side(folder: Path, side: TaskSide, *, verify: bool) -> VectorFile:
             f"{folder} has no {name} vectors (a store, {name}.npy, .npz, .parquet or .safetensors, or a folder {name} "
             "of such parts): make some with offsphere embed DATA --out DIR, and say where they are with --vectors DIR"
         )
-    return read_vectors(path, verify=verify, expected=side.ids)
+    return read_vectors(path, verify=verify, expected=side.ids, lazy=lazy)
 
 
 def _find_side(folder: Path, side: TaskSide) -> Path | None:
@@ -332,27 +332,73 @@ def _cure(file: VectorFile, task: Task, folder: Path, data: str) -> str:
     return f"offsphere embed {data}{split} --model {read_manifest(file.path).model} --out {folder}"
 
 
-def _in_order(file: VectorFile, side: TaskSide, cure: str, only: range | None = None) -> VectorFile:
-    """The rows of a side's ids, or ``only`` some. A file without ids is in the order of these or of all listed ones."""
-    naming = f"add {file.path.with_suffix('.ids').name} with one id a line"
-    chosen = rows_in_order(file.ids, len(file.vectors), side, str(file.path), cure=cure, naming=naming)
-    if only is not None:
-        chosen = list(only) if chosen is None else chosen[only.start : only.stop]
+def _in_order(file: VectorFile, side: TaskSide, cure: str) -> VectorFile:
+    """The rows of a side's ids. A file without ids is in the order of these or of all listed ones."""
+    chosen = _chosen_rows(file, side, cure)
     if chosen is None:
         return file  # stays on disk where it is a map
     tokens = file.tokens[chosen] if file.tokens is not None else None
-    ids = side.ids[only.start : only.stop] if only is not None and side.ids is not None else side.ids
-    return VectorFile(file.path, _rows_of(file.vectors, chosen, str(file.path)), ids, tokens)
+    run = _as_range(chosen)
+    where = str(file.path)
+    rows = pick_rows(file.vectors, chosen, where) if run is None else cut_rows(file.vectors, run.start, run.stop)
+    return VectorFile(file.path, rows, side.ids, tokens)
 
 
-def _rows_of(vectors: Vectors, rows: list[int], where: str) -> Vectors:
-    """Some vectors: a view of them where they stand one below the other, so that a shard of a map stays on disk."""
-    first = rows[0] if rows else 0
-    if rows != list(range(first, first + len(rows))):
-        return pick_rows(vectors, rows, where)
-    if isinstance(vectors, PartedRows):
-        return cast("Vectors", vectors.cut(first, first + len(rows)))
-    return vectors[first : first + len(rows)]
+def _chosen_rows(file: VectorFile, side: TaskSide, cure: str) -> list[int] | None:
+    """The rows of a file that have the ids of a side; nothing where all of them do, in order."""
+    naming = f"add {file.path.with_suffix('.ids').name} with one id a line"
+    return rows_in_order(file.ids, len(file.vectors), side, str(file.path), cure=cure, naming=naming)
+
+
+def _as_range(rows: Sequence[int]) -> range | None:
+    """Rows that stand one below the other as a range; nothing where they do not."""
+    first = rows[0] if len(rows) else 0
+    run = range(first, first + len(rows))
+    return run if rows == run or list(rows) == list(run) else None
+
+
+class OpenSide:
+    """The vectors of one side of a task, opened once; pieces of them are read when they are asked for, each once.
+
+    Args:
+        folder: Has a file, a store or parts of the side's name.
+        side: Of the task.
+        cure: What to do about vectors that are missing.
+        verify: Whether rows of stores are compared with the digests they were stored with.
+
+    Raises:
+        DataError: There are none, several files of them, or damaged ones.
+        VectorError: A file cannot be read, or a vector is missing.
+    """
+
+    def __init__(self, folder: Path, side: TaskSide, cure: str, *, verify: bool = True) -> None:
+        self.file = _read_side(folder, side, verify=False, lazy=True)
+        self.verify = verify
+        self._chosen = _chosen_rows(self.file, side, cure)
+
+    def rows(self, only: range) -> Vectors:
+        """The vectors of some rows of the side, in the task's order.
+
+        Args:
+            only: Which of them.
+
+        Returns:
+            The vectors: a view where they are mapped and stand one below the other, else read.
+
+        Raises:
+            DataError: They cannot be read, or are not those that were stored.
+            VectorError: A row has no vector.
+        """
+        chosen = only if self._chosen is None else self._chosen[only.start : only.stop]
+        run = _as_range(chosen)
+        if run is not None:
+            return take_rows(self.file, run, verify=self.verify)
+        return pick_rows(self._whole, list(chosen), str(self.file.path))
+
+    @cached_property
+    def _whole(self) -> Vectors:
+        """All vectors of the file, for rows that stand anywhere in it."""
+        return take_rows(self.file, range(len(self.file.vectors)), verify=self.verify)
 
 
 def rows_in_order(
@@ -401,7 +447,7 @@ def pick_rows(vectors: Vectors, rows: list[int], where: str) -> Vectors:
     return gather_rows(pieces, (len(rows), vectors.shape[1]), vectors.dtype, where)
 
 
-def read_side(folder: Path, side: TaskSide, cure: str, *, verify: bool = True, only: range | None = None) -> VectorFile:
+def read_side(folder: Path, side: TaskSide, cure: str, *, verify: bool = True) -> VectorFile:
     """Read the vectors of one side of a task from a folder, in the task's order.
 
     Args:
@@ -409,19 +455,13 @@ def read_side(folder: Path, side: TaskSide, cure: str, *, verify: bool = True, o
         side: Of the task.
         cure: What to do about vectors that are missing.
         verify: Whether a store is compared with its digests.
-        only: Give these rows of the task alone; of stores in the task's order only these are compared.
 
     Raises:
         DataError: There are none, several files of them, or damaged ones.
         VectorError: A file cannot be read, or a vector is missing.
     """
-    if only is None:
-        file = _read_side(folder, side, verify=verify)
-        return file if side.ids is None else _in_order(file, side, cure)
-    file = _read_side(folder, side, verify=False)
-    if verify:
-        verify_rows(file, only if file.ids is None or file.ids == side.ids else range(len(file.vectors)))
-    return _in_order(file, side, cure, only)
+    file = _read_side(folder, side, verify=verify)
+    return file if side.ids is None else _in_order(file, side, cure)
 
 
 def _check_shapes(first: Vectors, second: Vectors, first_name: str, second_name: str) -> None:

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from offsphere.base.arrays import Counts, Vectors
 from offsphere.base.checksums import refuse_other_bytes
 from offsphere.base.errors import DataError, VectorError
 from offsphere.base.reading.file_access import is_there
-from offsphere.base.reading.npy_files import map_npy
+from offsphere.base.reading.lazy_rows import LazyRows
+from offsphere.base.reading.npy_files import lazy_npy, map_npy
 from offsphere.base.reading.npz_files import npz_names, read_npz
-from offsphere.base.reading.parquet_files import column_blocks, count_values, parquet_schema, read_columns
+from offsphere.base.reading.parquet_files import count_values, parquet_schema, read_columns
 from offsphere.base.reading.safetensors_files import BFLOAT16, map_tensors, widen_bfloat16
 from offsphere.base.reading.tables import text_lines
-from offsphere.base.spilled import gather_rows
-from offsphere.data.list_columns import BLOCK, WIDEST, gather_lists, is_list
-from offsphere.data.store import is_store, open_store
+from offsphere.base.remote_path import is_remote
+from offsphere.data.list_columns import BLOCK, WIDEST, is_list
+from offsphere.data.parquet_rows import parquet_rows
+from offsphere.data.store import Store, is_store, open_store
 from offsphere.data.vector_names import VectorNames
-from offsphere.data.vector_parts import is_parts, is_parts_alone, part_paths, read_parts
+from offsphere.data.vector_parts import is_parts, is_parts_alone, read_parts
 from offsphere.data.vector_tables import read_table_vectors
-from offsphere.vectors.parted_rows import PartedRows
+from offsphere.vectors.parted_rows import PartedRows, cut_rows, held_rows
 
 ANY_NAMES = VectorNames()
 RowsAndIds = tuple[Vectors, list[str] | None]
@@ -36,6 +39,7 @@ class VectorFile(NamedTuple):
     vectors: Vectors
     ids: Sequence[str] | None
     tokens: Counts | None = None  # how many the model saw of each text, where a store says
+    stores: Sequence[Store | None] = (None,)  # the store that it is, or that each of its parts is
 
     def __repr__(self) -> str:
         """The path and the shape, not the numbers."""
@@ -62,7 +66,12 @@ def is_vectors(path: Path) -> bool:
 
 
 def read_vectors(
-    path: Path, *, verify: bool = True, names: VectorNames = ANY_NAMES, expected: Sequence[str] | None = None
+    path: Path,
+    *,
+    verify: bool = True,
+    names: VectorNames = ANY_NAMES,
+    expected: Sequence[str] | None = None,
+    lazy: bool = False,
 ) -> VectorFile:
     """Read a file, and the ids beside it (``documents.ids``, one a line) where it carries none; or open a store.
 
@@ -71,6 +80,8 @@ def read_vectors(
         verify: Whether a store is compared with its digests; files of others have none.
         names: What ids and vectors are called in the file, where they are not called as usual.
         expected: The ids that it should have; a store that says it has these does not read them again.
+        lazy: Whether rows that cannot be mapped (packed ones, and files elsewhere) are read only where they are asked
+            for; they are then to be cut, and held.
 
     Returns:
         The vectors, with ids and token counts where they are known.
@@ -80,35 +91,46 @@ def read_vectors(
         VectorError: It holds something else than vectors.
     """
     if is_parts(path):
-        return VectorFile(path, *read_parts(path, lambda part: read_vectors(part, verify=verify, names=names)))
+        return VectorFile(
+            path, *read_parts(path, lambda part: read_vectors(part, verify=verify, names=names, lazy=lazy))
+        )
     if path.is_dir():
         names.refuse_any(path, "a store")
-        store = open_store(path, verify=verify)
+        store = open_store(path, verify=verify, lazy=lazy)
         tokens = store.tokens
         known = expected if expected is not None and store.has_ids(expected) else store.ids
-        return VectorFile(path, store.vectors, known, tokens if (tokens >= 0).all() else None)
+        return VectorFile(path, store.vectors, known, tokens if (tokens >= 0).all() else None, [store])
     vectors, ids = _READERS[path.suffix](path, names)
     if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating):  # noqa: PLR2004
         raise VectorError(
             f"{path} holds {vectors.dtype} of shape {vectors.shape}: expected floats of shape (rows, dimensions)"
         )
     ids = ids_beside(path, len(vectors)) if ids is None else _as_many(ids, path, len(vectors))
-    return VectorFile(path, vectors, ids)
+    return VectorFile(path, vectors if lazy else held_rows(vectors), ids)
 
 
-def verify_rows(file: VectorFile, rows: range) -> None:
-    """Compare some rows with the digests they were stored with, in whichever parts they lie; other files have none.
+def take_rows(file: VectorFile, rows: range, *, verify: bool = True) -> Vectors:
+    """Some rows of a file, each read once.
+
+    Args:
+        file: As it was opened.
+        rows: Which of its rows.
+        verify: Whether those that lie in stores are compared with the digests they were stored with.
+
+    Returns:
+        The rows: a view where they are mapped, else read.
 
     Raises:
-        DataError: A vector is not the one that was stored.
+        DataError: A vector cannot be read, or is not the one that was stored.
     """
-    parted = isinstance(file.vectors, PartedRows)
-    paths = part_paths(file.path) if parted else [file.path]
+    taken = held_rows(cut_rows(file.vectors, rows.start, rows.stop))
     starts = file.vectors.starts.tolist() if isinstance(file.vectors, PartedRows) else [0, len(file.vectors)]
-    for path, start, end in zip(paths, starts, starts[1:], strict=False):
-        mine = range(max(rows.start, start) - start, min(rows.stop, end) - start)
-        if mine and is_store(path):
-            open_store(path, verify=False).verify(mine)
+    for store, start, end in zip(file.stores, starts[:-1], starts[1:], strict=True):
+        mine = range(max(rows.start, start), min(rows.stop, end))
+        if verify and mine and store is not None:
+            part = cut_rows(taken, mine.start - rows.start, mine.stop - rows.start)
+            store.verify(range(mine.start - start, mine.stop - start), part)
+    return taken
 
 
 def ids_beside(path: Path, rows: int, beside: Path | None = None) -> list[str] | None:
@@ -142,7 +164,7 @@ def _as_many(ids: list[str], path: Path, rows: int) -> list[str]:
 
 def _read_npy(path: Path, names: VectorNames) -> RowsAndIds:
     names.refuse_any(path, "an .npy file")
-    return map_npy(path), None
+    return (cast("Vectors", lazy_npy(path)) if is_remote(path) else map_npy(path)), None
 
 
 def _read_npz(path: Path, names: VectorNames) -> RowsAndIds:
@@ -159,8 +181,13 @@ def _read_safetensors(path: Path, names: VectorNames) -> RowsAndIds:
     kind, numbers = tensors[names.vectors_name(list(tensors), path)]
     if kind != BFLOAT16 or numbers.ndim != 2:  # noqa: PLR2004
         return numbers, None
-    widened = (widen_bfloat16(numbers[start : start + BLOCK]) for start in range(0, len(numbers), BLOCK))
-    return gather_rows(widened, numbers.shape, np.float32, str(path)), None
+
+    def widened(start: int, stop: int) -> Iterator[NDArray[np.float32]]:
+        for first in range(start, stop, BLOCK):
+            yield widen_bfloat16(numbers[first : min(first + BLOCK, stop)])
+
+    rows, width = numbers.shape
+    return cast("Vectors", LazyRows((rows, width), np.float32, widened, str(path))), None
 
 
 def _read_parquet(path: Path, names: VectorNames) -> RowsAndIds:
@@ -168,7 +195,7 @@ def _read_parquet(path: Path, names: VectorNames) -> RowsAndIds:
     name = names.vectors_name([field.name for field in schema if is_list(field.type)], path)
     if count_values(path, name) > rows * WIDEST:
         raise VectorError(f"{path} claims vectors of more than {WIDEST:,} dimensions: it is no such file")
-    vectors = gather_lists(schema.field(name).type, rows, lambda block: column_blocks(path, name, block), str(path))
+    vectors = cast("Vectors", parquet_rows(path, name))
     id_name = names.id_name(schema.names, path)
     return vectors, None if id_name is None else id_texts(read_columns(path, [id_name])[id_name], str(path))
 

@@ -13,7 +13,7 @@ from offsphere.base.errors import DataError
 from offsphere.base.reading.parquet_files import parquet_schema
 from offsphere.data.list_columns import is_list
 from offsphere.data.numbered_parts import in_part_order, missing_part
-from offsphere.data.store import CHECKSUMS, ITEMS, VECTORS, Manifest, is_store, read_manifest
+from offsphere.data.store import CHECKSUMS, ITEMS, VECTORS, Manifest, Store, is_store, read_manifest
 from offsphere.vectors.parted_rows import PartedRows
 
 PART_SUFFIXES = (".npy", ".npz", ".parquet", ".safetensors")
@@ -40,6 +40,11 @@ class NamedVectors(Protocol):
         """How many tokens the model saw of each, where that is known."""
         ...
 
+    @property
+    def stores(self) -> Sequence[Store | None]:
+        """The store that it is; nothing where it is a file."""
+        ...
+
 
 class JoinedParts(NamedTuple):
     """What the parts of a folder are together."""
@@ -47,6 +52,7 @@ class JoinedParts(NamedTuple):
     vectors: Vectors
     ids: Sequence[str] | None
     tokens: Counts | None
+    stores: Sequence[Store | None]  # for each part the store that it is
 
 
 def is_parts(folder: Path) -> bool:
@@ -114,7 +120,7 @@ def read_parts(folder: Path, read: Callable[[Path], NamedVectors]) -> JoinedPart
     ids = [name for part in parts for name in part.ids or ()] if all(named) else None
     counts = [part.tokens for part in parts if part.tokens is not None]
     tokens = np.concatenate(counts) if len(counts) == len(parts) else None
-    return JoinedParts(cast("Vectors", rows), ids, tokens)
+    return JoinedParts(cast("Vectors", rows), ids, tokens, [store for part in parts for store in part.stores])
 
 
 def manifest_of(path: Path) -> Manifest | None:

@@ -11,6 +11,7 @@ import numpy as np
 from offsphere.base.arrays import Array
 from offsphere.base.errors import MissingExtraError, OffsphereError, first_line
 from offsphere.data.items import Item
+from offsphere.encode.devices import usable_device
 from offsphere.encode.function_digest import UNKNOWN
 from offsphere.encode.model_files import digest_of_model
 
@@ -22,15 +23,16 @@ class CrossEncoderModel:
 
     Args:
         source: The folder, or the full name on the hub.
+        device: Where torch computes; what it finds unless said.
 
     Raises:
         OffsphereError: There is no such model, or it gives several scores a pair.
         MissingExtraError: sentence-transformers is not installed.
     """
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, device: str | None = None) -> None:
         self.name = source
-        self.model: Any = _load(source)
+        self.model: Any = _load(source, device)
         labels = int(self.model.num_labels)
         if labels != 1:
             raise OffsphereError(
@@ -62,7 +64,7 @@ class CrossEncoderModel:
         return values
 
 
-def _load(source: str) -> Any:
+def _load(source: str, device: str | None) -> Any:
     try:
         from sentence_transformers import CrossEncoder
         from transformers.utils import logging
@@ -71,8 +73,9 @@ def _load(source: str) -> Any:
     logging.disable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]  # there is one bar, ours
     if Path(source).is_dir() and not (Path(source) / "config.json").is_file():
         raise OffsphereError(f"{source} holds no cross-encoder: it has no config.json")
+    computes = str(usable_device(device)) if device is not None else None
     try:
-        return CrossEncoder(source, trust_remote_code=False)
+        return CrossEncoder(source, device=computes, trust_remote_code=False)
     except Exception as error:  # the hub and the loaders raise many kinds
         raise OffsphereError(
             f"the cross-encoder {source} cannot be loaded ({first_line(error)}): give a folder or a name of the hub"

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from offsphere.base.errors import DataError, ParameterError, VectorError
-from offsphere.base.local_paths import local_path
 from offsphere.base.progress import Progress
+from offsphere.base.remote_path import given_path, is_remote
 from offsphere.data.embedded_table import EmbeddedTable
 from offsphere.data.formats.corpus_files import has_corpus
 from offsphere.data.formats.known_items import known_item_task
@@ -69,7 +69,7 @@ class EmbeddedSource:
         """Refuse an address, a model of queries without one of documents, and a way to run a model that is none."""
         for typed in (self.data, self.vectors):
             if typed is not None:
-                local_path(typed)
+                given_path(typed)
         if self.model is None and not self.runtime.is_usual:
             raise ParameterError("a backend, a model dtype and processes say how a model is run: name it with --model")
         if self.query_model is not None and self.model is None:
@@ -97,7 +97,7 @@ class EmbeddedSource:
             return replace(self, data=data, vectors=None)
         return EmbeddedSource(
             data,
-            vectors=Path(folder),
+            vectors=given_path(folder),
             ignore_missing=self.ignore_missing,
             verify=self.verify,
             ignore_broken=self.ignore_broken,
@@ -173,7 +173,7 @@ class EmbeddedSource:
         """
         if self.model is not None:
             names = [self.runtime.named(name) for name in (self.query_model, self.model) if name is not None]
-            return Path(self.vectors or default_folder(task.name, *names))
+            return given_path(self.vectors or default_folder(task.name, *names))
         return self._read_from
 
     def made_by(self, task: Task) -> dict[str, Any]:
@@ -204,15 +204,15 @@ class EmbeddedSource:
         Raises:
             DataError: Where the data has no corpus, or there are neither vectors nor a model.
         """
-        if not has_corpus(Path(self.data)):
+        if not has_corpus(given_path(self.data)):
             raise DataError(
                 f"{self.data} has no corpus.jsonl, so no titles ask for their texts: leave out --known-items"
             )
-        task = known_item_task(Path(self.data))
+        task = known_item_task(given_path(self.data))
         if self.encoder is not None:
             folder = self.folder_of(task) / KNOWN_ITEMS
             return task, self._embed(task, self.encoder, folder, progress)
-        folder = Path(self.vectors or self.data) / KNOWN_ITEMS
+        folder = given_path(self.vectors or self.data) / KNOWN_ITEMS
         if not folder.is_dir():
             raise DataError(f"{folder} is not there: name the model that made the vectors with --model, and it is made")
         return task, load_vectors(folder, task, verify=self.verify)
@@ -244,6 +244,10 @@ class EmbeddedSource:
 
     def _embed(self, task: Task, encoder: Encoder, folder: Path, progress: Progress | None) -> TaskVectors:
         """Encode what the folder does not hold yet, queries by a model of their own where one is named."""
+        if is_remote(folder):
+            raise ParameterError(
+                f"{folder} is read, not written: let the model write to a folder here, or leave out the model"
+            )
         return embed(task, encoder, folder, query_model=self.query_encoder, verify=self.verify, progress=progress)
 
     @property
@@ -251,4 +255,4 @@ class EmbeddedSource:
         data = named_data(self.data).path
         if self._table is not None:
             return data
-        return Path(self.vectors or (data.parent if data.is_file() else data))
+        return given_path(self.vectors or (data.parent if data.is_file() else data))

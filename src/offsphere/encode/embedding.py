@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from offsphere.base.arrays import Counts, Index
-from offsphere.base.cache import cache_home
+from offsphere.base.cache_home import cache_home
 from offsphere.base.digests import digest_of_texts
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress

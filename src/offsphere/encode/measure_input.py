@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 from offsphere.base.errors import OffsphereError
 from offsphere.base.progress import Progress
+from offsphere.base.remote_path import given_path
 from offsphere.data.embedded_table import EmbeddedTable
 from offsphere.data.formats.picture_arrays import is_picture_arrays
 from offsphere.data.load import load_task
@@ -34,7 +34,7 @@ def load_measure_input(
     Where both a folder of vectors and models are named, the vectors are read, and the model of documents only counts
     tokens.
     """
-    data = Path(source.data)
+    data = given_path(source.data)
     table = EmbeddedTable.of(data)
     asked = table is not None and (source.model is not None or table.columns.title_vectors is not None)
     if is_vectors(data) and not is_picture_arrays(data) and source.vectors is None and not asked:
@@ -51,6 +51,6 @@ def load_measure_input(
 
 def load_texts(data: str, split: str | None = None, *, ignore_missing: bool = False) -> Task:
     """Read a task whose texts a model is to run over; vectors alone are refused."""
-    if is_vectors(Path(data)) and EmbeddedTable.of(Path(data)) is None:
+    if is_vectors(given_path(data)) and EmbeddedTable.of(given_path(data)) is None:
         raise OffsphereError(f"{data} holds vectors and no texts: give the task that has them")
     return load_task(data, split, ignore_missing=ignore_missing)

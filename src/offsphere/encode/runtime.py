@@ -1,13 +1,14 @@
-"""How a sentence-transformers model is run: by which library, in which numbers, in how many processes."""
+"""How a sentence-transformers model is run: by which library, in which numbers, in how many processes, and where."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from types import MappingProxyType
 
 from offsphere.base.errors import MissingExtraError, OffsphereError, ParameterError, UnknownNameError
+from offsphere.encode.devices import named_device
 
 BACKENDS = ("torch", "onnx", "openvino")
 MODEL_DTYPES = ("float32", "float16", "bfloat16")
@@ -22,17 +23,22 @@ class Runtime:
     """How a model of sentence-transformers is run. The usual way is torch, in the numbers it was saved in, here.
 
     Vectors by another backend or in other numbers are almost the same, and not the same: they are kept as those of
-    another model. How many processes there are changes no vector beyond rounding, and is not remembered.
+    another model. How many processes there are and on which device changes no vector beyond rounding, and is not
+    remembered.
 
     Args:
         backend: ``"torch"``, ``"onnx"`` or ``"openvino"``: who computes.
         dtype: ``"float32"``, ``"float16"`` or ``"bfloat16"``: the numbers that torch computes in; as the model was
             saved where it is not said.
         processes: How many processes share the items, each with the model; one after another on the graphics cards.
+        device: Where torch computes: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, ``"mps"``; what torch finds where it is not
+            said. Models that torch does not run take no notice.
 
     Raises:
         UnknownNameError: There is no such backend, or no such kind of numbers.
-        ParameterError: Fewer than one process, or something that a backend has no option for.
+        ParameterError: Fewer than one process, something that a backend has no option for, or a device that torch does
+            not know.
+        MissingExtraError: A device is named and torch is not installed.
 
     Example:
         >>> from offsphere.encode.runtime import Runtime
@@ -45,6 +51,7 @@ class Runtime:
     backend: str = "torch"
     dtype: str | None = None
     processes: int = 1
+    device: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what there is not, and what does not go together."""
@@ -58,6 +65,10 @@ class Runtime:
             raise ParameterError(
                 f"the backend {self.backend} computes in the numbers of its own file: leave out the dtype {self.dtype}"
             )
+        if self.backend != "torch" and self.device is not None:
+            raise ParameterError(f"the backend {self.backend} is not run by torch: leave out the device {self.device}")
+        if self.device is not None:
+            named_device(self.device)
         if self.backend != "torch" and self.processes > 1:
             raise ParameterError(
                 f"the backend {self.backend} shares the work out among threads itself: leave out the processes"
@@ -65,8 +76,8 @@ class Runtime:
 
     @property
     def is_usual(self) -> bool:
-        """Whether nothing special is asked for."""
-        return self == USUAL
+        """Whether nothing special is asked for, but for the device."""
+        return replace(self, device=None) == USUAL
 
     def named(self, model: str) -> str:
         """Name a model as it is run, so that its vectors are never taken for those of another backend or dtype.
@@ -110,10 +121,12 @@ class Runtime:
             )
 
     def devices(self) -> Sequence[str]:
-        """Where each process computes: on the graphics cards in turn, or on the processor."""
+        """Where each process computes: on the device that was named, else on the graphics cards or the processor."""
         import torch
 
         cards = torch.cuda.device_count()
+        if self.device not in (None, "cuda"):
+            return [str(self.device)] * self.processes
         return [f"cuda:{number % cards}" if cards else "cpu" for number in range(self.processes)]
 
 

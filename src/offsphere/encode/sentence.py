@@ -13,6 +13,7 @@ from offsphere.base.arrays import Counts, Rows
 from offsphere.base.errors import ENDINGS, MissingExtraError, OffsphereError, first_line
 from offsphere.data.image import Image
 from offsphere.data.items import Item, ItemKind, ItemSide, kinds_of, texts_alone
+from offsphere.encode.devices import usable_device
 from offsphere.encode.encoder import SAMPLES, Description, Tokens
 from offsphere.encode.function_digest import UNKNOWN
 from offsphere.encode.image_batches import by_kind, decoded_batches
@@ -35,7 +36,7 @@ class SentenceEncoder:
         name: What the store and the tables call it.
         keep_normalize: Leave the stages in that take length away.
         model: A model that is in memory already, to be taken instead of loading one.
-        runtime: Who computes, in which numbers, in how many processes.
+        runtime: Who computes, in which numbers, in how many processes, and where.
     """
 
     pads = True
@@ -161,6 +162,7 @@ def load_sentence_transformer(source: str, runtime: Runtime = USUAL) -> Any:
         OUR_STAGES,
         trust_remote_code=False,
         backend=runtime.backend,
+        device=str(usable_device(runtime.device)) if runtime.device is not None else None,
         model_kwargs={"dtype": runtime.dtype} if runtime.dtype is not None else None,
     )
     if not has_stages(source):

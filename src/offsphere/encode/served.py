@@ -11,7 +11,8 @@ from typing import Any, cast
 import numpy as np
 
 from offsphere.base.arrays import Counts, Rows
-from offsphere.base.cache import Memo, cache_home
+from offsphere.base.cache import Memo
+from offsphere.base.cache_home import cache_home
 from offsphere.base.digests import digest_of_texts
 from offsphere.base.endpoint import EndpointFailedError, asked_again, post_json
 from offsphere.base.errors import OffsphereError

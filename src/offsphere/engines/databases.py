@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from offsphere.base.cache import cache_home
+from offsphere.base.cache_home import cache_home
 from offsphere.base.cached_folders import in_use, sweep_unused
 from offsphere.base.errors import ENDINGS, DataError, OffsphereError, first_line
 from offsphere.base.passwords import hide_password

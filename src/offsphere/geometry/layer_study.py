@@ -15,6 +15,7 @@ from offsphere.base.short_repr import short_repr
 from offsphere.data.items import ItemSide, SideTexts
 from offsphere.data.task import Task
 from offsphere.encode.embedding import side_items
+from offsphere.encode.runtime import USUAL, Runtime
 from offsphere.encode.sources import load_encoder
 from offsphere.encode.token_layers import transformer_of
 from offsphere.geometry.change import SelfSimilarityChange, correlate_changes, self_similarity_change
@@ -65,9 +66,15 @@ def texts_to_read(task: Task, side: str | None = None, at_most: int = AT_MOST, s
 
 
 def layers_of_model(
-    model: str, read: SideTexts, *, at_least: int = AT_LEAST, seed: int = 0, progress: Progress | None = None
+    model: str,
+    read: SideTexts,
+    *,
+    at_least: int = AT_LEAST,
+    seed: int = 0,
+    progress: Progress | None = None,
+    runtime: Runtime = USUAL,
 ) -> Layers:
     """Load a transformer by its name and measure its layers over some texts."""
-    encoder = load_encoder(model, keep_normalize=True)  # the layers come before any such stage
+    encoder = load_encoder(model, keep_normalize=True, runtime=runtime)  # the layers come before any such stage
     transformer_of(encoder, read.side)
     return measure_layers(encoder, read.texts, read.side, at_least=at_least, seed=seed, progress=progress)

@@ -21,7 +21,7 @@ from offsphere.shards.fit_state import FitState, fit_origin
 from offsphere.shards.merged_evaluator import compared
 from offsphere.shards.origin import Origin
 from offsphere.shards.shard import usual_shards
-from offsphere.shards.shard_vectors import fit_shard, load_rows
+from offsphere.shards.shard_vectors import ShardedVectors, fit_shard
 
 LEAST = 65_536  # documents of a shard, where nobody says how many shards there are
 EVERYTHING = CompareOptions()
@@ -106,15 +106,15 @@ class FitJob:
     split: str | None
 
     def prepare(self) -> Callable[[ShardPiece], FitState | None]:
-        """Read the task, once for all shards."""
-        source, task = self.source, divisible_task(self.source, self.split)
-        count = len(task.document_ids)
+        """Read the task and open its vectors, once for all shards."""
+        task = divisible_task(self.source, self.split)
+        opened, count = ShardedVectors(self.source, task), len(task.document_ids)
 
         def work(piece: ShardPiece) -> FitState | None:
             def origin_now() -> Origin:
-                return fit_origin(task, piece.shard, load_rows(source, task, piece.shard.rows(count)).documents)
+                return fit_origin(task, piece.shard, opened.load(piece.shard.rows(count)).documents)
 
-            return None if piece.is_kept(origin_now) else fit_shard(source, task, piece.shard)
+            return None if piece.is_kept(origin_now) else fit_shard(opened, piece.shard)
 
         return work
 
@@ -129,12 +129,12 @@ class SearchJob:
     fitted: FitState
 
     def prepare(self) -> Callable[[ShardPiece], CompareState | None]:
-        """Read the task, once for all shards."""
+        """Read the task and open its vectors, once for all shards."""
         task = divisible_task(self.source, self.split, self.options.metric)
-        count = len(task.document_ids)
+        opened, count = ShardedVectors(self.source, task), len(task.document_ids)
 
         def work(piece: ShardPiece) -> CompareState:
-            vectors = load_rows(self.source, task, piece.shard.rows(count))
+            vectors = opened.load(piece.shard.rows(count))
             return search_shard(task, piece.shard, vectors, self.fitted, self.options)
 
         return work

@@ -9,6 +9,7 @@ from typing import Any
 
 from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
+from offsphere.base.remote_path import given_path
 from offsphere.data.numbered_parts import part_name
 from offsphere.data.store import is_store
 from offsphere.data.task import Task
@@ -114,7 +115,7 @@ def embedded_source(
     """
     if source.model is None:
         return source
-    out = Path(source.vectors) if source.vectors is not None else None
+    out = given_path(source.vectors) if source.vectors is not None else None
     *_, part = embed_shards(source, out, split=split, shards=shards, runner=runner, progress=progress)
     return replace(source, model=None, query_model=None, vectors=part.parents[1])
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
-from offsphere.data.vector_files import is_vectors, read_vectors, verify_rows
-from offsphere.geometry.scanning import SCAN_TILE
+from offsphere.base.remote_path import given_path
+from offsphere.data.vector_files import is_vectors, read_vectors
 from offsphere.geometry.shape import Geometry
 from offsphere.runners.gathering import ShardPiece, state_folder
 from offsphere.runners.local_runner import LocalRunner
@@ -21,6 +21,7 @@ from offsphere.shards.measure_state import (
     measure_origin,
     measure_shard,
     measured,
+    take_shard,
 )
 from offsphere.shards.shard import usual_shards
 
@@ -28,7 +29,7 @@ LEAST = 65_536  # vectors of a shard, where nobody says how many shards there ar
 
 
 def measure_shards(
-    path: Path,
+    path: str | Path,
     *,
     sections: Sequence[str] | None = None,
     seed: int = 0,
@@ -41,7 +42,7 @@ def measure_shards(
     """Measure vectors shard by shard, wherever they are worked on: lengths, isotropy and dimensions.
 
     Args:
-        path: A file, a store, or a folder of parts; workers read it where it lies.
+        path: A file, a store, or a folder of parts, here or elsewhere; workers read it where it lies.
         sections: Some of lengths, isotropy and dimensions; all of them unless said.
         seed: Of the sample.
         verify: Whether stores are compared with the digests they were written with.
@@ -71,13 +72,13 @@ def measure_shards(
         True
     """
     check_shard_sections(sections)
-    path = path.absolute()
+    path = given_path(path).absolute()
     if not is_vectors(path):
         raise DataError(
             f"{path} is no file, store or folder of vectors: over shards these are measured alone, such as "
             "vectors/documents"
         )
-    count = shards or usual_shards(len(read_vectors(path, verify=False).vectors), LEAST)
+    count = shards or usual_shards(len(read_vectors(path, verify=False, lazy=True).vectors), LEAST)
     key = question_key("measure", path, seed=seed, shards=count)
     with state_folder(folder, key, count) as states:
         state = states.gather(runner or LocalRunner(), MeasureJob(path, seed, verify), "measure", progress=progress)
@@ -94,13 +95,12 @@ class MeasureJob:
 
     def prepare(self) -> Callable[[ShardPiece], MeasureState | None]:
         """Open the vectors, once for all shards."""
-        file = read_vectors(self.path, verify=False)
+        file = read_vectors(self.path, verify=False, lazy=True)
 
         def work(piece: ShardPiece) -> MeasureState | None:
-            if self.verify:
-                verify_rows(file, piece.shard.rows(len(file.vectors), SCAN_TILE))
-            if piece.is_kept(lambda: measure_origin(file, piece.shard, self.seed)):
+            mine = take_shard(file, piece.shard, verify=self.verify)
+            if piece.is_kept(lambda: measure_origin(file, piece.shard, self.seed, mine)):
                 return None
-            return measure_shard(file, piece.shard, self.seed)
+            return measure_shard(file, piece.shard, self.seed, mine=mine)
 
         return work

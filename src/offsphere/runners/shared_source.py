@@ -8,6 +8,7 @@ from typing import Any
 
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import ParameterError
+from offsphere.base.remote_path import given_path
 from offsphere.base.version import __version__
 from offsphere.comparison.compare_scorers import metric_for
 from offsphere.data.ranking_task import RankingTask
@@ -23,7 +24,7 @@ def shared_source(source: EmbeddedSource) -> EmbeddedSource:
     """
     if type(source) is not EmbeddedSource:
         raise ParameterError("over shards vectors are read from files: embed them first, or leave out --on")
-    vectors = Path(source.vectors).absolute() if source.vectors is not None else None
+    vectors = given_path(source.vectors).absolute() if source.vectors is not None else None
     data, model, asking = (_there(name) for name in (source.data, source.model, source.query_model))
     assert data is not None
     return replace(source, data=data, model=model, query_model=asking, vectors=vectors)

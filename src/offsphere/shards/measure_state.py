@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from offsphere.base.arrays import Arrays
+from offsphere.base.arrays import Arrays, Vectors
 from offsphere.base.digests import digest_of, digest_of_texts
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.base.progress import Progress
 from offsphere.base.version import __version__
-from offsphere.data.vector_files import VectorFile
+from offsphere.data.vector_files import VectorFile, take_rows
 from offsphere.geometry.dimensions import dimensions
 from offsphere.geometry.directions import Directions
 from offsphere.geometry.isotropy import isotropy
@@ -26,7 +26,6 @@ from offsphere.geometry.shape import Geometry
 from offsphere.shards.fit_state import digest_of_rows
 from offsphere.shards.origin import Origin
 from offsphere.shards.shard import Shard
-from offsphere.shards.shard_vectors import cut_rows
 from offsphere.vectors.moments import Moments
 
 SECTIONS = ("lengths", "isotropy", "dimensions")  # what one pass tells, without neighbours or judgments
@@ -130,7 +129,27 @@ class MeasureState:
         )
 
 
-def measure_shard(file: VectorFile, shard: Shard, seed: int = 0, progress: Progress | None = None) -> MeasureState:
+def take_shard(file: VectorFile, shard: Shard, *, verify: bool = True) -> Vectors:
+    """The vectors of one shard, each read once.
+
+    Args:
+        file: All vectors, of which only the shard's are read.
+        shard: Which part of them.
+        verify: Whether those of stores are compared with the digests they were stored with.
+
+    Raises:
+        DataError: A vector cannot be read, or is not the one that was stored.
+    """
+    return take_rows(file, shard.rows(len(file.vectors), SCAN_TILE), verify=verify)
+
+
+def measure_shard(
+    file: VectorFile,
+    shard: Shard,
+    seed: int = 0,
+    progress: Progress | None = None,
+    mine: Vectors | None = None,
+) -> MeasureState:
     """Measure one shard of vectors.
 
     Args:
@@ -138,6 +157,7 @@ def measure_shard(file: VectorFile, shard: Shard, seed: int = 0, progress: Progr
         shard: Which part of them.
         seed: Of the sample.
         progress: Is told how many vectors are done.
+        mine: The vectors of the shard, where they were read already.
 
     Returns:
         A state that merges with those of the other shards.
@@ -147,21 +167,22 @@ def measure_shard(file: VectorFile, shard: Shard, seed: int = 0, progress: Progr
     """
     count = len(file.vectors)
     rows = shard.rows(count, SCAN_TILE)
-    mine = cut_rows(file.vectors, 0, rows)
-    origin = measure_origin(file, shard, seed)
+    mine = take_shard(file, shard, verify=False) if mine is None else mine
+    origin = measure_origin(file, shard, seed, mine)
     if not len(rows):
         return MeasureState(origin, None)
     scanned = scan(mine, seed=seed, progress=progress, first=rows.start, total=count)
     return MeasureState(origin, ScanSummary.of(scanned))
 
 
-def measure_origin(file: VectorFile, shard: Shard, seed: int) -> Origin:
+def measure_origin(file: VectorFile, shard: Shard, seed: int, mine: Vectors) -> Origin:
     """What the measurements of a shard are made of.
 
     Args:
-        file: All vectors, of which only the shard's are read.
+        file: All vectors.
         shard: Which part of them.
         seed: Of the sample.
+        mine: The vectors of the shard.
     """
     count, width = file.vectors.shape
     described = {"file": file.path.name, "dimensions": str(width), "seed": str(seed)}
@@ -173,7 +194,7 @@ def measure_origin(file: VectorFile, shard: Shard, seed: int) -> Origin:
         version=__version__,
         documents=count,
         shards=shard.count,
-        parts={str(shard.number): digest_of_rows(cut_rows(file.vectors, 0, shard.rows(count, SCAN_TILE)))},
+        parts={str(shard.number): digest_of_rows(mine)},
     )
 
 

@@ -1,64 +1,71 @@
-"""The vectors of one shard: all queries, and the documents of some rows, read where they lie."""
+"""The vectors of shards: all queries, and the documents of some rows, read where they lie."""
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
-from offsphere.base.arrays import Vectors
 from offsphere.data.ranking_task import RankingTask
-from offsphere.data.task_vectors import RankingVectors, read_side
+from offsphere.data.task_vectors import OpenSide, RankingVectors, read_side
 from offsphere.encode.embedded_task import EmbeddedSource
 from offsphere.shards.fit_state import FitState
 from offsphere.shards.shard import Shard
-from offsphere.vectors.parted_rows import PartedRows
+from offsphere.vectors.parted_rows import cut_rows
 
 
-def load_rows(source: EmbeddedSource, task: RankingTask, rows: range) -> RankingVectors:
-    """Read the vectors of all queries and of some documents; nothing of the other documents is looked at.
+class ShardedVectors:
+    """The vectors of a task, opened once; the documents of one shard after the other are read, each once.
 
     Args:
         source: Where the vectors are.
         task: The whole task.
-        rows: Of its documents.
-
-    Returns:
-        The vectors of the queries and of these documents, checked.
 
     Raises:
         DataError: There are no vectors, or damaged ones.
-        VectorError: One is missing, or not finite.
+        VectorError: A file cannot be read, or a vector is missing.
     """
-    folder = source.folder_of(task)
-    cure = f"make them with offsphere embed {source.data} --out {folder}"
-    asking, asked = task.sides
-    queries = read_side(folder, asking, cure, verify=source.verify).vectors
-    documents = read_side(folder, asked, cure, verify=source.verify, only=rows).vectors
-    if not len(rows):
-        return RankingVectors(queries, documents)
-    return task.among_documents(np.arange(rows.start, rows.stop)).vectors(queries, documents)
+
+    def __init__(self, source: EmbeddedSource, task: RankingTask) -> None:
+        folder = source.folder_of(task)
+        cure = f"make them with offsphere embed {source.data} --out {folder}"
+        asking, asked = task.sides
+        self.task = task
+        self.queries = read_side(folder, asking, cure, verify=source.verify).vectors
+        self.documents = OpenSide(folder, asked, cure, verify=source.verify)
+
+    def load(self, rows: range) -> RankingVectors:
+        """Read the vectors of some documents; nothing of the other documents is looked at.
+
+        Args:
+            rows: Of the task's documents.
+
+        Returns:
+            The vectors of the queries and of these documents, checked.
+
+        Raises:
+            DataError: A vector is damaged.
+            VectorError: One is not finite.
+        """
+        documents = self.documents.rows(rows)
+        if not len(rows):
+            return RankingVectors(self.queries, documents)
+        return self.task.among_documents(np.arange(rows.start, rows.stop)).vectors(self.queries, documents)
 
 
-def fit_shard(source: EmbeddedSource, task: RankingTask, shard: Shard) -> FitState:
+def fit_shard(opened: ShardedVectors, shard: Shard) -> FitState:
     """Read a shard, and fit the blocks that begin in it.
 
     Args:
-        source: Where the vectors are.
-        task: The whole task.
+        opened: The vectors of the task.
         shard: Which part of its documents is fitted.
 
     Raises:
-        DataError: There are no vectors, or damaged ones.
-        VectorError: One is missing, or not finite.
+        DataError: A vector is damaged.
+        VectorError: One is not finite.
     """
-    rows, fits = (some(len(task.document_ids)) for some in (shard.rows, shard.fitted_rows))
-    documents = load_rows(source, task, range(rows.start, fits.stop if len(fits) else rows.stop)).documents
-    own, fitted = (cut_rows(documents, rows.start, some) for some in (rows, fits))
-    return FitState.of(task, shard, own, fitted)
-
-
-def cut_rows(documents: Vectors, first: int, rows: range) -> Vectors:
-    """Some rows of vectors of which the first has the number ``first``, read where they lie; none of an empty range."""
-    start, stop = (rows.start - first, rows.stop - first) if len(rows) else (0, 0)
-    return cast("Vectors", documents.cut(start, stop)) if isinstance(documents, PartedRows) else documents[start:stop]
+    rows, fits = (some(len(opened.task.document_ids)) for some in (shard.rows, shard.fitted_rows))
+    documents = opened.load(range(rows.start, fits.stop if len(fits) else rows.stop)).documents
+    own, fitted = (
+        cut_rows(documents, some.start - rows.start, some.stop - rows.start) if some else documents[:0]
+        for some in (rows, fits)
+    )
+    return FitState.of(opened.task, shard, own, fitted)

@@ -19,6 +19,7 @@ from offsphere.data.items import SideTexts
 from offsphere.data.scored_lists import ScoredLists
 from offsphere.data.task_kinds import as_ranking_task
 from offsphere.encode.encoder import Encoder
+from offsphere.encode.runtime import Runtime
 from offsphere.encode.sources import load_encoder
 from offsphere.encode.word_vectors import word_vectors
 from offsphere.scoring.scorer import Scorer
@@ -60,6 +61,7 @@ class TokenRows:
         model: whose tokens: what ``load_encoder`` takes, or an encoder; a static table or a transformer.
         layer: of a transformer: ``last``, ``all``, or numbers joined by commas; layer 0 enters the first block.
         top: how many documents of each query are ranked again.
+        device: where torch computes; what it finds unless said.
 
     Raises:
         UnknownNameError: where there is no such similarity.
@@ -80,6 +82,7 @@ class TokenRows:
     model: str | Encoder
     layer: str = "last"
     top: int = 100
+    device: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what can be wrong before anything is read."""
@@ -97,7 +100,8 @@ class TokenRows:
         sides = zip(asked.task.sides, texts_of(asked, "what compares tokens"), strict=True)
         first, second = (SideTexts(side.name, some) for side, some in sides)
         texts = (first, second)
-        encoder = load_encoder(self.model) if isinstance(self.model, str) else self.model
+        runtime = Runtime(device=self.device)
+        encoder = load_encoder(self.model, runtime=runtime) if isinstance(self.model, str) else self.model
         model = token_model(encoder, texts[1].side)
         layers = chosen_layers(model, self.layer)
         counted = [count_tokens(model, side.texts) for side in texts]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.base.errors import VectorError
+from offsphere.base.reading.lazy_rows import LazyRows
 
 
 class PartedRows:
@@ -18,7 +19,8 @@ class PartedRows:
     hold it; one slice that lies in a single part is a view of it, so that a map stays a map.
 
     Args:
-        parts: Arrays of rows, all of one width; of different precisions the widest is that of the whole.
+        parts: Arrays of rows, or rows that are not read yet, all of one width; of different precisions the widest is
+            that of the whole.
         names: What the parts are called, for errors.
 
     Raises:
@@ -46,7 +48,7 @@ class PartedRows:
                 )
         self.parts = tuple(parts)
         self.starts = np.cumsum([0, *map(len, parts)])  # the number of the first row of each part, and of all rows
-        self.dtype = np.result_type(*parts)
+        self.dtype = np.result_type(*(part.dtype for part in parts))
 
     def __repr__(self) -> str:
         """The shape and the number of parts, not the numbers."""
@@ -129,15 +131,15 @@ class PartedRows:
 
     def cut(self, start: int, stop: int) -> PartedRows:
         """Give a range of rows that stays in its parts, of which nothing is copied."""
-        return PartedRows(self._between(start, stop) or [self.parts[0][:0]])
+        return PartedRows(self._between(start, stop) or [cut_rows(self.parts[0], 0, 0)])
 
     def _between(self, start: int, stop: int) -> list[NDArray[Any]]:
         """Give the rows of a range, as views of the parts in which they lie."""
         pieces = []
         for part, first in zip(self.parts, self.starts.tolist(), strict=False):
-            piece = part[max(start - first, 0) : max(stop - first, 0)]
-            if len(piece):
-                pieces.append(piece)
+            mine = range(max(start - first, 0), min(max(stop - first, 0), len(part)))
+            if mine:
+                pieces.append(cut_rows(part, mine.start, mine.stop))
         return pieces
 
     def _gather(self, rows: NDArray[np.int64]) -> NDArray[Any]:
@@ -148,3 +150,19 @@ class PartedRows:
             mine = owners == number
             result[mine] = self.parts[number][rows[mine] - self.starts[number]]
         return result
+
+
+def cut_rows(rows: NDArray[Any], start: int, stop: int) -> NDArray[Any]:
+    """A range of rows: a view of an array, rows that stay in their parts, or rows that are not read yet either."""
+    some: Any = rows
+    return cast("NDArray[Any]", some.cut(start, stop)) if isinstance(some, PartedRows | LazyRows) else rows[start:stop]
+
+
+def held_rows(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows as they can be worked on: those that were not read yet are read, and wait in memory or in a file."""
+    some: Any = rows
+    if isinstance(some, LazyRows):
+        return some.read()
+    if isinstance(some, PartedRows) and any(isinstance(part, LazyRows) for part in some.parts):
+        return cast("NDArray[Any]", PartedRows([held_rows(part) for part in some.parts]))
+    return rows

@@ -8,7 +8,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.learning.encoders.trainings import TRAIN, run_in_two, run_script
+from tests.learning.encoders.trainings import LAUNCH, TRAIN, run_in_two, run_script, write_words
+from tests.processes import ROOT
 
 GATHERED = """
 import json
@@ -83,6 +84,17 @@ def test_two_processes_are_one_with_the_joined_batch(gathered, name):
     assert set(alone) == set(together)
     for part, value in alone.items():
         torch.testing.assert_close(together[part], value, atol=1e-9, rtol=1e-7, msg=part)
+
+
+@pytest.mark.slow  # torchrun and the two processes it starts each import torch for themselves
+def test_the_command_of_the_page_trains_in_two_processes(transformer_folder, tmp_path):
+    """What docs/training.md shows, word by word but for the names of data, model and folder."""
+    (command,) = [line for line in (ROOT / "docs" / "training.md").read_text().splitlines() if line[:9] == "torchrun "]
+    write_words(tmp_path / "data")
+    named = {"DATA": tmp_path / "data", "MODEL": transformer_folder, "model": tmp_path / "model"}
+    told = run_script(LAUNCH, *(named.get(word, word) for word in command.split()[1:]), cold=True)
+    assert told.stdout.count("The model is in") == 1
+    assert json.loads((tmp_path / "model" / "training.json").read_text())["runs"][0]["steps"] == 18
 
 
 @pytest.mark.slow  # torchrun and the two processes it starts each import torch for themselves

@@ -8,6 +8,8 @@ import sys
 import torch
 from sentence_transformers import SentenceTransformer
 
+from offsphere.data.formats.beir import write_beir
+from tests.learning.encoders.conftest import tokenizer, words_task
 from tests.processes import PATIENCE, ROOT, environment_with, run_warm
 
 IMPORTS = ("datasets", "sentence_transformers", "offsphere.learning.encoders.train_encoder", "pyarrow.parquet")
@@ -19,8 +21,6 @@ def load(folder):
 
 def load_static():
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
-
-    from tests.learning.encoders.conftest import tokenizer
 
     torch.manual_seed(0)
     return SentenceTransformer(modules=[StaticEmbedding(tokenizer(), embedding_dim=16)], device="cpu")
@@ -65,6 +65,21 @@ osp.train(
     rate=1e-3, evaluate_every=4, patience=9, dynamics_every=3, queue=32, epochs=4, before_step=before_step,
 )
 """
+
+
+def write_words(folder, queries=90, documents=110, learned=60):
+    """A BEIR folder with two splits: three words of a document ask for it."""
+    task = words_task(queries, documents)
+    found = zip(task.judgments.queries, task.judgments.documents, strict=True)
+    pairs = [(task.query_ids[q], task.document_ids[d]) for q, d in found]
+    write_beir(
+        folder,
+        [(name, "", text) for name, text in zip(task.document_ids, task.document_texts, strict=True)],
+        list(zip(task.query_ids, task.query_texts, strict=True)),
+        {"train": pairs[:learned], "test": pairs[learned:]},
+        "three words of a document",
+    )
+    return folder
 
 
 LAUNCH = "import sys; from torch.distributed.run import main; main(sys.argv[1:])"

@@ -182,7 +182,9 @@ def row_of_cell(
     learned = None
     if cell.adapt:
         parts = load_parts(source, split=cell.split, judged=(task, vectors), progress=progress)
-        learned = learn(parts.train, parts.test, GRID, metric=cell.metric, seed=seed, progress=progress)
+        learned = learn(
+            parts.train, parts.test, GRID, metric=cell.metric, seed=seed, progress=progress, device=cell.runtime.device
+        )
     made_by = source.made_by(task)
     symmetric = task.symmetric if cell.symmetric is None else cell.symmetric
     done = audit(

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import open_file, reading
+from offsphere.base.reading.lazy_rows import LazyRows, rows_elsewhere
+from offsphere.base.remote_path import is_remote
 
 KIND = "a .npy file"
 MOST_AXES = 8
@@ -37,16 +39,31 @@ class NpyHeader(NamedTuple):
 
 
 def map_npy(path: Path) -> NDArray[Any]:
-    """Map the array of a .npy file into memory, read-only.
+    """Map the array of a .npy file into memory, read-only; of one that lies elsewhere all rows are read.
 
     Raises:
         DataError: It cannot be read, it is no .npy file, or it does not have the size that it claims.
     """
+    if is_remote(path):
+        return lazy_npy(path).read()
     with reading(path, KIND), open_file(path) as stream:
         header = read_npy_header(stream, path.stat().st_size, path)
         if header.size == 0:  # there is nothing to map
             return np.empty(header.shape, header.dtype, order=header.order)
         return np.memmap(stream, header.dtype, "r", header.offset, header.shape, header.order)
+
+
+def lazy_npy(path: Path) -> LazyRows:
+    """The rows of a .npy file that lies elsewhere, of which ranges of bytes are read when they are asked for.
+
+    Raises:
+        DataError: It cannot be read, it is no .npy file, holds no rows, or does not have the size that it claims.
+    """
+    with reading(path, KIND), open_file(path) as stream:
+        header = read_npy_header(stream, path.stat().st_size, path)
+    if len(header.shape) != 2 or header.fortran_order:  # noqa: PLR2004
+        raise DataError(f"{path} holds no rows one after the other: save it as numpy.ascontiguousarray gives it")
+    return rows_elsewhere(path, header.offset, (header.shape[0], header.shape[1]), header.dtype)
 
 
 def read_npy(path: Path) -> NDArray[Any]:

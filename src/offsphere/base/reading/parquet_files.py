@@ -12,6 +12,7 @@ from offsphere.base.cores import physical_memory
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import open_file, reading, refuse_bomb
 from offsphere.base.reading.parquet_footer import column_chunks
+from offsphere.base.remote_path import is_remote
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -119,6 +120,28 @@ def column_blocks(path: Path, column: str, rows: int) -> Iterator[pa.Array]:
             yield batch.column(0)
 
 
+def group_sizes(path: Path) -> list[int]:
+    """Tell how many rows each group of rows has.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    with reading(path, KIND), _opened(path) as file:
+        return [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
+
+
+def group_blocks(path: Path, column: str, groups: Sequence[int], rows: int) -> Iterator[pa.Array]:
+    """Read one column of some groups of rows, in blocks of at most so many rows.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    with reading(path, KIND), _opened(path) as file:
+        batches = file.iter_batches(batch_size=rows, row_groups=list(groups), columns=[column], use_threads=False)
+        for batch in batches:
+            yield batch.column(0)
+
+
 def count_values(path: Path, column: str) -> int:
     """Tell how many values a column says that it has, those inside its lists.
 
@@ -154,5 +177,7 @@ def _opened(path: Path) -> pq.ParquetFile:
     """Open a file so that groups of rows are read as they are needed."""
     import pyarrow.parquet as pq
 
+    if is_remote(path):  # each request is a journey: what a group needs comes in few of them
+        return pq.ParquetFile(open_file(path), pre_buffer=True, page_checksum_verification=True)
     open_file(path).close()  # whose errors are clearer
     return pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True)

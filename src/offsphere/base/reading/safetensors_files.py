@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import open_file, reading
 from offsphere.base.reading.json_files import parse_json
+from offsphere.base.reading.lazy_rows import LazyRows, rows_elsewhere
+from offsphere.base.remote_path import is_remote
 from offsphere.base.short_repr import short_repr
 
 KIND = "a safetensors file"
@@ -28,7 +30,7 @@ LONGEST_HEADER = 100_000_000  # bytes, as in the package
 
 
 class Tensor(NamedTuple):
-    """A tensor in a file: the name of its type there, its shape, and its numbers from the map."""
+    """A tensor in a file: the name of its type there, and its numbers from the map, or still to be read elsewhere."""
 
     kind: str
     numbers: NDArray[Any]
@@ -39,7 +41,7 @@ class Tensor(NamedTuple):
 
 
 def map_tensors(path: Path) -> dict[str, Tensor]:
-    """Map all tensors of a file, read-only.
+    """Map all tensors of a file, read-only; those of a file elsewhere that have rows are read when they are asked for.
 
     Returns:
         The tensors by name, in the order of the file.
@@ -68,7 +70,7 @@ def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
     for name, tensor in tensors.items():
         if tensor.kind == BFLOAT16:
             raise DataError(f"{path}: tensor {name!r} is bfloat16, which numpy does not have")
-    return {name: np.array(tensor.numbers) for name, tensor in tensors.items()}
+    return {name: np.array(_here(tensor.numbers)) for name, tensor in tensors.items()}
 
 
 def widen_bfloat16(halves: NDArray[Any]) -> NDArray[np.float32]:
@@ -80,7 +82,16 @@ def _map(path: Path, entry: dict[str, Any], start: int) -> Tensor:
     kind, shape = entry["dtype"], tuple(entry["shape"])
     if not prod(shape):
         return Tensor(kind, np.empty(shape, TYPES[kind]))
-    return Tensor(kind, np.memmap(path, TYPES[kind], "r", start + entry["data_offsets"][0], shape))
+    first = start + entry["data_offsets"][0]
+    if is_remote(path):
+        as_rows = (shape[0], prod(shape[1:])) if shape else (1, 1)
+        lazy = rows_elsewhere(path, first, as_rows, TYPES[kind])
+        return Tensor(kind, cast("NDArray[Any]", lazy if len(shape) == 2 else lazy.read().reshape(shape)))  # noqa: PLR2004
+    return Tensor(kind, np.memmap(path, TYPES[kind], "r", first, shape))
+
+
+def _here(numbers: Any) -> NDArray[Any]:
+    return numbers.read() if isinstance(numbers, LazyRows) else np.asarray(numbers)
 
 
 def _check_spans(path: Path, entries: dict[str, Any], size: int) -> None:

@@ -61,7 +61,7 @@ def listed_ids(side: str, *folders: Path | None) -> ItemList | None:
         ids = read_ids(folder / f"{side}.ids")
         vectors = find_file(folder, side)
         if ids is None and vectors is not None:
-            carried = read_vectors(vectors, verify=False).ids
+            carried = read_vectors(vectors, verify=False, lazy=True).ids
             ids = list(carried) if carried is not None else None
         if ids is not None:
             return ItemList(ids, None, str(folder / side))

@@ -55,6 +55,7 @@ def ablate(
     keep: Path | None = None,
     progress: Progress | None = None,
     tracking: Tracking | None = None,
+    device: str | None = None,
 ) -> Ablation:
     """Train every variant of an adapter, each with the temperature and rate that suit it best on held-out queries.
 
@@ -79,6 +80,7 @@ def ablate(
         keep: A folder for what is finished: a killed run goes on from there.
         progress: Called after every training with how far it is.
         tracking: Who follows the trainings, a run each; nobody unless said.
+        device: Where torch computes, as ``"cpu"`` or ``"cuda:1"``; what it finds unless said.
 
     Returns:
         All variants in one table, and which claims of the papers hold here.
@@ -116,7 +118,7 @@ def ablate(
     metric = metric_for(train[0], metric).name
     evaluators = [_evaluator(judged, metric, train) for judged in (test, *also)]
     setup = AdapterSetup.of(
-        train, also=known, judged=[test, *also], new_documents=new_documents, metric=metric, seed=seed
+        train, also=known, judged=[test, *also], new_documents=new_documents, metric=metric, seed=seed, device=device
     )
     pairs = train[0].symmetric
     two_widths = setup.baseline.map is not None

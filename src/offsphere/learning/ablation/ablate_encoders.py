@@ -61,6 +61,7 @@ def ablate_encoder(
     keep: Path | None = None,
     progress: Progress | None = None,
     tracking: Tracking | None = None,
+    device: str | None = None,
 ) -> Ablation:
     """Train every variant of an encoder, each with the temperature and rate that suit it best on held-out queries.
 
@@ -87,6 +88,7 @@ def ablate_encoder(
         keep: A folder for what is finished: a killed run goes on from there.
         progress: Called after every training with how far it is.
         tracking: Who follows the trainings, a run each; nobody unless said.
+        device: Where torch computes, as ``"cpu"`` or ``"cuda:1"``; what it finds unless said.
 
     Returns:
         All variants in one table, and which claims of the papers hold here.
@@ -116,8 +118,8 @@ def ablate_encoder(
     chosen = [variant.with_rate(usual.one) for variant in only(chosen, names)]
     judges = [TaskJudge(part, data.metric) for part in judged]
     digest = digest_of([model.encode(), model_digest(model), data.digest().encode()])
-    evaluators, before, start = _measure_untouched(Memo(keep), digest, model, base, seed, judges)
-    fit_one = fit_encoders(model, data, judges, seed, layers=layers, tracking=tracking)
+    evaluators, before, start = _measure_untouched(Memo(keep), digest, model, base, seed, judges, device)
+    fit_one = fit_encoders(model, data, judges, seed, layers=layers, tracking=tracking, device=device)
     decides = digest_of([digest.encode(), str(layers).encode()])
     runs = all_runs(Memo(keep), decides, fit_one, chosen, range(seed, seed + seeds), progress)
     return assemble_ablation(
@@ -143,12 +145,13 @@ def fit_encoders(
     *,
     layers: bool = False,
     tracking: Tracking | None = None,
+    device: str | None = None,
 ) -> FitOne:
     """What trains an encoder for a recipe and a seed; ``judges`` measure it on the tasks it is judged by."""
     probe = TextProbe.of_data(data, probe_seed)
 
     def fit_one(recipe: ContrastiveOptions, seed: int, name: str) -> VariantFit:
-        setup = EncoderSetup.of(model, data, cast("EncoderRecipe", recipe), seed).with_negatives()
+        setup = EncoderSetup.of(model, data, cast("EncoderRecipe", recipe), seed, device=device).with_negatives()
         trained = fit(
             setup.model,
             setup.recipe,
@@ -187,7 +190,13 @@ def _notes_of_run(run: Run) -> list[str]:
 
 
 def _measure_untouched(
-    memo: Memo, data: str, model: str, recipe: EncoderRecipe, seed: int, judges: Sequence[TaskJudge]
+    memo: Memo,
+    data: str,
+    model: str,
+    recipe: EncoderRecipe,
+    seed: int,
+    judges: Sequence[TaskJudge],
+    device: str | None,
 ) -> tuple[list[Evaluator], list[Array], Start]:
     """Measure the model by cosine before any training, where it reads texts as the recipe has it.
 
@@ -197,7 +206,7 @@ def _measure_untouched(
     evaluators: list[Evaluator] = []
 
     def make() -> dict[str, Array]:
-        loaded = load_model(model)
+        loaded = load_model(model, device)
         if recipe.from_scratch:
             forget(loaded, seed, recipe.cut)
         set_reading(loaded, recipe)

@@ -30,6 +30,7 @@ def adapt(
     repeat: int | None = None,
     progress: Progress | None = None,
     tracking: Tracking | None = None,
+    device: str | None = None,
     **options: Any,
 ) -> Adapter:
     """Train an adapter on a task's vectors as they are: whoever made them, nothing is encoded again.
@@ -49,6 +50,7 @@ def adapt(
         repeat: How often the task's own pairs come for each pair of ``also``; about as many of both without.
         progress: Called now and then with how far it is.
         tracking: Who follows the training; nobody unless said.
+        device: Where torch computes, as ``"cpu"`` or ``"cuda:1"``; what it finds unless said.
         options: Fields of a ``Recipe`` (sides, rank, magnitude, loss, temperature, ...), which override the recipe.
 
     Returns:
@@ -82,5 +84,6 @@ def adapt(
         metric=metric,
         seed=seed,
         repeat=repeat,
+        device=device,
     )
     return setup.adapt(chosen, range(seed, seed + seeds), progress, tracking)

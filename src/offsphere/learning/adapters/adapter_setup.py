@@ -13,6 +13,7 @@ from offsphere.base.progress import Progress
 from offsphere.comparison.compare_scorers import metric_for
 from offsphere.data.evaluator import Evaluator, value_of
 from offsphere.data.task import EmbeddedTask
+from offsphere.encode.devices import usable_device
 from offsphere.learning.adapters.adapter_recipe import Recipe
 from offsphere.learning.adapters.start_maps import StartMaps
 from offsphere.learning.data.pair_vectors import widths_of
@@ -27,6 +28,8 @@ from offsphere.scoring.similarity import COSINE
 from offsphere.scoring.training_record import Training
 
 if TYPE_CHECKING:
+    import torch
+
     from offsphere.learning.adapters.adapter_trainer import AdapterFit
     from offsphere.learning.adapters.vector_probe import VectorProbe
 
@@ -41,6 +44,7 @@ class AdapterSetup:
     pairs: VectorPairs
     evaluator: Evaluator  # of the held-out data
     probe: VectorProbe
+    device: torch.device  # where the maps and the batches are
 
     @classmethod
     def of(
@@ -54,16 +58,19 @@ class AdapterSetup:
         metric: str | None = None,
         seed: int = 0,
         repeat: int | None = None,
+        device: str | None = None,
     ) -> AdapterSetup:
         """Put queries aside where no held-out data is given, and gather the pairs of the others.
 
         ``also`` are further tasks to learn from. What stands in one of the ``judged`` tasks is not learned from, nor is
         what stands in held-out data that is given; of queries that are put aside here, a copy under another id is.
+        Adapters are trained on the ``device``, or on what torch finds.
         """
         try:
             from offsphere.learning.adapters.vector_probe import VectorProbe
         except ImportError as error:
             raise MissingExtraError("torch", "learn") from error
+        computes = usable_device(device)
         data = TrainingData.of(
             VectorSource(*task),
             held_out=VectorSource(*held_out) if held_out is not None else None,
@@ -78,7 +85,7 @@ class AdapterSetup:
         stopped_by = data.held_out
         folds = np.zeros(stopped_by.task.units, np.int64)
         evaluator = stopped_by.task.evaluator(stopped_by.vectors, metric_for(stopped_by.task, data.metric), folds)
-        return cls(data, pairs, evaluator, VectorProbe.of(data, seed))
+        return cls(data, pairs, evaluator, VectorProbe.of(data, seed, computes), computes)
 
     @property
     def symmetric(self) -> bool:
@@ -124,6 +131,7 @@ class AdapterSetup:
                 progress=show,
                 start=start,
                 tracking=follows,
+                device=self.device,
             )
             fits.append(trainer.run())
         best = int(np.argmax(np.nan_to_num([fit.run.best for fit in fits], nan=-np.inf)))

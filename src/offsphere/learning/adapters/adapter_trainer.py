@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from offsphere.base.arrays import Index
+from offsphere.base.arrays import Index, Vectors
 from offsphere.base.progress import Progress
 from offsphere.learning.adapters.adapter_module import AdapterModule
 from offsphere.learning.adapters.adapter_recipe import BETAS, Recipe
@@ -44,7 +44,7 @@ class AdapterFit:
 
 
 class AdapterTrainer:
-    """Trains one adapter. The order of the data depends on the seed alone, so it is the same for all recipes."""
+    """Trains one adapter on a device. The order of the data depends on the seed alone: it is that of all recipes."""
 
     def __init__(
         self,
@@ -57,13 +57,15 @@ class AdapterTrainer:
         progress: Progress | None = None,
         start: StartMaps = IDENTITY,
         tracking: Tracking | None = None,
+        device: torch.device | str = "cpu",
     ) -> None:
         self.recipe, self.pairs, self.evaluate, self.probe = recipe, pairs, evaluate, probe
         self.seed, self.progress = seed, progress
         self.size = min(recipe.batch, len(pairs))
         self.order, self.drawing = (np.random.default_rng([seed, stream]) for stream in (0, 1))
-        self.module = AdapterModule(widths_of(pairs), recipe, seed, start)
-        self.objective = objective_of(recipe, pairs.distinct, combine=recipe.magnitude or "multiplied")
+        self.device = torch.device(device)
+        self.module = AdapterModule(widths_of(pairs), recipe, seed, start).to(self.device)
+        self.objective = objective_of(recipe, pairs.distinct, combine=recipe.magnitude or "multiplied").to(self.device)
         groups = [*self.module.parameter_groups(), *self.objective.parameter_groups(recipe.own_rate)]
         self.optimizer = torch.optim.AdamW(groups, betas=BETAS, fused=True)
         self.mined: MinedNegatives | None = None
@@ -152,12 +154,13 @@ class AdapterTrainer:
 
     def _batch(self, chosen: Index) -> Batch:
         """Some pairs as a batch of mapped vectors, with mined negatives and what is no negative."""
-        queries, documents = (torch.from_numpy(side) for side in gather(self.pairs, chosen))
+        queries, documents = (self._tensor(side) for side in gather(self.pairs, chosen))
         query_keys, document_keys = self.pairs.keys(chosen)
         hard, hard_keys = self._hard(chosen)
         rows, relevant = self.pairs.relevant(query_keys)
         ignored = FalseNegatives.of(rows, relevant, document_keys, hard_keys)
         self.masked += len(ignored)
+        ignored = ignored.to(self.device)
         queries, query_head = self.module(queries, "query")
         documents, document_head = self.module(documents, "document")
         hard, hard_head = self.module(hard, "document") if hard is not None else (None, None)
@@ -175,7 +178,11 @@ class AdapterTrainer:
             return None, None
         source = self.pairs.sources[0]
         vectors = np.array(source.documents[rows], np.float32)
-        return torch.from_numpy(vectors), source.document_keys[rows]
+        return self._tensor(vectors), source.document_keys[rows]
+
+    def _tensor(self, rows: Vectors) -> torch.Tensor:
+        """Vectors where the maps are."""
+        return torch.from_numpy(rows).to(self.device)
 
     def _evaluate(self, step: int, losses: list[float]) -> float:
         """Measure the held-out value, keep the adapter if it is the best so far, and mine new negatives by it."""

@@ -160,6 +160,7 @@ def learn(
     seeds: int = 1,
     progress: Progress | None = None,
     tracking: Tracking | None = None,
+    device: str | None = None,
 ) -> Learned:
     """Train an adapter for each recipe and compare them with cosine and dot product on the test queries.
 
@@ -176,6 +177,7 @@ def learn(
         seeds: How many trainings each recipe has, from that seed on; the one with the best held-out value is kept.
         progress: Called now and then with how far it is.
         tracking: Who follows the training; nobody unless said.
+        device: Where torch computes, as ``"cpu"`` or ``"cuda:1"``; what it finds unless said.
 
     Returns:
         The adapters, the table of the comparison, and what of the gain reaches new documents.
@@ -205,7 +207,9 @@ def learn(
         division = divide(VectorSource(*train), seed, by_document=new_documents)
         train, test = division.train.embedded, division.test.embedded
         notes.append(division.note)
-    setup = AdapterSetup.of(train, also=also, judged=[test], new_documents=new_documents, metric=metric, seed=seed)
+    setup = AdapterSetup.of(
+        train, also=also, judged=[test], new_documents=new_documents, metric=metric, seed=seed, device=device
+    )
     adapters = [
         setup.adapt(recipe, range(seed, seed + seeds), part_progress(progress, number, len(recipes)), follows)
         for number, (recipe, follows) in enumerate(zip(recipes, _tracked(tracking, recipes), strict=True))

@@ -27,7 +27,7 @@ class VectorProbe:
     others: Tensor  # (documents, dimension); empty for pair tasks
 
     @classmethod
-    def of(cls, data: TrainingData[VectorSource], seed: int = 0) -> VectorProbe:
+    def of(cls, data: TrainingData[VectorSource], seed: int = 0, device: torch.device | None = None) -> VectorProbe:
         """A random probe of the held-out data; its others are documents that nothing learned from wants either."""
         held_out = data.held_out
         # documents that are judged by may be among the others, as they always were: published numbers rest on it
@@ -36,7 +36,7 @@ class VectorProbe:
         queries, documents = held_out.vectors.sides
         # sorted, since vectors may be read from a file
         sides = (queries[rows.queries], documents[rows.documents], documents[np.sort(rows.others)])
-        return cls(*(torch.from_numpy(np.array(side, np.float32)) for side in sides))
+        return cls(*(torch.from_numpy(np.array(side, np.float32)).to(device) for side in sides))
 
     @torch.no_grad()
     def measure(self, module: AdapterModule, objective: Objective) -> dict[str, float]:

@@ -36,6 +36,7 @@ from offsphere.learning.encoders.trainable import (
     set_pooling,
     set_prompts,
     share_cut,
+    training_device,
 )
 from offsphere.learning.encoders.two_towers import freeze
 from offsphere.learning.encoders.usual_rates import usual_rates
@@ -96,11 +97,22 @@ class EncoderSetup:
 
     @classmethod
     def of(
-        cls, model: Any, data: TrainingData[TextSource], recipe: EncoderRecipe, seed: int, name: str = "model"
+        cls,
+        model: Any,
+        data: TrainingData[TextSource],
+        recipe: EncoderRecipe,
+        seed: int,
+        name: str = "model",
+        device: str | None = None,
     ) -> EncoderSetup:
-        """Load the model where a name is given, prepare it, and gather the pairs; hard negatives are not mined yet."""
+        """Load the model where a name is given, prepare it, and gather the pairs; hard negatives are not mined yet.
+
+        A model in memory stays where it is unless a device is named.
+        """
         if isinstance(model, str):
-            name, model = model, load_model(model)
+            name, model = model, load_model(model, device)
+        elif device is not None:
+            model.to(training_device(device))
         keep_texts(model)  # whoever loaded it: no text that is learned from may have anything fetched or opened
         if recipe.from_scratch:
             forget(model, seed, recipe.cut)

@@ -91,6 +91,7 @@ def train(
     seen: Callable[[DynamicsRow], None] | None = None,
     before_step: Callable[[int], None] | None = None,
     tracking: Tracking | None = None,
+    device: str | None = None,
     **options: Any,
 ) -> TrainedEncoder:
     """Train a model on the texts or images of a task.
@@ -121,6 +122,8 @@ def train(
         seen: Called with every measurement of the probe.
         before_step: Called before every step with its number.
         tracking: Who follows the training; nobody unless said.
+        device: Where torch computes, as ``"cpu"`` or ``"cuda:1"``; unless said what it finds,
+            and for a model in memory where that is.
         options: Fields of an ``EncoderRecipe``, which override the recipe.
 
     Returns:
@@ -160,7 +163,7 @@ def train(
         metric=metric,
         seed=seed,
     )
-    setup = EncoderSetup.of(model, data, chosen, seed)
+    setup = EncoderSetup.of(model, data, chosen, seed, device=device)
     with _alone_in(folder):
         checkpoints = open_checkpoints(folder, setup, restart=restart) if folder is not None else None
         judge = TaskJudge(test, data.metric) if test is not None else None

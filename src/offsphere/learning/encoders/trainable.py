@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from offsphere.base.errors import ENDINGS, OffsphereError, ParameterError, first_line
+from offsphere.encode.devices import usable_device
 from offsphere.encode.model_files import digest_of_model
 from offsphere.encode.sentence import load_sentence_transformer
 from offsphere.encode.sources import model_source
@@ -20,16 +21,38 @@ SCRATCH = "scratch:"  # before the name of an untrained image tower
 AT_ONCE = 1_024  # texts whose tokens are counted at a time
 
 
-def load_model(name: str) -> Any:
+def load_model(name: str, device: str | None = None) -> Any:
     """Load a model by hub name or folder, the model inside a package, or a static one (wordllama, model2vec).
 
-    ``scratch:resnet:32`` is an untrained image tower; ``TEXT+IMAGE`` joins a model of texts and one of images.
+    ``scratch:resnet:32`` is an untrained image tower; ``TEXT+IMAGE`` joins a model of texts and one of images. It is on
+    the device that is named, or on what torch finds.
     """
+    computes = training_device(device)
+    return _loaded(name).to(computes)
+
+
+def training_device(name: str | None) -> torch.device:
+    """The device to train on. The trainer takes the first card that it sees, so that another one is not named here.
+
+    Raises:
+        ParameterError: There is no such device, or it is a card with another number.
+    """
+    device = usable_device(name)
+    if device.index:
+        raise ParameterError(
+            f"device {name!r}: training takes the first card it sees: set CUDA_VISIBLE_DEVICES={device.index}, and "
+            f"name {device.type}"
+        )
+    return device
+
+
+def _loaded(name: str) -> Any:
+    """A model by its name, wherever its maker puts it."""
     text, joined, image = name.partition("+")
     if joined and not Path(name).exists():
         from offsphere.learning.encoders.two_towers import two_towers
 
-        return two_towers(load_model(text), load_model(image))
+        return two_towers(_loaded(text), _loaded(image))
     if name.startswith(SCRATCH):
         from offsphere.learning.encoders.image_towers import tower_of_name
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import exp, log
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -36,6 +38,15 @@ class Scale(nn.Module):
         self.alpha, self.mode = float(alpha), mode
         self.register_parameter("raw", nn.Parameter(torch.tensor(log(alpha))) if mode == "learn" else None)
         self.register_buffer("lengths", torch.zeros(3, dtype=torch.float64))  # sums of both sides, and how many
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], *how: Any, **more: Any) -> Self:
+        """Move what is learned and leave the sums: they are numbers in float64, which not every device has."""
+        sums = self._buffers.pop("lengths")
+        try:
+            super()._apply(fn, *how, **more)  # type: ignore[no-untyped-call,unused-ignore]
+        finally:
+            self._buffers["lengths"] = sums
+        return self
 
     def observe(self, queries: Tensor, documents: Tensor) -> None:
         """Take in the lengths of raw vectors; after the first batches of a training nothing changes any more."""
