@@ -31,7 +31,7 @@ from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.query_bank import QueryBank
 from offsphere.scoring.similarity import COSINE, Polar
 from offsphere.scoring.stored.stored_form import parse_stored
-from offsphere.scoring.transforms import AdapterMap, SideAdapter
+from offsphere.scoring.transforms.adapter_map import AdapterMap, SideAdapter
 from offsphere.statistics.equivalence import usual_worth
 from offsphere.statistics.estimate import UNDEFINED, Estimate
 

@@ -62,7 +62,8 @@ BUYS = (
 RISES = re.compile(
     rf"On {UNITS}(?P<apart>, each judged by a choice in which it had no say,)? {METRIC} rises from "
     rf"(?:(?P<whose>.+?)'s )?{BASE} to {VALUE}(?:: {BUYS})?, {SURE} \({CHANGE}, {P}(?P<corrected>, corrected)?\)\."
-    rf"(?: It was chosen in {OFTEN}, and the gain is that of following the choice, whatever it fell on\.)?$"
+    rf"(?: It was chosen in {OFTEN}(?:, though all (?P<all>\w+) together choose it)?, and the gain is that of "
+    r"following the choice, whatever it fell on\.)?$"
 )
 REASONS = (
     (
@@ -167,6 +168,7 @@ class ScorerReader(Reader):
             self.say(procedure.name == name, "the procedure chooses something else")
             self.say(not change["corrected"], "nothing is corrected")
             self.often(change)
+            self.say(change["all"] == (self.unit if change["often"] == "none" else None), "who chooses it after all?")
         else:
             numbers = (row.difference, row.difference_low, row.difference_high, row.p)
             self.say(bool(change["corrected"]) != row.planned, "says wrongly whether p is corrected")

@@ -36,7 +36,8 @@ def by_claim(told):
     """Of each claim some findings, with their case and advice."""
     findings = {}
     for case, advice in told:
-        for finding in [*advice.findings, *case.table.findings]:
+        both = {finding.sentence: finding for finding in [*advice.findings, *case.table.findings]}
+        for finding in both.values():
             some = findings.setdefault(finding.claim, [])
             if len(some) < TOLD_LIES:
                 some.append((finding, case, advice))

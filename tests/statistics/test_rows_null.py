@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from tests.processes import ROOT
 
-SETS, UNITS = 200, 60
+SETS, UNITS = 100, 60
 
 
 @pytest.fixture(scope="module")

@@ -153,8 +153,9 @@ def _apart(n: Numbers) -> str:
 def _often(n: Numbers) -> str:
     """That the choice fell on another scorer too, where it did: then the gain is that of the choice."""
     often = tries(n)
+    though = "" if round(n["chosen_share"] * n["choices"]) else f", though all {n['unit']} together choose it"
     return (
-        f" It was chosen in {often}, and the gain is that of following the choice, whatever it fell on."
+        f" It was chosen in {often}{though}, and the gain is that of following the choice, whatever it fell on."
         if often
         else ""
     )
