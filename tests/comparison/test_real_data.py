@@ -10,6 +10,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from offsphere.comparison.candidates import EXPONENTS
 from offsphere.comparison.compare_scorers import compare
 from offsphere.data import PairVectors, RankingVectors, load_task
+from offsphere.factors.task_source import task_source
 from offsphere.scoring.similarity import Polar
 from offsphere.statistics.cross_validation import assign_folds
 
@@ -74,11 +75,9 @@ REAL = [
 @pytest.mark.parametrize(("name", "model"), REAL)
 def test_following_the_choice_is_never_significantly_below_cosine(real_data, name, model):
     """Every set with judgments, by a static model, the spectrum of a graph, or a transformer with its lengths."""
-    from offsphere.encode.embedded_task import EmbeddedSource
-
     if not (real_data / name.partition("?")[0]).is_dir():
         pytest.skip(f"there is no {name}")
-    is_not_below_cosine(compare(*EmbeddedSource(str(real_data / name), model).load()))
+    is_not_below_cosine(compare(*task_source(str(real_data / name), model).load()))
 
 
 @pytest.mark.slow
