@@ -46,7 +46,7 @@ FEW_ENOUGH = 52  # units, for tests of two rows in so many cases
 UNITS = (2, 3, 9, 10, 11, 52, 300, 42_000)
 CHANGES = ("better", "worse", "unsure", "equal", "small", "lost a little", "tie", "undefined")
 EFFECTS = ("longer", "shorter", "none", "exact", "undefined", "no interval")
-CLOSED_FORM = AdapterMap(SideAdapter(np.eye(5)), SideAdapter(2 * np.eye(5)), "closed form")
+CLOSED_FORM = AdapterMap(SideAdapter(0.5 * np.eye(5)), SideAdapter(2 * np.eye(5)), "closed form")
 TWO_MODELS = osp.Scorer(COSINE, (CLOSED_FORM,))  # what all are held against where the sides have two widths
 IDS = ("d1", "a b", "O'Hara", "[x]", "π.pdf", 'say "so"', "None", "")
 

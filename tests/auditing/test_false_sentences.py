@@ -17,9 +17,11 @@ from offsphere.geometry.relevance import Relevance, WithinQuery
 from offsphere.geometry.shape import Geometry
 from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.query_bank import QueryBank
+from offsphere.scoring.transforms.adapter_map import AdapterMap, SideAdapter
 from offsphere.statistics.estimate import UNDEFINED, Estimate
 from tests.auditing.cases import TWO_MODELS, PlantedCase
 from tests.auditing.checker import complaints_of
+from tests.auditing.read_index import index_complaints
 
 
 def row(name="cosine", value=0.5, change=(0.0, 0.0, 0.0), p=None, **more):
@@ -210,6 +212,22 @@ def test_what_is_kept_has_a_name_of_its_own_where_vectors_have_two_widths():
     verdict = told(two_widths(worse, most_to_gain=0.0, worth=0.01)).verdict[0]
     assert verdict.startswith("Keep adapter(closed form) + cosine: transform the vectors of documents and queries, and")
     assert "the other scorer gains nothing on adapter(closed form) + cosine's ndcg@10 (quality of" in verdict
+
+
+def test_what_changes_one_side_alone_says_which_vectors_stay():
+    """Once: "Transform the vectors of documents and queries", where --sides query had mapped the queries alone."""
+    moved = np.eye(5)[::-1].copy()
+    for adapter, words in (
+        (AdapterMap(SideAdapter(moved), SideAdapter(), "query"), "queries alone (documents stay as they are)"),
+        (AdapterMap(SideAdapter(), SideAdapter(moved), "document"), "documents alone (queries stay as they are)"),
+        (AdapterMap(SideAdapter(moved), SideAdapter(moved), "tied"), "documents and queries"),
+    ):
+        scorer = osp.Scorer(transforms=(adapter,))
+        better = row(scorer.name, change=(0.1, 0.08, 0.12), p=0.0001, scorer=scorer)
+        verdict = told(table_of(better)).verdict[0]
+        assert f": transform the vectors of {words}, and set the index to cosine" in verdict
+        said = verdict.partition("instead of cosine: ")[2].partition(". It means")[0]
+        assert index_complaints(said, scorer, pairs=False) == []
 
 
 def test_what_has_no_value_has_a_name_of_its_own_too():
