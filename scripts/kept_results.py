@@ -41,9 +41,9 @@ def mean_and_deviation(values: Sequence[float], digits: int = 3) -> str:
 
 def told_difference(values: Sequence[float], compared: Sequence[float], digits: int = 3) -> str:
     """Write what one training has more than another over the same seeds, its 95 % interval and its p (Student's t)."""
-    if len(values) < 2:  # noqa: PLR2004  # one seed has no interval
-        return f"{values[0] - compared[0]:+.{digits}f}"
     told = difference_over_seeds(np.array(values), np.array(compared))
+    if np.isnan(told.p):  # one seed, or all with one difference
+        return f"{told.difference:+.{digits}f}"
     low, high = f"{told.low:+.{digits}f}", f"{told.high:+.{digits}f}"
     return f"{told.difference:+.{digits}f} [{low}, {high}], p = {told.p:.2g}"
 
