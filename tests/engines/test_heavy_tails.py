@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of the packages
 FEW = ("dot", "cosine", "euclidean", "polar(1, 1.25)", "center + dot")
 MORE = sorted(laws.OFTEN - {*laws.MADE_FROM_DATA, *FEW})
 K, QUERIES = 20, 60
-SMALL_ANGLES = 1e-2  # a cosine near one, off by 1e-7, is an angle off by 5e-4, and the twenty best are as near as 0.05
+SMALL_ANGLES = 3e-2  # a cosine near one, off by 1e-7, is an angle off by 5e-4, and all twenty best may be within 0.02
 PLACES = {
     "faiss": ("faiss:{}/x.faiss", "exact", "graph", "lists"),
     "usearch": ("usearch:{}/x.usearch", "exact", "graph"),
