@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from offsphere.base.errors import ENDINGS, DataError, OffsphereError, first_line
+from offsphere.base.remote_path import is_remote
 
 PIECE = 1 << 20  # bytes that are read at a time
 PACKINGS = {".gz": "gzip", ".zst": "zstd"}  # by the end of a name
@@ -64,7 +65,7 @@ def is_there(path: Path) -> bool:
         >>> is_there(folder / "v.ids"), is_there(folder / "queries.ids")
         (True, False)
     """
-    return os.path.lexists(path)
+    return path.exists() if is_remote(path) else os.path.lexists(path)
 
 
 def open_file(path: Path) -> BufferedReader:
