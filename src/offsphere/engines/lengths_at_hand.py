@@ -64,8 +64,8 @@ def lengths_at_hand(
         table = compare(task, task.vectors(vectors.queries, documents), ["dot"], metric=metric)
         row = row_named(table, "dot")
         if row is not None and has_enough(table) and not is_unreadable(table):
-            changes = (row.difference, row.difference_low, row.difference_high)
-            return LengthsAtHand(str(folder), table.metric, *map(float, changes), row.p)
+            low, high = row.difference_low, row.difference_high
+            return LengthsAtHand(str(folder), table.metric, row.difference, low, high, row.p)
     return None
 
 
