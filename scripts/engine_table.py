@@ -2,7 +2,8 @@
 
     python scripts/engine_table.py [ENGINE ...]
 
-Engines that need a server or a package which is not here are left out, and named.
+Engines that need a server or a package which is not here are left out, and named. Qdrant Edge is told to build its
+graph, which so few vectors otherwise do not get.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 from offsphere.base.errors import OffsphereError
+from offsphere.engines import qdrant_edge
 from offsphere.engines.collection import IndexKind
 from offsphere.engines.probed_metric import MOST_ASKED, MetricProbe, Probe
 from offsphere.engines.probing import ROWS, probe
@@ -29,6 +31,7 @@ HEAD = (
     "exact ten best",
     "equal vectors",
 )
+FULL_SCAN = 1  # kilobytes of vectors above which Qdrant Edge has a graph
 STABLE = HEAD[:7]  # cells that are the same in every run, whatever the threads that built a graph
 TIES = {
     "in the order in which they were stored": "as stored",
@@ -40,6 +43,7 @@ TIES = {
 def main() -> None:
     """Probe all engines, or those that are named."""
     wanted = [name.casefold() for name in sys.argv[1:]]
+    qdrant_edge.FULL_SCAN = FULL_SCAN
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name, target in targets(Path(folder)).items():
@@ -50,14 +54,14 @@ def main() -> None:
                     rows.append(row_of(probe(target, index=index), index))
                 except OffsphereError as error:
                     print(f"{name}, {index}: {error}", file=sys.stderr)
-    for line in table_lines(rows):
+    for line in markdown(HEAD, rows):
         print(line)
 
 
-def table_lines(rows: list[tuple[str, ...]]) -> list[str]:
-    """The table in Markdown, as the page has it."""
-    widths = [max(len(row[column]) for row in [HEAD, *rows]) for column in range(len(HEAD))]
-    written = [" | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in [HEAD, *rows]]
+def markdown(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    """A table in Markdown, as the page has it."""
+    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
+    written = [" | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in [head, *rows]]
     written.insert(1, " | ".join("-" * width for width in widths))
     return [f"| {line} |" for line in written]
 

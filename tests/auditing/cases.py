@@ -17,6 +17,7 @@ from offsphere.comparison.table import Comparison
 from offsphere.comparison.units import units_in_all
 from offsphere.comparison.verdict import recommended_choice, row_named
 from offsphere.engines.deployment import Deployment
+from offsphere.engines.lengths_at_hand import LengthsAtHand
 from offsphere.engines.registry import ENGINES
 from offsphere.engines.verification import Verification
 from offsphere.geometry.ceiling import Ceiling, CeilingRow
@@ -107,32 +108,47 @@ def draw(seed: int) -> PlantedCase:
 def _deployment(rng, pick, *, normalised):
     engine = pick([engine for engine in ENGINES if engine.open is not None])
     rows = pick((1, 46, 2_000))
+    k, queries = min(pick((10, 10, 1_000)), rows), pick((1, 52, 100))
+    short = pick((0, 0, 0, 1, queries))
     seen = Verification(
-        k=min(10, rows),
-        queries=pick((1, 52, 100)),
+        k=k,
+        queries=queries,
         made_of="queries",
-        recall=pick((1.0, 0.9999, 0.96, 0.91, 0.0)),
+        recall=pick((1.0, 0.9999, 0.96, 0.91, 0.0)) if not short else pick((0.9991, 0.4)),
         worst=0.0,
-        short=0,
+        short=short,
         score_error=None,
         milliseconds=1.0,
+        fewest=k if not short else pick((0, k // 2)),
     )
+    answered = rng.random() < 0.7
+    lengths = pick(("lost in the engine", "lost before")) if normalised else "kept"
     return Deployment(
         engine=engine,
         target="faiss:planted",
         metric=pick((*engine.metrics, *engine.metrics, None)),
         index=pick(("flat", "HNSW", "HNSW, scalar quantizer")),
         rows=rows,
-        lengths=pick(("lost in the engine", "lost before")) if normalised else "kept",
+        lengths=lengths,
         mean_length=pick((1.0, 3.25)),
         empty=pick((0, 0, 2)) if rows > 1 else 0,
         variation=0.0001 if normalised else pick((0.004, 0.23, 1.7)),
         documents=2_000,
         missing=pick((0, 0, 1, 12)),
         unknown=pick((0, 0, 1)) if rows > 1 else 0,
-        answers=seen if rng.random() < 0.7 else None,
+        answers=seen if answered else None,
+        k=k,
+        refused="" if answered else pick(("", "query vector with k = 5,000: the limit is 4,096")),
+        at_hand=_at_hand(pick) if lengths != "kept" and rng.random() < 0.6 else None,
         made_for=pick((*[None] * 9, "dot", "whiten(0.5) + cosine", "")),
     )
+
+
+def _at_hand(pick):
+    gain = pick((0.0213, -0.0213, 0.0))
+    p = pick((0.0001, 0.03, 0.4, None)) if gain else pick((1.0, None))
+    reach = 0.01 if p is not None and p < 0.05 else 0.04
+    return LengthsAtHand("vectors/mine", "ndcg@10", gain, gain - reach, gain + reach, p)
 
 
 def _table(rng, pick, metric, *, two_models):

@@ -8,6 +8,7 @@ from math import isnan
 import numpy as np
 
 from offsphere.comparison.units import unit_of, units_in_all
+from offsphere.engines.lengths_at_hand import LengthsAtHand
 from offsphere.engines.metric import Metric
 from offsphere.statistics.estimate import Estimate
 from tests.auditing.reader import p_of
@@ -333,6 +334,24 @@ def answer_less(case):
     return replace(case, deployment=replace(case.deployment, answers=seen._replace(recall=seen.recall - 0.01)))
 
 
+def come_short(case):
+    """One more query gets too few."""
+    seen = case.deployment.answers
+    return replace(case, deployment=replace(case.deployment, answers=seen._replace(short=seen.short + 1)))
+
+
+def ask_more(case):
+    """It was asked for more."""
+    return replace(case, deployment=replace(case.deployment, k=case.deployment.k + 1))
+
+
+def turn_lengths(case):
+    """What lengths gained they lose, or are worth something that nobody knew."""
+    worth = case.deployment.at_hand or LengthsAtHand("here", "ndcg@10", 0.2, 0.1, 0.3, 0.001)
+    turned = worth._replace(gain=0.1 - worth.gain, low=0.1 - worth.high, high=0.1 - worth.low)
+    return replace(case, deployment=replace(case.deployment, at_hand=turned))
+
+
 def miss_more(case):
     """One more document is missing, and one more vector unknown."""
     deployment = case.deployment
@@ -474,13 +493,14 @@ LIES = {
     "more units": (turn_procedure, widen_choice, raise_worth),
     "index keeps lengths": (reset_index, lose_lengths),
     "index holds changed vectors": (remake,),
-    "engine threw lengths away": (reset_index, keep_lengths, other_loser),
-    "lengths lost before": (reset_index, keep_lengths, other_loser),
+    "engine threw lengths away": (reset_index, keep_lengths, other_loser, turn_lengths),
+    "lengths lost before": (reset_index, keep_lengths, other_loser, turn_lengths),
     "setting is recommended": (reset_index, few_units),
     "setting costs": (turn_all, doubt_all, few_units, reset_index),
     "setting may cost": (few_units, reset_index),
     "setting is better": (turn_all, doubt_all, few_units, reset_index),
-    "index answers": (answer_less,),
+    "index answers": (answer_less, come_short),
+    "index refuses": (ask_more,),
     "index and task differ": (miss_more,),
     "bias costs": (),  # of the advice, not of the numbers: see the test
 }  # fmt: skip

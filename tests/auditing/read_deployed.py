@@ -19,8 +19,11 @@ SENTENCES = (
             r"Your index \((?P<engine>[^,]+), (?P<index>.+), (?P<rows>[\d,]+) vectors?\) (?:is set to "
             r"(?P<setting>[a-z ]+)|has no metric that can be judged, as it is chosen with each query or not known "
             r"here): its (?:vectors still have their lengths, which vary by (?P<variation>.+) % of their mean\.|"
-            r"lengths are gone, (?P<who>.*?)\. What they are worth cannot be told from it: to know it, embed the "
-            r"documents again and keep their lengths\.)$"
+            r"lengths are gone, (?P<who>.*?)\. (?:(?P<unknown>What they are worth cannot be told from it: to know it, "
+            r"embed the documents again and keep their lengths\.)|By the vectors in (?P<folder>.+?), which still have "
+            rf"them, the dot product (?P<way>is worth|differs from cosine by) {CHANGE} of (?P<metric>\S+)(?: {SURE})?"
+            r"(?P<end> more than cosine: store these, which offsphere export dot does|: they are no loss|: whether "
+            r"they are worth anything cannot be told)\.))$"
         ),
     ),
     (
@@ -72,10 +75,15 @@ SENTENCES = (
     (
         "_answers",
         (
-            r"Your index returns (?P<part>all|[\d.]+ %) of the exact (?P<k>\w+) (?:best|one) by its own metric, asked "
-            r"with (?P<queries>[\d,]+) quer(?:y|ies) and no settings of your own"
+            r"Your index returns (?P<part>all|[\d.]+ %) of the exact (?P<k>[\w,]+) (?:best|one) by its own metric, "
+            r"asked with (?P<queries>[\d,]+) quer(?:y|ies) and no settings of your own"
+            r"(?:; (?P<short>[\d,]+) of them got fewer than (?P<of>[\d,]+), the fewest (?P<fewest>[\d,]+))?"
             r"(?P<cure>: let it look at more candidates \(ef, or nprobe\))?\.$"
         ),
+    ),
+    (
+        "_refuses",
+        r"Your index does not give (?P<k>[\d,]+) documents to a query that sets nothing else: (?P<why>.+)\.$",
     ),
     (
         "_differs",
@@ -118,6 +126,27 @@ class DeployedReader(Reader):
             self.say(length is not None and float(length[2]) == index.mean_length, "another length")
             self.say(length is not None and (length[1] is not None) == bool(index.empty), "empty ones have no length")
             self.say(index.lengths == "lost before", "they were not lost before")
+        if match["variation"] is None:
+            self._worth_at_hand(match)
+
+    def _worth_at_hand(self, match):
+        """What lengths that are gone are worth by vectors that have them."""
+        worth = self.index.at_hand
+        self.say((match["unknown"] is None) == (worth is not None), "their worth is kept back, or made up")
+        if worth is None or match["unknown"] is not None:
+            return
+        self.say((match["folder"], match["metric"]) == (worth.folder, worth.metric), "other vectors")
+        for name, value in (("gain", worth.gain), ("low", worth.low), ("high", worth.high)):
+            self.say(shown(match[name], value), f"{match[name]} is not {value}")
+        self.say((match["p"] is None) == (worth.p is None), "p is kept back, or made up")
+        if match["p"] is not None:
+            self.chance(match["p"], worth.p)
+            self.certain(match["sure"], worth.p)
+        sure = worth.p is not None and worth.p < 0.05 and worth.gain != 0
+        helps = sure and worth.gain > 0
+        self.say(match["way"] == ("is worth" if helps else "differs from cosine by"), "is it a gain?")
+        end = " more than cosine" if helps else ": they are no loss" if sure else ": whether they are worth anything"
+        self.say(match["end"].startswith(end), "another conclusion")
 
     def _changed(self, match):
         index = self.index
@@ -246,14 +275,22 @@ class DeployedReader(Reader):
     def _answers(self, match):
         seen = self.index.answers
         words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-        k = 1 if match["k"] == "best" else words.index(match["k"])
+        k = 1 if match["k"] == "best" else words.index(match["k"]) if match["k"] in words else number(match["k"])
         self.say((k, number(match["queries"])) == (seen.k, seen.queries), "other answers")
         if match["part"] == "all":
             self.say(seen.recall == 1, "not all")
         else:
             part = float(match["part"].removesuffix(" %")) / 100
             self.say(part <= seen.recall < part + 0.001 + 1e-12 and part < 1, f"{part} is not {seen.recall}")
-        self.say((match["cure"] is not None) == (seen.recall < 0.95), "a cure for what is well")
+        self.say((match["cure"] is not None) == (seen.recall < 0.95 or seen.short > 0), "a cure for what is well")
+        self.say((match["short"] is not None) == (seen.short > 0), "some got fewer")
+        if match["short"] is not None:
+            said = tuple(number(match[name]) for name in ("short", "of", "fewest"))
+            self.say(said == (seen.short, seen.k, seen.fewest), "other counts")
+
+    def _refuses(self, match):
+        self.say((number(match["k"]), match["why"]) == (self.index.k, self.index.refused), "it says something else")
+        self.say(self.index.answers is None, "it answered")
 
     def _differs(self, match):
         index = self.index

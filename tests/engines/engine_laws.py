@@ -295,6 +295,19 @@ export(options["name"], documents, options["target"], ids=options["ids"], index=
 """
 
 
+def run_killed(options):
+    """Export in a process that kills itself at the moment that the options say."""
+    child = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", KILLED, json.dumps(options)],
+        env=environment_with(ROOT),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert child.returncode == -signal.SIGKILL, child.stderr
+
+
 def check_killed(
     target,
     folder,
@@ -336,15 +349,7 @@ def check_killed(
         "name": name,
         "code": code,
     }
-    child = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", KILLED, json.dumps(options)],
-        env=environment_with(ROOT),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert child.returncode == -signal.SIGKILL, child.stderr
+    run_killed(options)
     engine, where = engine_of(target)
     with engine.open(where) as collection:
         facts = collection.facts()

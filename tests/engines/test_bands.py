@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import offsphere as osp
 from offsphere.engines.bands import BandedCollection, length_edges
 from offsphere.engines.collection import Layout
+from offsphere.engines.corpus import Corpus
+from offsphere.engines.exporting import GOAL
+from offsphere.engines.kept_strategy import KeptStrategy
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import engine_of
+from offsphere.engines.serving import servings
+from offsphere.engines.strategy import ExportWishes, Strategy
 from tests.engines import engine_laws as laws
 
 rng = np.random.default_rng(0)
@@ -69,3 +75,56 @@ def test_no_band_is_empty(seed):
         counts = np.bincount(np.searchsorted(np.asarray(edges), row_lengths, side="right"), minlength=len(edges) + 1)
         assert counts.min() > 0
         assert len(counts) == len(edges) + 1
+
+
+RACED = "from functools import partial; export = partial(export, tune=True)"
+KILLS = {
+    "duckdb": ("duckdb_extension_vss", "duckdb:{}/x.duckdb:docs"),
+    "lancedb": ("lancedb", "lancedb:{}/l:docs"),
+    "qdrant-edge": ("qdrant_edge", "qdrant-edge:{}/edge"),
+    "hnswlib": ("hnswlib", "hnswlib:{}/x.hnsw"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of the packages
+@pytest.mark.parametrize(
+    ("prefix", "step", "moment"),
+    [
+        *((prefix, "add", moment) for prefix in KILLS for moment in ("before", "within", "after")),
+        *(("duckdb", "finish", moment) for moment in ("before", "after")),
+    ],
+)
+def test_a_kill_while_bands_are_filled_loses_nothing(tmp_path, prefix, step, moment):
+    """Of four bands, some have a part of the documents, one was being written to, or its index was being built."""
+    package, form = KILLS[prefix]
+    pytest.importorskip(package)
+    target, out, ids = form.format(tmp_path), tmp_path / "out", [f"document {row}" for row in range(len(ROWS))]
+    np.save(tmp_path / "documents.npy", ROWS)
+    engine, where = engine_of(target)
+    scorer, corpus = osp.parse_scorer("dot"), Corpus.of(ROWS, ids)
+    edges = length_edges(np.linalg.norm(ROWS, axis=1), 4)
+    strategy = Strategy(serving=servings(scorer, engine)[0], index="graph", edges=edges)
+    out.mkdir()
+    KeptStrategy.of(out, scorer, corpus, ExportWishes(k=10, goal=GOAL), str(where)).write(strategy)  # as a race does
+    options = {"target": target, "documents": str(tmp_path / "documents.npy"), "ids": ids, "index": None}
+    options |= {"out": str(out), "step": step, "calls": 14 if step == "add" else 2, "name": "dot", "code": RACED}
+    laws.run_killed(options | {"moment": moment})
+    with strategy.open(engine, where) as bands:
+        facts = bands.facts()
+        assert facts is None if prefix == "hnswlib" else facts.unfinished
+        assert prefix == "hnswlib" or 0 < facts.rows < len(ROWS) or step == "finish"
+    done = osp.export(scorer, corpus, target, tune=True, out=out)
+    assert (done.rows, done.strategy.edges) == (len(ROWS), strategy.edges)
+    assert done.verification.recall >= GOAL
+    with done.strategy.open(engine, where) as bands:
+        assert not bands.facts().unfinished
+        parts = [band.read() for band in bands.bands]
+    found = [name for part in parts for name in part.ids]
+    assert sorted(found) == sorted(ids)
+    for part, low, high in zip(parts, [0, *edges], [*edges, np.inf], strict=True):
+        rows = ROWS[[ids.index(name) for name in part.ids]]
+        assert (np.asarray(part.vectors) == rows).all()
+        sizes = np.linalg.norm(rows, axis=1)
+        assert (sizes >= low).all()
+        assert (sizes < high).all()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from offsphere.base.errors import OffsphereError
+from offsphere.engines import qdrant_edge
 from offsphere.engines.bands import BandedCollection
 from offsphere.engines.collection import Layout
 from offsphere.engines.metric import Metric
@@ -181,7 +182,8 @@ def asked_barely(collection):
 
 
 @pytest.mark.parametrize(("prefix", "index"), CASES)
-def test_a_bare_search_gives_what_the_package_itself_gives(prefix, index, request, tmp_path):
+def test_a_bare_search_gives_what_the_package_itself_gives(prefix, index, request, tmp_path, monkeypatch):
+    monkeypatch.setattr(qdrant_edge, "FULL_SCAN", 1)  # kilobytes: otherwise so few vectors get no graph
     alone, form, known = CASES[prefix, index]
     engine, where = engine_of(place_of(prefix, form, request, tmp_path))
     with engine.at(where) as collection:

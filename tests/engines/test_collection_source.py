@@ -327,6 +327,85 @@ def test_what_an_approximate_index_returns_is_measured_as_faiss_itself_answers(j
     assert ("more candidates" in sentence) == (seen.recall < 0.95)
 
 
+def test_an_index_is_asked_for_as_many_documents_as_the_metric_looks_at(judged, tmp_path, postgres_address):
+    """Once: for ten, of which pgvector's graph finds all; of a hundred it gives 40 rows, whatever the LIMIT."""
+    target = f"postgres:{postgres_address}:docs"
+    osp.export("dot", DOCUMENTS, target, ids=IDS, index="graph", replace=True)
+    source = osp.CollectionSource(str(judged), collection=target)
+    task, vectors = source.load()
+    assert source.deployment(task, vectors).answers.k == 10
+    seen = source.deployment(task, vectors, "recall@100").answers
+    assert (seen.k, seen.short, seen.fewest, seen.queries) == (100, 100, 40, 100)
+    assert 0.3 < seen.recall <= 0.4
+    told = " ".join(run_here("compare", judged, "--collection", target, "--metric", "recall@100").stdout.split())
+    assert " % of the exact 100 best by its own metric, asked with 100 queries and no settings of your own; " in told
+    assert "; 100 of them got fewer than 100, the fewest 40: let it look at more candidates" in told
+    values = json.loads(run_here("audit", judged, "--collection", target, "--metric", "recall@100", "--json").stdout)
+    assert values["deployment"]["answers"]["fewest"] == 40
+
+
+def test_an_index_that_gives_nobody_so_many_documents_says_so(judged, tmp_path):
+    pytest.importorskip("sqlite_vec")
+    others = RNG.normal(size=(4_200, WIDTH)).astype(np.float32)
+    target = f"sqlite:{tmp_path}/x.sqlite:docs"
+    ids = [*IDS, *(f"other{row}" for row in range(len(others)))]
+    osp.export("euclidean", np.concatenate([DOCUMENTS, others]), target, ids=ids)
+    (judged / "documents.ids").write_text("\n".join(IDS))
+    source = osp.CollectionSource(str(judged), collection=target)
+    task, vectors = source.load()
+    for metric, refused in (("recall@4096", False), ("recall@4097", True)):
+        seen = source.deployment(task, vectors, metric)
+        assert (seen.answers is None) == refused
+        told = [finding.sentence for finding in deployed_findings(seen) if "to a query that sets" in finding.sentence]
+        assert len(told) == refused
+    assert told[0].startswith("Your index does not give 4,097 documents to a query that sets nothing else: ")
+    assert "4096" in told[0]
+
+
+def lost(tmp_path, engine="hnswlib"):
+    """A collection that has lost its lengths: in the engine, or before."""
+    return stored(tmp_path, "cosine", engine) if engine == "hnswlib" else stored(tmp_path, rows=UNITS)
+
+
+@pytest.mark.parametrize("engine", ["hnswlib", "faiss"])
+def test_what_lost_lengths_are_worth_is_told_by_vectors_that_have_them(judged, tmp_path, engine):
+    """Your index is set to cosine; the dot product of these vectors is worth so much, but its lengths are gone."""
+    target = lost(tmp_path, engine)
+    shuffled = np.random.default_rng(3).permutation(COUNT)
+    np.savez(judged / "documents.npz", vectors=DOCUMENTS[shuffled], ids=np.array(IDS)[shuffled])
+    task, vectors, deployment = looked_at(judged, target)
+    rows = [IDS.index(name) for name in task.document_ids]
+    assert np.allclose(vectors.documents, UNITS[rows], atol=1e-6)  # what is compared is what the index holds
+    worth = deployment.at_hand
+    assert worth.gain == pytest.approx(BY_DOT - BY_COSINE, abs=1e-9)
+    assert worth.low < worth.gain < worth.high
+    assert worth.helps
+    findings = deployed_findings(deployment, osp.compare(task, vectors, ["dot"]))
+    told = findings[0].sentence
+    assert f"By the vectors in {judged}, which still have them, the dot product is worth {worth.gain:+.4f} [" in told
+    assert told.endswith(") more than cosine: store these, which offsphere export dot does.")
+    assert EMBED_AGAIN not in told
+    assert not any("Keep its setting" in finding.sentence for finding in findings)
+    told = " ".join(run_here("compare", judged, "--collection", target, "--metric", "mrr@10").stdout.split())
+    assert "of mrr@10 (very sure, p" in told
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        pytest.param(UNITS * 3, id="of one length too"),
+        pytest.param(RNG.normal(size=DOCUMENTS.shape).astype(np.float32), id="of another model"),
+        pytest.param(DOCUMENTS[:, :5], id="of another width"),
+    ],
+)
+def test_vectors_that_cannot_tell_what_lengths_are_worth_are_left_aside(judged, tmp_path, beside):
+    target = lost(tmp_path)
+    np.savez(judged / "documents.npz", vectors=beside, ids=np.array(IDS))
+    *_, deployment = looked_at(judged, target)
+    assert deployment.at_hand is None
+    assert EMBED_AGAIN in deployed_findings(deployment)[0].sentence
+
+
 def test_documents_that_are_missing_are_refused_or_left_out_and_counted(judged, tmp_path):
     rows = np.arange(60, COUNT)
     target = stored(tmp_path, rows=DOCUMENTS[rows], ids=[IDS[row] for row in rows])

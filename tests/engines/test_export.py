@@ -342,7 +342,7 @@ def test_what_an_engine_cannot_serve_is_refused_before_anything_is_written(tmp_p
 
 
 def seen(recall, milliseconds):
-    return Verification(10, 100, "queries", recall, recall, 0, None, milliseconds)
+    return Verification(10, 100, "queries", recall, recall, 0, None, milliseconds, 10)
 
 
 def test_the_cheapest_that_meets_the_goal_is_taken_and_else_the_one_that_finds_most():

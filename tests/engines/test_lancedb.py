@@ -99,6 +99,27 @@ def test_fewer_bits_are_stored_where_that_is_asked_for(folder, target, stored, k
         assert table.index_stats("vector_idx").index_type == {"graph": "IVF_HNSW_SQ", "lists": "IVF_SQ"}[kind]
 
 
+def test_bits_find_candidates_and_vectors_choose_among_them(target):
+    done = laws.check_bits(target, "lists")
+    index = lancedb.connect(target.split(":")[1]).open_table("docs").list_indices()[0]
+    assert str(index.index_type).replace("_", "").lower() == "ivfrq"
+    assert ".refine_factor(" in done.snippet
+
+
+@pytest.mark.parametrize(
+    ("width", "kind", "words"),
+    [
+        (24, "exact", "stores binary in inverted lists only: take --index lists"),
+        (24, "graph", "stores binary in inverted lists only: take --index lists"),
+        (20, "lists", "stores bits by the eight, so that 8 must divide them"),
+    ],
+)
+def test_bits_that_it_cannot_hold_are_refused(target, folder, width, kind, words):
+    with pytest.raises(OffsphereError, match=words):
+        export("dot", laws.vectors_of(3, 300, width), target, index=kind, stored="binary")
+    assert not folder.exists() or not list(folder.glob("*.lance"))
+
+
 def test_int8_without_an_index_is_refused(target, folder):
     with pytest.raises(OffsphereError, match="LanceDB stores int8 in an index only: take --index graph or lists"):
         export("dot", LARGE, target, stored="int8")

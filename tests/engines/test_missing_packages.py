@@ -60,5 +60,13 @@ def test_engines_that_were_not_tried_have_words_and_nothing_else():
         assert set(engine.metrics) == set(Metric)
         assert len({facts.setting for facts in engine.metrics.values()}) == 3
         assert engine.open is None
+    page = (ROOT / "docs" / "engines.md").read_text()
+    for engine in untried.values():
+        assert f"- **{engine.name}**: {' '.join(engine.notes)}" in page
+    told = " ".join(untried["Elasticsearch"].notes)
+    assert "From 384 dimensions on it stores one bit a number (bbq_hnsw), below them eight (int8_hnsw)" in told
+    for name in ("Elasticsearch", "OpenSearch"):
+        assert untried[name].largest_k == 10_000
+        assert "A query gets 10,000 documents" in " ".join(untried[name].notes)
     with pytest.raises(UnknownNameError, match="unknown engine 'weaviate'"):
         export("dot", ROWS, "weaviate:http://localhost:8080:things")

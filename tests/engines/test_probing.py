@@ -7,11 +7,12 @@ import os
 
 import numpy as np
 import pytest
-from scripts.engine_table import HEAD, STABLE, row_of
+from scripts.engine_table import FULL_SCAN, HEAD, STABLE, row_of
 
 import offsphere as osp
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.cli.probe import print_probe
+from offsphere.engines import qdrant_edge
 from offsphere.engines.collection import Collection
 from offsphere.engines.exporting import export
 from offsphere.engines.metric import Metric
@@ -73,7 +74,8 @@ def check(seen, engine, index):
         name = NAMES[Metric(probed.metric)]
         assert probed.form.inverse == facts.returned.formula(name)
         assert probed.form.error < 1e-4
-        assert not probed.quantised
+        assert not probed.quantised  # as the page says below its table, and of numbers that are added
+        assert probed.augmentation.startswith("none that shows")
         if engine.prefix != "qdrant":  # in a folder its client keeps lengths; the engine itself, and Edge, do not
             assert probed.keeps_length in (facts.keeps_length, None)
             assert probed.stored.startswith("as they were" if facts.keeps_length else "normalised")
@@ -92,7 +94,8 @@ def check(seen, engine, index):
 
 
 @pytest.mark.parametrize(("prefix", "index"), INDEXES)
-def test_what_is_seen_of_an_engine_is_what_its_file_and_the_page_say(prefix, index, target_of, tmp_path):
+def test_what_is_seen_of_an_engine_is_what_its_file_and_the_page_say(prefix, index, target_of, tmp_path, monkeypatch):
+    monkeypatch.setattr(qdrant_edge, "FULL_SCAN", FULL_SCAN)
     target = target_of(prefix)
     engine, _ = engine_of(target)
     seen = osp.probe(target, index=index)
@@ -104,6 +107,22 @@ def test_what_is_seen_of_an_engine_is_what_its_file_and_the_page_say(prefix, ind
     assert shown[-1] != "as stored" or row[-1] == "as stored"
     left = [path.name for path in tmp_path.rglob("*") if "probe" in path.name]
     assert not [name for name in left if not name.startswith(".")], "something of the scratch collection is left"
+
+
+def test_what_the_page_says_of_qdrant_edges_graph_is_of_a_graph(tmp_path, monkeypatch):
+    """Once: so few vectors got none, and all of them were compared."""
+    edge = pytest.importorskip("qdrant_edge")
+    monkeypatch.setattr(qdrant_edge, "FULL_SCAN", FULL_SCAN)
+    built, plain = [], qdrant_edge.QdrantEdgeCollection.finish
+
+    def noted(self):
+        plain(self)
+        built.append(self._opened().info().indexed_vectors_count)
+
+    monkeypatch.setattr(qdrant_edge.QdrantEdgeCollection, "finish", noted)
+    assert edge.EdgeShard
+    osp.probe(f"qdrant-edge:{tmp_path}/edge", index="graph")
+    assert [count for count in built if count] == [1_200] * 3  # for each metric; three vectors beside need none
 
 
 def test_every_engine_that_can_be_opened_is_probed_here_and_stands_on_the_page():

@@ -60,7 +60,28 @@ def test_fewer_bits_find_less_and_an_export_says_so(tmp_path, monkeypatch):
 
 def test_real_vectors_are_served_by_a_graph(target, embedded, monkeypatch):
     monkeypatch.setattr(qdrant_edge, "FULL_SCAN", 1)
-    laws.check_real(embedded, target, "graph", k=10)  # its graph of dot products finds 95 to 97 % of 20, at any effort
+    laws.check_real(embedded, target, "graph", k=10)  # more: see the next test
+
+
+@pytest.mark.slow
+def test_what_its_graph_of_inner_products_never_reaches_bands_of_length_find(target, embedded, monkeypatch):
+    """Its limit, which its notes and the page tell: more candidates than there are documents are not enough."""
+    monkeypatch.setattr(qdrant_edge, "FULL_SCAN", 1)
+    _, vectors = embedded("cranfield")
+    documents, queries = np.asarray(vectors.documents), np.asarray(vectors.queries)
+    how = {"queries": queries, "k": 100, "index": "graph", "replace": True}
+    plain = export("dot", documents, target, effort=2 * len(documents), **how)
+    assert plain.verification.recall < 0.95
+    assert "let the export race other ways to serve it: add --tune" in plain.advice
+    assert any("cannot be reached in its graph" in note for note in qdrant_edge.QDRANT_EDGE.notes)
+    tuned = export("dot", documents, target, tune=True, **how)
+    assert tuned.passed
+    assert tuned.strategy.edges or tuned.strategy.serving.augmented
+    (bands,) = (seen.recall for tried, seen in tuned.raced if tried.edges)
+    raw = [seen.recall for tried, seen in tuned.raced if not tried.edges and not tried.serving.augmented]
+    assert bands > 0.97
+    assert len(raw) > 2
+    assert max(raw) < 0.95
 
 
 def test_what_was_stored_comes_back(target):

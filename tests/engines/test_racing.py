@@ -10,12 +10,16 @@ import pytest
 from typer.testing import CliRunner
 
 import offsphere as osp
+from offsphere.base.errors import ParameterError
 from offsphere.cli import app
-from offsphere.engines import racing
+from offsphere.cli.export_steps import print_export
+from offsphere.engines import racing, strategy
 from offsphere.engines.corpus import Corpus
+from offsphere.engines.hnswlib import HnswlibCollection
+from offsphere.engines.kept_strategy import KeptStrategy
 from offsphere.engines.racing import whole_corpus
 from offsphere.engines.serving import as_distance
-from offsphere.engines.strategy import Strategy
+from offsphere.engines.strategy import ExportWishes, Strategy
 from tests.engines import engine_laws as laws
 
 DOCUMENTS, QUERIES = laws.vectors_of(11, 900, 16), laws.vectors_of(12, 20, 16)
@@ -45,15 +49,59 @@ def test_every_strategy_stands_in_the_printed_table_with_its_recall_and_time(tmp
     tried = {way: [row for row in raced if re.sub(r", effort \d+", "", row["strategy"]) == way] for way in ways}
     for way, rows_of_way in tried.items():
         efforts = sorted(row["effort"] or 0 for row in rows_of_way)
-        assert efforts == [0, 64, 128, 256, 512][: len(efforts)], way
+        assert efforts == [0, 64, 128, 256, 512, 1024][: len(efforts)], way
         met = [row["recall"] >= 0.999 for row in sorted(rows_of_way, key=lambda row: row["effort"] or 0)]
         assert not any(met[:-1]), "it goes on after the goal is met"
-        assert met[-1] or len(efforts) == 5, "it stops before the goal is met"
+        assert met[-1] or len(efforts) == 6, "it stops before the goal is met"
     assert len(tried["inner product, graph"]) > 1
     good = [row for row in raced if row["recall"] >= 0.999] or [max(raced, key=lambda row: row["recall"])]
     chosen = {name: good[0][name] for name in ("metric", "augmented", "index", "bands")}
     assert {name: record["strategy"][name] for name in chosen} == chosen
     assert (result.exit_code == 0) == record["passed"]
+
+
+@pytest.mark.parametrize("k", [64, 100, 1_000])
+def test_efforts_are_above_k_and_none_is_tried_twice(tmp_path, k):
+    """Once: a graph looks at k candidates by itself, so that for 1,000 documents all five efforts were one search."""
+    pytest.importorskip("hnswlib")
+    rows = laws.vectors_of(21, 3_000, 8)
+    done = osp.export("dot", rows, f"hnswlib:{tmp_path}/x.hnsw", queries=QUERIES[:5, :8], k=k, goal=1.0, tune=True)
+    assert len({tried.name for tried, _ in done.raced}) == len(done.raced)
+    by_way = {}
+    for tried, seen in done.raced:
+        way = (tried.serving.metric, tried.serving.augmented, tried.edges)
+        by_way.setdefault(way, []).append((tried.effort or 0, seen.recall))
+    for found in map(sorted, by_way.values()):
+        efforts = [effort for effort, _ in found]
+        assert efforts == [0, 2 * k, 4 * k, 8 * k, 16 * k, 32 * k][: len(efforts)]
+        assert found[-1][1] == 1.0 or len(efforts) == 6 or efforts[-1] >= len(rows)
+        assert not any(effort >= len(rows) for effort in efforts[:-1]), "it looks at more than all"
+    assert any(len(found) > 1 for found in by_way.values())
+
+
+def test_an_effort_that_a_part_was_content_with_is_raised_from_there(tmp_path, monkeypatch):
+    """Once: a winner that found too little among all documents was asked with less than in the race."""
+    pytest.importorskip("hnswlib")
+    monkeypatch.setattr(strategy, "MOST_EFFORTS", 2)
+    scorer, corpus, target = osp.parse_scorer("dot"), Corpus.of(DOCUMENTS, None, QUERIES), f"hnswlib:{tmp_path}/x.hnsw"
+    asked = ExportWishes(k=50, goal=1.0)
+    chosen = Strategy(serving=as_distance(scorer, corpus), index="graph", effort=100)
+    KeptStrategy.of(tmp_path / "out", scorer, corpus, asked, target).write(chosen)
+    efforts, plain = [], HnswlibCollection.search
+
+    def noted(self, queries, k, effort=None):
+        efforts.append(effort)
+        return plain(self, queries, min(k, 20), effort)  # too few, whatever is looked at
+
+    monkeypatch.setattr(HnswlibCollection, "search", noted)
+    osp.export(scorer, corpus, target, k=50, goal=1.0, tune=True, out=tmp_path / "out")
+    assert list(dict.fromkeys(efforts)) == [100, 200, 400]
+
+
+def test_a_race_and_an_effort_are_refused_together(tmp_path):
+    with pytest.raises(ParameterError, match="an effort of 99 and a race, which finds one: leave --effort out"):
+        osp.export("dot", DOCUMENTS, f"faiss:{tmp_path}/x.faiss", tune=True, effort=99)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture
@@ -95,6 +143,41 @@ def test_what_was_chosen_on_a_part_reaches_as_far_as_the_longest_document_of_all
     whole = whole_corpus(chosen, corpus)
     assert whole.serving.radius >= longest
     assert (whole.index, whole.edges) == (chosen.index, chosen.edges)
+
+
+def test_a_race_on_a_part_says_so_and_tells_an_exact_search_as_it_is_for_all(tmp_path, monkeypatch, part_of_100):
+    pytest.importorskip("faiss")
+    monkeypatch.chdir(tmp_path)
+    np.save("documents.npy", DOCUMENTS)
+    np.save("queries.npy", QUERIES)
+    measured, plain = [], racing.efforts_tried
+
+    def noted(*given):
+        for tried, seen in plain(*given):
+            measured.append((tried, seen.milliseconds))
+            yield tried, seen
+
+    monkeypatch.setattr(racing, "efforts_tried", noted)
+    result = CliRunner().invoke(app, ["export", "dot", "--vectors", ".", "--to", "faiss:x.faiss", "--tune"])
+    told = " ".join(result.stdout.split())
+    assert "Raced on 100 of the 900 documents, drawn at random: recall and times are of these, but" in told
+    record = json.loads((tmp_path / "export" / "faiss-x" / "verification.json").read_text())
+    assert record["raced_on"] == 100
+    times = {row["strategy"]: row["milliseconds"] for row in record["raced"]}
+    assert len(times) == len(measured)
+    for tried, milliseconds in measured:
+        assert times[tried.name] == pytest.approx(milliseconds * (9 if tried.index == "exact" else 1))
+    result = CliRunner().invoke(app, ["export", "dot", "--vectors", ".", "--to", "faiss:y.faiss", "--index", "exact"])
+    assert "Raced on" not in result.stdout
+    assert json.loads((tmp_path / "export" / "faiss-y" / "verification.json").read_text())["raced_on"] is None
+
+
+def test_a_race_on_all_documents_does_not_speak_of_a_part(tmp_path, capsys):
+    pytest.importorskip("faiss")
+    done = osp.export("dot", DOCUMENTS, f"faiss:{tmp_path}/x.faiss", queries=QUERIES, index="exact", tune=True)
+    assert done.raced_on == len(DOCUMENTS)
+    print_export(done, tmp_path)
+    assert "Raced on" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("target", ["sqlite:{}/x.sqlite:docs", "faiss:{}/x.faiss"])

@@ -69,7 +69,7 @@ def run_audit(
             how: dict[str, Any] = {"metric": metric, "seed": seed, "device": source.runtime.device}
             learned = learn(parts.train, parts.test, ADAPTERS, progress=progress, **how)
     made_by = source.made_by(task)
-    deployment = deployment_of(source, task, vectors)
+    deployment = deployment_of(source, task, vectors, metric)
     kept = "what was computed so far is in the cache: run the same command again, it goes on from there"
     with told_when_interrupted(lambda: kept), progress_bar("auditing") as progress:
         return audit(

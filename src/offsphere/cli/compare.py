@@ -120,7 +120,7 @@ def compare_command(
     with progress_bar("embedding") as progress:
         task, embedded = source.load(split, progress)
     warn_left_out((task, embedded))
-    deployment = deployment_of(source, task, embedded)
+    deployment = deployment_of(source, task, embedded, metric)
     with progress_bar("comparing") as progress:
         table = compare(
             task,

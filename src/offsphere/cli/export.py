@@ -41,7 +41,10 @@ def export_command(
     ] = None,
     stored: Annotated[str, typer.Option(help="float32, float16, int8 or binary, where the engine has it.")] = "float32",
     tune: Annotated[
-        bool, typer.Option("--tune", help="Race several ways to serve it on your vectors, and take the cheapest.")
+        bool,
+        typer.Option(
+            "--tune", help="Race several ways to serve it on your vectors, and take the cheapest. Not with --effort."
+        ),
     ] = False,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a collection that holds something else.")] = False,
     out: Annotated[

@@ -71,6 +71,14 @@ def print_export(done: Export, folder: Path, advice: str = "What to change") -> 
         for strategy, trial in done.raced:
             typer.echo(f"{strategy.name:<{width}} {trial.recall:>7.3f} {trial.milliseconds:>11.3f}")
         typer.echo()
+        if done.raced_on is not None and done.raced_on < done.rows + done.left_out:
+            typer.echo(
+                paragraph(
+                    f"Raced on {done.raced_on:,} of the {done.rows + done.left_out:,} documents, drawn at random: "
+                    "recall and times are of these, but that of an exact search, which grows as documents do, is made "
+                    "that of all. What was taken is tried on all:"
+                )
+            )
     seen = done.verification
     left_out = f", {done.left_out:,} without a place in the ranking left out" if done.left_out else ""
     typer.echo(

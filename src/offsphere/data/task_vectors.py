@@ -298,7 +298,7 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True, data: s
         file = _read_side(path, side, verify=verify)
         return file if side.ids is None else _in_order(file, side, _cure(file, task, path, data))
 
-    if asking.made_from_other is not None and _find_side(path, asking) is None:
+    if asking.made_from_other is not None and find_side(path, asking) is None:
         known = read(asked)
         return task.vectors(asking.made_from_other(known.vectors), known.vectors, (None, known.tokens))
     first, second = read(asking), read(asked)
@@ -310,7 +310,7 @@ def _read_side(folder: Path, side: TaskSide, *, verify: bool, lazy: bool = False
     table = EmbeddedTable.of(folder)
     if table is not None:
         return table.vectors(side.name)
-    path = _find_side(folder, side)
+    path = find_side(folder, side)
     if path is None:
         name = side.stored_as
         raise DataError(
@@ -320,7 +320,8 @@ def _read_side(folder: Path, side: TaskSide, *, verify: bool, lazy: bool = False
     return read_vectors(path, verify=verify, expected=side.ids, lazy=lazy)
 
 
-def _find_side(folder: Path, side: TaskSide) -> Path | None:
+def find_side(folder: Path, side: TaskSide) -> Path | None:
+    """Where a folder has the vectors of one side of a task; nothing where it has none."""
     return find_file(folder, side.stored_as) or find_file(folder, side.plural)
 
 

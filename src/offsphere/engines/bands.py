@@ -36,7 +36,7 @@ class BandedCollection(Collection):
         self.engine, self.where, self.edges = engine, where, np.asarray(edges)
         self.bands = [engine.at(where.beside(f"band{number:02d}")) for number in range(len(edges) + 1)]
         self.index_kinds, self.stored_forms = self.bands[0].index_kinds, self.bands[0].stored_forms
-        self.resumable = self.bands[0].resumable
+        self.resumable, self.largest_effort = self.bands[0].resumable, self.bands[0].largest_effort
         returned = engine.metrics[metric].returned
         self.sign = -returned.sign if metric.is_distance else returned.sign  # whether greater scores are better
 

@@ -96,6 +96,7 @@ class Collection(AbstractContextManager["Collection"], ABC):
     resumable: bool = True  # whether vectors are kept as they are added; a file appears as a whole, in ``finish``
     read_only: bool = False  # whether it is only looked at: a copy is opened where a package writes to what it opens
     blocks_at_once: int = 1  # that are added in one go, which a kill undoes
+    largest_effort: int | None = None  # of a graph; more is the same search
 
     @abstractmethod
     def facts(self) -> CollectionFacts | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -22,8 +22,10 @@ from offsphere.encode.embedded_task import EmbeddedSource
 from offsphere.encode.embedding import SideItems, embed_items
 from offsphere.encode.measure_input import MeasureInput, load_measure_input
 from offsphere.engines.deployment import Deployment
+from offsphere.engines.lengths_at_hand import lengths_at_hand
 from offsphere.engines.live_collection import LiveCollection
 from offsphere.engines.registry import engine_of
+from offsphere.statistics.metrics import parse_metric
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,12 +126,17 @@ class CollectionSource(EmbeddedSource):
         manifest = read_manifest(store)
         return {"model": manifest.model, "revision": manifest.revision, "similarity": manifest.similarity} | known
 
-    def deployment(self, task: RankingTask, vectors: RankingVectors) -> Deployment:
+    def deployment(self, task: RankingTask, vectors: RankingVectors, metric: str | None = None) -> Deployment:
         """Look at the collection itself, and ask it with the task's queries.
+
+        Where its lengths are gone and the folder of the query vectors has the documents' too, these tell what lengths
+        are worth.
 
         Args:
             task: As ``load`` gave it.
             vectors: Of it.
+            metric: By which the task is judged: the collection is asked for as many documents as it looks at. The
+                task's usual one without.
 
         Returns:
             The evidence that ``offsphere.audit`` takes as ``deployment``.
@@ -137,13 +144,17 @@ class CollectionSource(EmbeddedSource):
         whole = self._whole_task(task.split)
         ids = self.live.ids
         known = set(whole.document_ids)
-        return Deployment.of(
+        seen = Deployment.of(
             self.live,
             queries=vectors.queries,
             documents=len(whole.document_ids),
             missing=len(whole.document_ids) - len(task.document_ids),
             unknown=sum(name not in known for name in ids) if ids is not None else 0,
+            k=parse_metric(metric or task.usual_metric).depth,
         )
+        if seen.lengths == "kept" or seen.made_for is not None:
+            return seen
+        return replace(seen, at_hand=lengths_at_hand(task, vectors, self.folder_of(task), metric, verify=self.verify))
 
     def _whole_task(self, split: str | None) -> RankingTask:
         """The task among all documents that it lists; the collection names them where nothing else does."""
@@ -155,11 +166,13 @@ class CollectionSource(EmbeddedSource):
         return ranking
 
 
-def deployment_of(source: EmbeddedSource, task: Task, vectors: TaskVectors) -> Deployment | None:
+def deployment_of(
+    source: EmbeddedSource, task: Task, vectors: TaskVectors, metric: str | None = None
+) -> Deployment | None:
     """What is known of the collection that vectors are from; nothing where they come from elsewhere."""
     if not isinstance(source, CollectionSource):
         return None
-    return source.deployment(cast("RankingTask", task), cast("RankingVectors", vectors))
+    return source.deployment(cast("RankingTask", task), cast("RankingVectors", vectors), metric)
 
 
 class DeployedInput(NamedTuple):

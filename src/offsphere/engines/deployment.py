@@ -5,27 +5,29 @@ It is evidence like a comparison or a measurement: ``audit`` makes findings of i
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from offsphere.base.arrays import Vectors
-from offsphere.base.errors import MissingExtraError
+from offsphere.base.errors import MissingExtraError, OffsphereError
 from offsphere.base.plain import plain
 from offsphere.engines.collection import NoIdsError
 from offsphere.engines.corpus import Corpus
 from offsphere.engines.engine import Engine
+from offsphere.engines.lengths_at_hand import LengthsAtHand
 from offsphere.engines.live_collection import LiveCollection
 from offsphere.engines.metric import Metric
 from offsphere.engines.serving import Serving, servings
-from offsphere.engines.verification import Verification, make_trial, verify
+from offsphere.engines.verification import Verification, judge_hits, make_trial
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE, DOT, Euclidean
 from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.lengths import are_equal, lengths
 
-K = 10  # documents a query gets when a collection is tried
+K = 10  # documents that a collection is asked for where nobody says
 SCORERS = {
     Metric.COSINE: Scorer(COSINE),
     Metric.INNER_PRODUCT: Scorer(DOT),
@@ -59,7 +61,10 @@ class Deployment:
         documents: Of the task; none where there is no task.
         missing: Of these, those that are not in the collection.
         unknown: Vectors in it that belong to no document of the task.
-        answers: What it returned of the exact answer, where it could be asked.
+        answers: What it returned of the exact answer to somebody who sets nothing but k, where it could be asked.
+        k: How many documents it was asked for.
+        refused: Why it gives nobody so many documents, where it does not.
+        at_hand: What lengths that it lost are worth, where other vectors of its documents still have them.
         made_for: The scorer for which an export changed the vectors that it holds, empty where it is not known which;
             none where they are as the model gave them, as far as is known.
     """
@@ -77,6 +82,9 @@ class Deployment:
     missing: int = 0
     unknown: int = 0
     answers: Verification | None = None
+    k: int = K
+    refused: str = ""
+    at_hand: LengthsAtHand | None = None
     made_for: str | None = None
 
     @classmethod
@@ -88,6 +96,7 @@ class Deployment:
         documents: int | None = None,
         missing: int = 0,
         unknown: int = 0,
+        k: int = K,
     ) -> Deployment:
         """Look at a collection that was read, and ask it where there are queries.
 
@@ -97,7 +106,10 @@ class Deployment:
             documents: How many the task has, where there is one.
             missing: How many of these the collection does not have.
             unknown: How many of its vectors belong to none of them.
+            k: How many documents it is asked for: as many as the metric looks at.
         """
+        k = min(k, len(live.vectors))
+        answers, refused = _ask(live, queries, k) if queries is not None else (None, "")
         row_lengths = np.concatenate([lengths(block) for block in Blocks.of(live.vectors)])
         positive = row_lengths[row_lengths > 0]
         mean = float(positive.mean()) if len(positive) else 0.0
@@ -115,7 +127,9 @@ class Deployment:
             documents=documents,
             missing=missing,
             unknown=unknown,
-            answers=_ask(live, queries) if queries is not None else None,
+            answers=answers,
+            k=k,
+            refused=refused,
             made_for=live.made_for,
         )
 
@@ -140,16 +154,33 @@ class Deployment:
         return {"engine": self.engine.name, **values}
 
 
-def _ask(live: LiveCollection, queries: Vectors) -> Verification | None:
-    """Ask a collection by its own metric; nothing where that is not known, or it cannot be asked from here."""
+class _Answers(NamedTuple):
+    """What came of asking a collection: what it returned, or why it refused."""
+
+    seen: Verification | None = None
+    refused: str = ""
+
+
+def _ask(live: LiveCollection, queries: Vectors, k: int) -> _Answers:
+    """Ask a collection by its own metric, as somebody does who sets nothing but k.
+
+    Nothing comes of it where the metric is not known, or the collection cannot be asked from here.
+    """
     metric = live.facts.metric
     if metric is None:
-        return None
+        return _Answers()
     corpus = Corpus.of(live.vectors, live.ids, queries)
     serving = Serving(scorer=SCORERS[metric], metric=metric, lowered=False)
-    trial = make_trial(corpus, serving.scorer, K)
-    try:
-        with live.open() as collection:
-            return verify(collection, serving, live.engine.metrics[metric].returned, corpus, trial)
-    except (MissingExtraError, NoIdsError):  # a file that is read without the package; rows that nobody can tell
-        return None
+    trial = make_trial(corpus, serving.scorer, k)
+    asked = serving.queries(trial.queries)
+    with live.open() as collection:
+        started = time.perf_counter()
+        try:
+            hits = collection.bare_search(asked, trial.k)
+        except (MissingExtraError, NoIdsError):  # a file that is read without the package; rows that nobody can tell
+            return _Answers()
+        except OffsphereError as error:
+            return _Answers(refused=str(error))
+        milliseconds = 1e3 * (time.perf_counter() - started) / len(asked)
+    returned = live.engine.metrics[metric].returned
+    return _Answers(judge_hits(hits, serving, returned, corpus, trial, milliseconds))

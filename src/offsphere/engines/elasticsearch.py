@@ -10,6 +10,7 @@ from types import MappingProxyType
 from offsphere.engines.engine import Engine
 from offsphere.engines.metric import Metric, MetricFacts
 
+LARGEST_K = 10_000
 SHIFTED_DOT = "score = 1 + dot where dot >= 0, else 1 / (1 - dot)"
 
 ELASTICSEARCH = Engine(
@@ -26,6 +27,13 @@ ELASTICSEARCH = Engine(
             ),
         }
     ),
-    notes=('From 384 dimensions on it stores one bit a number unless "index_options" say otherwise.',),
+    notes=(
+        (
+            "From 384 dimensions on it stores one bit a number (bbq_hnsw), below them eight (int8_hnsw), unless "
+            '"index_options" say {"type": "hnsw"}.'
+        ),
+        f"A query gets {LARGEST_K:,} documents (k, num_candidates) at most.",
+    ),
+    largest_k=LARGEST_K,
     tested=False,
 )

@@ -25,7 +25,7 @@ from offsphere.engines.export_advice import advice_for, lengths_note
 from offsphere.engines.export_record import VERIFICATION
 from offsphere.engines.filling import Filling
 from offsphere.engines.kept_strategy import KeptStrategy
-from offsphere.engines.racing import Raced, cheapest, race, whole_corpus
+from offsphere.engines.racing import Raced, cheapest, documents_raced, race, whole_corpus
 from offsphere.engines.registry import engine_of
 from offsphere.engines.snippets import query_snippet
 from offsphere.engines.strategy import ExportWishes, Strategy, plain_strategy, with_effort
@@ -53,6 +53,7 @@ class Export:
         verification: What a sample of queries got.
         goal: The recall that was asked for.
         raced: With tuning, every strategy that was tried, in the order of its cost.
+        raced_on: How many documents these were tried on, a random part of a large corpus; none without tuning.
         snippet: The Python that asks the engine.
         advice: What to change where the goal was missed; empty where it was met.
         notes: What to mind of the vectors.
@@ -79,6 +80,7 @@ class Export:
     snippet: str
     advice: Sequence[str] = ()
     raced: Sequence[tuple[Strategy, Verification]] = ()
+    raced_on: int | None = None
     notes: Sequence[str] = ()
     cut: Cut | None = None
 
@@ -105,6 +107,7 @@ class Export:
             "notes": list(self.notes),
             "threshold": self.cut.threshold if self.cut is not None else None,
             "promise": self.cut.promise if self.cut is not None else None,
+            "raced_on": self.raced_on,
             "raced": [{**strategy.to_json(), **trial.to_json()} for strategy, trial in self.raced],
             "version": __version__,
         }
@@ -167,6 +170,8 @@ def export(
     """
     engine, where = engine_of(target)
     _check(engine, k, goal)
+    if tune and effort is not None:
+        raise ParameterError(f"an effort of {effort} and a race, which finds one: leave --effort out, or --tune")
     engine.at(where).close()  # a place where none can be is refused before any folder is made
     corpus = Corpus.of(vectors, ids, queries)
     known = scorer if isinstance(scorer, Scorer) else read_scorer(str(scorer))
@@ -245,6 +250,7 @@ def _deploy(
         snippet=code,
         advice=advice_for(strategy, collection, verification, asked, raced=tune),
         raced=raced,
+        raced_on=documents_raced(corpus) if tune else None,
         notes=lengths_note(scorer, corpus),
     )
 

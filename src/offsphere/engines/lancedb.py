@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
+from math import ceil
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -31,6 +32,7 @@ from offsphere.engines.collection import (
 from offsphere.engines.columns import id_column, vector_column
 from offsphere.engines.databases import database_folder, remove_unfinished, working_with
 from offsphere.engines.engine import Engine
+from offsphere.engines.first_pass import candidates
 from offsphere.engines.metric import Metric, MetricFacts, ScoreFormula
 from offsphere.engines.python_text import python_text
 from offsphere.engines.table_note import TableNote
@@ -45,8 +47,11 @@ INDEXES = {  # PQ is never chosen: by inner product it finds little more than ha
     ("lists", "float32"): "IVF_FLAT",
     ("lists", "float16"): "IVF_FLAT",
     ("lists", "int8"): "IVF_SQ",
+    ("lists", "binary"): "IVF_RQ",
 }
+BITS = "IVF_RQ"  # finds candidates by a bit a number; the table has the vectors that choose among them
 LONGEST_NAME = 200  # a table is a folder of that name
+BYTE = 8
 DELETED = 1_000  # ids that are named in one condition
 
 
@@ -54,7 +59,7 @@ class LanceCollection(Collection):
     """A table of LanceDB. While it is filled a mark beside its data says so."""
 
     index_kinds = ("exact", "graph", "lists")
-    stored_forms = ("float32", "float16", "int8")
+    stored_forms = ("float32", "float16", "int8", "binary")
     blocks_at_once = 16  # each version costs files and waiting
 
     def __init__(self, where: Target, *, id_field: str | None = None, vector_name: str | None = None) -> None:
@@ -94,7 +99,7 @@ class LanceCollection(Collection):
                 metric,
                 table.count_rows(),
                 words,
-                str(kind.value_type),
+                f"{kind.value_type} and bits" if words == BITS else str(kind.value_type),
                 unfinished=unfinished,
                 other_metric=other,
                 as_given=note is None or note.as_given,
@@ -104,6 +109,13 @@ class LanceCollection(Collection):
         """Refuse fewer bits without the index that has them."""
         if layout.stored == "int8" and layout.index == "exact":
             raise OffsphereError("LanceDB stores int8 in an index only: take --index graph or lists")
+        if layout.stored == "binary" and layout.index != "lists":
+            raise OffsphereError("LanceDB stores binary in inverted lists only: take --index lists")
+        if layout.stored == "binary" and layout.dimension % BYTE:
+            raise OffsphereError(
+                f"{layout.dimension:,} dimensions: LanceDB stores bits by the eight, so that 8 must divide them: leave "
+                "--stored out"
+            )
 
     def create(self, layout: Layout) -> None:
         """Make an empty table, and mark it."""
@@ -174,11 +186,19 @@ class LanceCollection(Collection):
                     metric=WORDS[note.metric],
                     index_type=INDEXES[note.index, note.stored],
                     vector_column_name=self._vector_column(),
+                    **({"num_bits": 1} if note.stored == "binary" else {}),
                 )
         mark_finished(self.files / "data")
 
     def search(self, queries: Rows, k: int, effort: int | None = None) -> Hits:
-        """Ask with one query after the other."""
+        """Ask with one query after the other; what bits find is compared again by the vectors."""
+        return self._asked(queries, k, effort)
+
+    def bare_search(self, queries: Rows, k: int) -> Hits:
+        """Ask with LanceDB's own settings."""
+        return self._asked(queries, k, None, bare=True)
+
+    def _asked(self, queries: Rows, k: int, effort: int | None, *, bare: bool = False) -> Hits:
         table, column, names = self._opened(), self._vector_column(), self._id_column()
         facts = self.facts()
         if facts is None or facts.metric is None:
@@ -191,6 +211,8 @@ class LanceCollection(Collection):
                 asked = table.search(query, vector_column_name=column).distance_type(WORDS[facts.metric]).limit(k)
                 if effort is not None:
                     asked = asked.ef(max(effort, k)) if "HNSW" in facts.index else asked.nprobes(effort)
+                if facts.index == BITS and not bare:
+                    asked = asked.refine_factor(_times_k(k, effort))
                 answer = asked.select([names, "_distance"]).to_arrow()
                 ids.append([str(name) for name in answer.column(names).to_pylist()])
                 scores.append(answer.column("_distance").to_numpy().astype(np.float64))
@@ -222,6 +244,8 @@ class LanceCollection(Collection):
         search += f'.distance_type("{WORDS[layout.metric]}").limit({k})'
         if effort is not None and layout.index != "exact":
             search += f".ef({max(effort, k)})" if layout.index == "graph" else f".nprobes({effort})"
+        if layout.stored == "binary":
+            search += f".refine_factor({_times_k(k, effort)})"
         folder, name = python_text(self.folder), python_text(self.name)
         return "\n".join(
             [
@@ -293,6 +317,11 @@ class LanceCollection(Collection):
 def _blocks(table: Any, column: str, rows: int) -> Any:
     """Read a column in Arrow arrays of at most so many rows, in the order in which they were added."""
     return (batch.column(0) for batch in table.search().select([column]).to_batches(batch_size=rows))
+
+
+def _times_k(k: int, effort: int | None) -> int:
+    """How many times k candidates the bits find."""
+    return ceil(candidates(k, effort) / k)
 
 
 def _table_folder(folder: Path, name: str) -> Path:

@@ -10,6 +10,8 @@ from types import MappingProxyType
 from offsphere.engines.engine import Engine
 from offsphere.engines.metric import Metric, MetricFacts
 
+LARGEST_K = 10_000
+
 OPENSEARCH = Engine(
     name="OpenSearch",
     metrics=MappingProxyType(
@@ -22,6 +24,10 @@ OPENSEARCH = Engine(
             Metric.EUCLIDEAN: MetricFacts('knn_vector with "space_type": "l2"', score="score = 1 / (1 + distance^2)"),
         }
     ),
-    notes=("A collection ranks by distance (l2) where nobody says otherwise.",),
+    notes=(
+        "A collection ranks by distance (l2) where nobody says otherwise.",
+        f"A query gets {LARGEST_K:,} documents (k) at most.",
+    ),
+    largest_k=LARGEST_K,
     tested=False,
 )

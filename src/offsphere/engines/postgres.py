@@ -46,6 +46,7 @@ class PostgresCollection(Collection):
 
     index_kinds = ("exact", "graph", "lists")
     stored_forms = ("float32", "float16", "binary")
+    largest_effort = LARGEST_EFFORT
 
     def __init__(self, where: Target, *, id_field: str | None = None, vector_name: str | None = None) -> None:
         self.where, self.parts = where, table_parts(where.name)

@@ -326,5 +326,6 @@ QDRANT_EDGE = Engine(
     notes=(
         "For cosine it stores normalised vectors: lengths are lost.",
         f"Below {FULL_SCAN:,} kilobytes of vectors it compares all of them, graph or not.",
+        "By inner product some documents cannot be reached in its graph, at any effort: offsphere export --tune helps.",
     ),
 )

@@ -18,14 +18,13 @@ from offsphere.engines.engine import Engine
 from offsphere.engines.filling import Filling
 from offsphere.engines.metric import Metric
 from offsphere.engines.serving import Serving, as_distance, servings, stored_blocks
-from offsphere.engines.strategy import ExportWishes, Strategy, plain_strategy
+from offsphere.engines.strategy import ExportWishes, Strategy, efforts_tried, plain_strategy
 from offsphere.engines.target import Target
-from offsphere.engines.verification import CollectionTrial, Verification, make_trial, verify
+from offsphere.engines.verification import CollectionTrial, Verification, make_trial
 from offsphere.scoring.scorer import Scorer
 from offsphere.vectors.lengths import lengths
 
 MOST_DOCUMENTS = 50_000  # of which indexes are built for a race; a random part of a larger corpus
-EFFORTS = (None, 64, 128, 256, 512)
 BANDS = 8
 
 Raced = Sequence[tuple[Strategy, Verification]]
@@ -42,6 +41,9 @@ def race(
 ) -> list[tuple[Strategy, Verification]]:
     """Build each strategy beside the target, ask it with rising effort until it meets the goal, and remove it again.
 
+    Of a large corpus a part is raced. A query's time in it is that of the part, but where every vector is compared:
+    this grows as the corpus does, and is told as it would be for all.
+
     Returns:
         Every strategy that was tried and what came of it, the quickest query first.
     """
@@ -56,12 +58,8 @@ def race(
             try:
                 filling = Filling(collection, strategy.serving, part, strategy.layout(part), str(scratch))
                 filling.run(replace=True, progress=in_phase(progress, strategy.name))
-                for effort in EFFORTS if strategy.index != "exact" else (None,):
-                    tried = replace(strategy, effort=effort)
-                    seen = verify(collection, tried.serving, returned, part, trial, effort=effort)
-                    results.append((tried, seen))
-                    if seen.recall >= asked.goal:
-                        break
+                for tried, seen in efforts_tried(strategy, collection, returned, part, trial, asked):
+                    results.append((tried, _for_all(tried, seen, part, corpus)))
             finally:
                 collection.remove()
     return sorted(results, key=lambda result: result[1].milliseconds)
@@ -93,6 +91,11 @@ def cheapest(raced: Raced, goal: float) -> Strategy:
     return good[0] if good else max(raced, key=lambda result: result[1].recall)[0]
 
 
+def documents_raced(corpus: Corpus) -> int:
+    """How many documents of a corpus a race is run on."""
+    return min(len(corpus.ids), MOST_DOCUMENTS)
+
+
 def whole_corpus(strategy: Strategy, corpus: Corpus) -> Strategy:
     """A strategy that was chosen on a part of a corpus, for all of it: a coordinate may have to reach further."""
     serving = strategy.serving
@@ -105,10 +108,18 @@ def _edges(corpus: Corpus, way: Serving) -> tuple[float, ...]:
     return length_edges(stored, BANDS) if np.ptp(stored) > 1e-3 * stored.max(initial=0.0) else ()
 
 
+def _for_all(strategy: Strategy, seen: Verification, part: Corpus, corpus: Corpus) -> Verification:
+    """What came of a trial on a part, with the time of a search that compares all made that of the corpus."""
+    if strategy.index != "exact":
+        return seen
+    return seen._replace(milliseconds=seen.milliseconds * len(corpus.ids) / len(part.ids))
+
+
 def _part(corpus: Corpus, seed: int) -> Corpus:
     """The corpus, or a random part of a large one."""
-    if len(corpus.ids) <= MOST_DOCUMENTS:
+    count = documents_raced(corpus)
+    if count == len(corpus.ids):
         return corpus
-    rows = np.sort(np.random.default_rng(seed).permutation(len(corpus.ids))[:MOST_DOCUMENTS])
+    rows = np.sort(np.random.default_rng(seed).permutation(len(corpus.ids))[:count])
     vectors = np.ascontiguousarray(corpus.vectors[rows], np.float32)
     return Corpus(vectors, [corpus.ids[row] for row in rows.tolist()], corpus.queries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,13 +11,14 @@ from offsphere.engines.bands import BandedCollection
 from offsphere.engines.collection import Collection, IndexKind, Layout, NumberForm
 from offsphere.engines.corpus import Corpus
 from offsphere.engines.engine import Engine
+from offsphere.engines.first_pass import candidates
 from offsphere.engines.metric import Metric, ScoreFormula
 from offsphere.engines.serving import Serving, as_distance, placed_rows, servings
 from offsphere.engines.target import Target
 from offsphere.engines.verification import CollectionTrial, Verification, verify
 from offsphere.scoring.scorer import Scorer
 
-DOUBLINGS = 5  # of a graph's effort, until the goal is met
+MOST_EFFORTS = 5  # that are tried beside the engine's own, each twice the one before
 FIRST_EFFORT = 64
 
 
@@ -59,6 +61,11 @@ class Strategy:
         parts += [f"{len(self.edges) + 1} bands of length"] if self.edges else []
         parts += [f"stored as {self.stored}"] if self.stored != "float32" else []
         return ", ".join(parts)
+
+    @property
+    def has_effort(self) -> bool:
+        """Whether it may find more when it looks at more: an exact index does not, but where bits find candidates."""
+        return self.index != "exact" or self.stored == "binary"
 
     def to_json(self) -> dict[str, Any]:
         """Give it as plain values, for a file."""
@@ -126,6 +133,42 @@ def plain_strategy(engine: Engine, where: Target, scorer: Scorer, corpus: Corpus
     return Strategy(serving=way, index=index, effort=asked.effort, stored=asked.stored)
 
 
+def rising_efforts(strategy: Strategy, k: int, rows: int, largest: int | None = None) -> Iterator[int]:
+    """Efforts to try after that of a strategy, each twice the one before, until everything is looked at.
+
+    A graph looks at k candidates whatever it is told, so that only more of them are another search.
+
+    Args:
+        strategy: One that found too little, with its effort or the engine's own.
+        k: How many documents a query gets.
+        rows: In the collection.
+        largest: The effort beyond which a graph of the engine does not go.
+
+    Example:
+        >>> import offsphere as osp
+        >>> from offsphere.engines.metric import Metric
+        >>> from offsphere.engines.serving import Serving
+        >>> from offsphere.engines.strategy import Strategy, rising_efforts
+        >>> serving = Serving(scorer=osp.Scorer(), metric=Metric.COSINE, lowered=False)
+        >>> graph = Strategy(serving=serving, index="graph")
+        >>> list(rising_efforts(graph, 10, 100_000)), list(rising_efforts(graph, 1_000, 9_000))
+        ([64, 128, 256, 512, 1024], [2000, 4000, 8000, 16000])
+    """
+    if not strategy.has_effort:
+        return
+    looked, most = strategy.effort or 0, None
+    if strategy.stored == "binary":
+        looked = max(looked, candidates(k, None))
+    elif strategy.index == "graph":
+        looked, most = max(looked, k), largest
+    for _ in range(MOST_EFFORTS):
+        if looked >= min(rows, most or rows):
+            return
+        looked = FIRST_EFFORT if looked < FIRST_EFFORT else 2 * looked
+        looked = min(looked, most or looked)
+        yield looked
+
+
 def with_effort(
     strategy: Strategy,
     collection: Collection,
@@ -139,15 +182,30 @@ def with_effort(
     Returns:
         The strategy with the least effort that meets the goal, or the greatest that was tried, and what came of it.
     """
+    *_, last = efforts_tried(strategy, collection, returned, corpus, trial, asked)
+    return last
+
+
+def efforts_tried(
+    strategy: Strategy,
+    collection: Collection,
+    returned: ScoreFormula,
+    corpus: Corpus,
+    trial: CollectionTrial,
+    asked: ExportWishes,
+) -> Iterator[tuple[Strategy, Verification]]:
+    """Try a filled collection with rising effort until the goal is met, or once with the effort that was asked for.
+
+    Yields:
+        The strategy with each effort, and what came of it.
+    """
     seen = verify(collection, strategy.serving, returned, corpus, trial, effort=strategy.effort)
-    exact = strategy.index == "exact" and strategy.stored != "binary"  # bits only find candidates
-    if exact or asked.effort is not None:
-        return strategy, seen
-    effort = max(FIRST_EFFORT, asked.k)
-    for _ in range(DOUBLINGS):
+    yield strategy, seen
+    if asked.effort is not None:
+        return
+    for effort in rising_efforts(strategy, asked.k, len(corpus.ids), collection.largest_effort):
         if seen.recall >= asked.goal:
-            break
+            return
         strategy = replace(strategy, effort=effort)
         seen = verify(collection, strategy.serving, returned, corpus, trial, effort=effort)
-        effort *= 2
-    return strategy, seen
+        yield strategy, seen

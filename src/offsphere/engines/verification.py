@@ -46,6 +46,7 @@ class Verification(NamedTuple):
     short: int  # queries that got fewer than k
     score_error: float | None
     milliseconds: float  # a query, one at a time or as the engine takes them
+    fewest: int  # documents that a query got
 
     def to_json(self) -> dict[str, Any]:
         """Give it as plain values, for a file."""
@@ -110,7 +111,28 @@ def verify(
     started = time.perf_counter()
     hits = collection.search(asked, trial.k, effort)
     milliseconds = 1e3 * (time.perf_counter() - started) / max(len(asked), 1)
-    rows = _rows_of(hits, corpus)
+    return judge_hits(hits, serving, returned, corpus, trial, milliseconds)
+
+
+def judge_hits(
+    hits: Hits,
+    serving: Serving,
+    returned: ScoreFormula,
+    corpus: Corpus,
+    trial: CollectionTrial,
+    milliseconds: float,
+) -> Verification:
+    """Compare what a collection answered to the queries of a trial with the exact answer.
+
+    Args:
+        hits: The answers.
+        serving: How the collection serves the scorer.
+        returned: How the engine returns the metric.
+        corpus: What the collection was filled with.
+        trial: The queries, and the exact answer.
+        milliseconds: What a query took.
+    """
+    asked, rows = serving.queries(trial.queries), _rows_of(hits, corpus)
     recalls, errors = [], [0.0]
     anything = False
     for number, (answer, scores) in enumerate(zip(rows, hits.scores, strict=True)):
@@ -137,6 +159,7 @@ def verify(
         ),
         score_error=max(errors) if anything else None,
         milliseconds=milliseconds,
+        fewest=min(len(answer) for answer in rows),
     )
 
 

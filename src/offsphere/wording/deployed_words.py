@@ -27,14 +27,30 @@ def _lengths_kept(n: Numbers) -> str:
 
 
 def _lost_in_engine(n: Numbers) -> str:
-    return f"{_set_to(n)}: its lengths are gone, {n['engine']} normalised the vectors when it stored them. {_UNKNOWN}"
+    how = f"{n['engine']} normalised the vectors when it stored them"
+    return f"{_set_to(n)}: its lengths are gone, {how}. {_their_worth(n)}"
 
 
 def _lost_before(n: Numbers) -> str:
     return (
         f"{_set_to(n)}: its lengths are gone, all vectors{' but empty ones' if n['empty'] else ''} have the length "
-        f"{n['mean_length']:.4g} and had it before they came there. {_UNKNOWN}"
+        f"{n['mean_length']:.4g} and had it before they came there. {_their_worth(n)}"
     )
+
+
+def _their_worth(n: Numbers) -> str:
+    """What lengths that are gone are worth, where vectors that have them are at hand."""
+    if n["folder"] is None:
+        return _UNKNOWN
+    told = f"By the vectors in {n['folder']}, which still have them, the dot product"
+    change = with_interval(n["dot_gain"], n["dot_low"], n["dot_high"])
+    chances = f" ({certainty(n['dot_p'])}, {chance(n['dot_p'])})" if n["dot_p"] is not None else ""
+    sure = f"{change} of {n['dot_metric']}{chances}"
+    if n["certain"] and n["dot_gain"] > 0:
+        return f"{told} is worth {sure} more than cosine: store these, which offsphere export dot does."
+    if n["certain"]:
+        return f"{told} differs from cosine by {sure}: they are no loss."
+    return f"{told} differs from cosine by {sure}: whether they are worth anything cannot be told."
 
 
 def _changed(n: Numbers) -> str:
@@ -134,8 +150,15 @@ def _answers(n: Numbers) -> str:
     best = f"the exact {in_words(n['k'])} best" if n["k"] != 1 else "the exact best one"
     part = f"all of {best}" if n["recall"] >= 1 else f"{floor(1000 * n['recall']) / 10:.1f} % of {best}"
     asked = f"asked with {n['queries']:,} quer{'ies' if n['queries'] != 1 else 'y'} and no settings of your own"
-    cure = ": let it look at more candidates (ef, or nprobe)" if n["recall"] < ENOUGH else ""
-    return f"Your index returns {part} by its own metric, {asked}{cure}."
+    short = ""
+    if n["short"]:
+        short = f"; {n['short']:,} of them got fewer than {n['k']:,}, the fewest {n['fewest']:,}"
+    cure = ": let it look at more candidates (ef, or nprobe)" if n["recall"] < ENOUGH or n["short"] else ""
+    return f"Your index returns {part} by its own metric, {asked}{short}{cure}."
+
+
+def _refuses(n: Numbers) -> str:
+    return f"Your index does not give {n['k']:,} documents to a query that sets nothing else: {n['refused']}."
 
 
 def _differs(n: Numbers) -> str:
@@ -179,6 +202,7 @@ DEPLOYED_WORDS: Mapping[str, Callable[[Numbers], str]] = MappingProxyType(
         "setting may cost": _may_cost,
         "setting is better": _better,
         "index answers": _answers,
+        "index refuses": _refuses,
         "index and task differ": _differs,
     }
 )

@@ -44,16 +44,27 @@ def deployed_findings(
     """
     if deployment.made_for is not None:
         return [_made_for(deployment), *_answers(deployment), *_differences(deployment)]
-    findings = [_lengths(deployment)]
+    costs: list[Finding] = []
     if table is not None:
-        findings += _cost(deployment, table, choice if choice is not None else recommended_choice(table))
-    return [*findings, *_answers(deployment), *_differences(deployment)]
+        costs = _cost(deployment, table, choice if choice is not None else recommended_choice(table))
+    if deployment.at_hand is not None and deployment.at_hand.helps:  # by vectors that the index does not hold
+        costs = [finding for finding in costs if finding.claim != "setting is recommended"]
+    return [_lengths(deployment), *costs, *_answers(deployment), *_differences(deployment)]
 
 
 def _lengths(deployment: Deployment) -> Finding:
     of_lengths = {name: getattr(deployment, name) for name in ("mean_length", "variation", "empty")}
-    certainty: Certainty = "sure" if deployment.lengths == "kept" else "unknown"  # what length is worth
-    return _finding(LENGTHS[deployment.lengths], _names(deployment) | of_lengths, "none", certainty)
+    claim, worth = LENGTHS[deployment.lengths], deployment.at_hand
+    if deployment.lengths == "kept":
+        return _finding(claim, _names(deployment) | of_lengths, "none", "sure")
+    numbers: dict[str, Any] = {"folder": worth.folder if worth is not None else None}
+    if worth is None:
+        return _finding(claim, _names(deployment) | of_lengths | numbers, "none", "unknown")  # what length is worth
+    certain = worth.p is not None and worth.p < ALPHA and bool(worth.gain)
+    numbers |= {"dot_metric": worth.metric, "dot_gain": worth.gain, "dot_low": worth.low, "dot_high": worth.high}
+    numbers |= {"dot_p": worth.p, "certain": certain}
+    direction: Direction = "up" if worth.helps else "down" if certain else "none"
+    return _finding(claim, _names(deployment) | of_lengths | numbers, direction, "sure" if certain else "unsure")
 
 
 def _made_for(deployment: Deployment) -> Finding:
@@ -114,10 +125,14 @@ def _baseline_alone(table: Comparison, choice: Choice, row: Row) -> dict[str, An
 
 def _answers(deployment: Deployment) -> list[Finding]:
     seen = deployment.answers
-    if seen is None:
-        return []
-    numbers = _names(deployment) | {"k": seen.k, "queries": seen.queries, "recall": seen.recall}
-    return [_finding("index answers", numbers, "none" if seen.recall >= 1 else "down", "sure")]
+    if seen is not None:
+        of_answers = {name: getattr(seen, name) for name in ("k", "queries", "recall", "short", "fewest")}
+        direction: Direction = "none" if seen.recall >= 1 else "down"
+        return [_finding("index answers", _names(deployment) | of_answers, direction, "sure")]
+    if deployment.refused:
+        numbers = _names(deployment) | {"k": deployment.k, "refused": deployment.refused}
+        return [_finding("index refuses", numbers, "down", "sure")]
+    return []
 
 
 def _differences(deployment: Deployment) -> list[Finding]:
