@@ -75,11 +75,11 @@ def guide_markup(name: str) -> Any:
 def documentation_address() -> str:
     """Where the site of the documentation is, as the installed package says; nothing where it names none."""
     try:
-        named = metadata("offsphere").get_all("Project-URL") or []
+        named: list[str] = metadata("offsphere").get_all("Project-URL") or []
     except PackageNotFoundError:
         return ""
-    addresses = dict(entry.split(", ", 1) for entry in named)
-    return addresses.get("Documentation", "").rstrip("/")
+    addresses = [entry.partition(", ") for entry in named]
+    return next((address.rstrip("/") for label, _, address in addresses if label == "Documentation"), "")
 
 
 @cache
