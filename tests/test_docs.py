@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from datetime import date
 from importlib import import_module
 from pathlib import Path
 
@@ -92,6 +93,17 @@ def test_links_lead_somewhere(page):
         if "://" not in link and (not target.exists() or (anchor and anchor not in anchors(target))):
             broken.append(link)
     assert broken == []
+
+
+def test_every_change_stands_under_its_day_the_newest_first():
+    _, *releases = re.split(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)
+    for release, changes in zip(releases[::2], releases[1::2], strict=True):
+        assert re.fullmatch(r"\d+\.\d+\.\d+ \((?:unreleased|\d{4}-\d\d-\d\d)\)", release)
+        before, *days = re.split(r"^### (.+)$", changes, flags=re.MULTILINE)
+        assert not before.strip()
+        assert all(text.strip().startswith("- ") for text in days[1::2])
+        dates = [date.fromisoformat(day) for day in days[::2]]
+        assert dates == sorted(set(dates), reverse=True)
 
 
 def test_the_page_of_the_command_line_has_every_command():

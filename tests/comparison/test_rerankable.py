@@ -7,16 +7,18 @@ import pytest
 
 import offsphere as osp
 from offsphere.base.errors import ParameterError
+from offsphere.comparison import rerankable
 from offsphere.comparison.examples import changed_queries
 from offsphere.comparison.rerankable import (
     CANDIDATES,
     MOST_ASKED,
     MOST_CHANGED,
-    MOST_QUERIES,
+    TRIED,
     queries_to_show,
     rerankable_lists,
 )
 from offsphere.data.judgments import Judgments
+from offsphere.report.live_data import live_data
 
 QUERIES, DOCUMENTS = 50, 400
 
@@ -154,7 +156,8 @@ def _as_in(plain, query, lists):
     return np.where(known >= 0, np.searchsorted(lists.documents, plain.documents[known]), -1)
 
 
-def test_one_that_is_asked_for_is_held_where_there_are_more_than_a_page_holds():
+def test_one_that_is_asked_for_is_held_where_there_are_more_than_a_page_holds(monkeypatch):
+    monkeypatch.setattr(rerankable, "ROOM", 1)  # for none but those that are looked at first
     task, vectors = embedded(queries=DOCUMENTS)
     more = osp.RankingTask.from_judgments(
         {f"{copy}{name}": {name.replace("q", "d"): 1.0} for copy in "ab" for name in task.query_ids}, task.document_ids
@@ -163,10 +166,27 @@ def test_one_that_is_asked_for_is_held_where_there_are_more_than_a_page_holds():
     table = osp.compare(more, twice, [osp.parse_scorer("dot")])
     rows = table["dot"], table["cosine"]
     plain = rerankable_lists(more, twice, table, rows)
-    assert len(plain.queries) == MOST_QUERIES < more.units
+    assert len(plain.queries) == TRIED < more.units
     absent = max(set(range(more.units)) - set(plain.queries.tolist()))
     lists = rerankable_lists(more, twice, table, rows, show=[more.query_ids[absent]])
-    assert (len(lists.queries), lists.queries[0]) == (MOST_QUERIES, absent)
+    assert (len(lists.queries), lists.queries[0]) == (TRIED, absent)
+
+
+def test_all_queries_are_held_where_their_numbers_fit_into_a_page():
+    """A thousand short queries, of few documents each: below 3 MB there is room for all of them."""
+    rng = np.random.default_rng(2)
+    documents = rng.normal(size=(40, 6)).astype(np.float32) * np.exp(rng.normal(size=(40, 1))).astype(np.float32)
+    task = osp.RankingTask.from_judgments(
+        {f"q{q}": {f"d{q % 40}": 1.0} for q in range(1000)}, [f"d{d}" for d in range(40)]
+    )
+    vectors = osp.RankingVectors.of(task, rng.normal(size=(1000, 6)).astype(np.float32), documents)
+    table = osp.compare(task, vectors, [osp.parse_scorer("dot")])
+    lists = rerankable_lists(task, vectors, table, (table["dot"], table["cosine"]))
+    assert sorted(lists.queries.tolist()) == list(range(1000))
+    assert lists.changed == MOST_CHANGED
+    data = live_data(lists, ("dot", "cosine"), "ndcg@10", 2_000_000 - 50_000)  # what other parts of a page leave
+    assert data["held"] == 1000
+    assert "over all 1,000 queries" in data["note"]
 
 
 def test_queries_that_cannot_be_shown_are_said(held):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,7 +17,7 @@ from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.encode import served
 from offsphere.encode.served import BATCH, ServedEncoder
 from offsphere.encode.served_name import ServedName
-from tests.processes import PATIENCE
+from tests.processes import PATIENCE, ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -191,6 +192,13 @@ def test_the_key_of_openai_goes_to_nobody_else_and_no_key_follows_elsewhere(monk
         encoder_of(name)
 
 
+def test_a_key_that_is_not_set_is_told_before_anybody_is_asked():
+    with pytest.raises(
+        OffsphereError, match="openai:small needs a key: set it in OFFSPHERE_EMBEDDING_KEY or OPENAI_API_K"
+    ):
+        osp.load_encoder("openai:small")
+
+
 def test_a_response_that_does_not_end_is_not_read_to_its_end():
     def respond(number, asked):
         status, body = answer(asked)
@@ -231,6 +239,11 @@ def test_one_is_told_that_the_api_has_normalised():
         encoder = encoder_of(name)
         encoder.encode(TEXTS[:20], "document")
         assert [note.partition(":")[0] for note in encoder.notes] == ["the API has normalised"]
+    options = re.findall(r"--[\w-]+ (?:-1|'[^']+')", encoder.notes[0])
+    assert len(options) == 2
+    table = (ROOT / "docs" / "embedding.md").read_text("utf-8").partition("What keeps lengths")[2]
+    assert all(f"`{option}`" in table for option in options)  # where each is known from stands in the guide
+    assert all(server in table for server in ("TEI", "Ollama", "infinity", "OpenAI") if server in encoder.notes[0])
     with api(lambda number, asked: answer(asked)) as (name, _):
         encoder = encoder_of(name)
         encoder.encode(TEXTS[:20], "document")

@@ -422,6 +422,14 @@ def test_documents_that_are_missing_are_refused_or_left_out_and_counted(judged, 
     assert told == "Your index and the task differ: 60 of the task's 400 documents are not in it; they were left out."
 
 
+def test_ids_that_are_other_names_altogether_are_told_with_what_stands_there(judged, tmp_path):
+    (judged / "documents.ids").write_text("\n".join(IDS))  # the task lists them all
+    target = stored(tmp_path, ids=[f"notes/{name}.txt" for name in IDS])
+    told = r"no id of the task's 400 document ids: there is 'notes/d0\.txt', and in the data 'd0': .*--id-field"
+    with pytest.raises(VectorError, match=told):
+        looked_at(judged, target)
+
+
 def test_vectors_of_unknown_documents_are_left_out_and_counted(judged, tmp_path):
     extra = np.concatenate([100 * DOCUMENTS[:7], DOCUMENTS[::-1]])
     target = stored(tmp_path, rows=extra, ids=[*(f"new{row}" for row in range(7)), *IDS[::-1]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import time
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import offsphere as osp
 from offsphere.base.errors import MissingExtraError, UnknownNameError
 from offsphere.learning.tracking import FOLDER
 from tests.cli.running import run_here
+from tests.processes import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -119,11 +121,24 @@ def logged(content):
             place += 32_768 - place % 32_768
             continue
         _, length, kind = struct.unpack("<IHB", content[place : place + 7])
+        if place + 7 + length > len(content):
+            return  # it is still being written
         parts.append(content[place + 7 : place + 7 + length])
         place += 7 + length
         if kind in (1, 4):  # whole, or the last part
             yield b"".join(parts)
             parts = []
+
+
+def ended(file, kind):
+    """The records of a run, once the process that writes them has written the last."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        records = [kind.FromString(data) for data in logged(file.read_bytes())]
+        if any(record.HasField("exit") for record in records):
+            return records
+        time.sleep(0.1)
+    raise AssertionError(f"{file} has no end")
 
 
 def test_wandb_keeps_what_an_adapter_was_told_on_disk_and_connects_to_nobody(embedded, tmp_path, monkeypatch):
@@ -137,7 +152,7 @@ def test_wandb_keeps_what_an_adapter_was_told_on_disk_and_connects_to_nobody(emb
     adapter = osp.adapt(*embedded, batch=32, epochs=30, tracking=osp.Tracking(["wandb"], "first try"))
     wandb.finish()
     (file,) = tmp_path.glob("wandb/offline-run-*/run-*.wandb")
-    records = [Record.FromString(data) for data in logged(file.read_bytes())]
+    records = ended(file, Record)
     assert {record.run.display_name for record in records if record.HasField("run")} == {"first try"}
     rows = [
         {item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in record.history.item}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -14,8 +16,9 @@ from offsphere.data.ranking_task import ItemList, Judgment
 from offsphere.engines.registry import ENGINES
 from offsphere.learning.ablation.variants import grid
 from offsphere.learning.adapters.learn import learn
-from offsphere.report import to_html, to_markdown
+from offsphere.report import guide_sections, to_html, to_markdown
 from tests.processes import PATIENCE, ROOT
+from tests.report.test_evidence_links import documented
 
 SCRIPT = "<script>alert(1)</script> & more </script>"
 CHROMIUM = next(
@@ -324,6 +327,9 @@ def test_the_page_of_factors_shows_its_pictures_and_asks_nobody(browser, tmp_pat
     page.goto(path.as_uri())
     widths = page.evaluate("[...document.images].map(image => image.naturalWidth)")
     assert widths == [120] * 6
+    captions = page.locator("figcaption").all_inner_texts()
+    assert len(captions) == 6
+    assert all(caption.startswith("See whether clusters stand out as dark squares (") for caption in captions)
     assert [url for url in requests if not url.startswith("data:")] == [path.as_uri()]
     assert messages == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -386,40 +392,80 @@ def test_every_caption_begins_with_what_to_see(audit):
     assert [track.name for track in TRACKS if not track.caption.startswith("See ")] == []
 
 
-def test_findings_link_to_a_chart_that_is_there_and_a_guide_that_is_there(browser, audit, page_file):
-    page, _ = opened(browser, page_file)
-    told = page.locator(".behind")
-    assert told.count() >= len(audit.advice.verdict)
-    for link in page.locator(".behind a").all():
+def test_a_finding_is_one_click_from_its_chart_and_from_the_guide(browser, page_file):
+    page, messages = opened(browser, page_file)
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    charts = page.locator(".behind a", has_text="chart:").all()
+    guides = page.locator(".behind a", has_text="guide:").all()
+    assert len(guides) == page.locator(".behind").count()
+    assert len(charts) >= 3
+    for link in charts:
         assert page.locator(f"figure{link.get_attribute('href')} svg").count() == 1
-    for guide in page.locator(".behind code").all_inner_texts():
-        assert (ROOT / guide).is_file()
-    assert page.locator("#verdict .behind a").count() >= 3
+    for link in guides:
+        link.click()
+        section = page.locator(f"article{link.get_attribute('href')}")
+        assert section.locator("h3").is_visible()
+        assert -1 < section.bounding_box()["y"] < page.viewport_size["height"]
+        assert len(section.inner_text()) > 150
+    assert requests == []
+    assert messages == []
     page.close()
 
 
-def test_every_topic_and_claim_has_something_behind_it():
-    from typing import get_args
+class Links(HTMLParser):
+    """Where a page leads, the ids that it has, and what it would fetch."""
 
-    from offsphere.report.evidence_links import evidence_link
-    from offsphere.wording.claims_in_words import WORDS
-    from offsphere.wording.finding import Finding, Topic
+    def __init__(self, page):
+        super().__init__()
+        self.ids, self.links, self.fetched = set(), [], []
+        self.feed(page)
 
-    for topic in get_args(Topic):
-        for claim in WORDS:
-            link = evidence_link(Finding(topic=topic, claim=claim, numbers={}), {})
-            assert (ROOT / "docs" / f"{link.guide}.md").is_file()
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.ids |= {given["id"]} if "id" in given else set()
+        self.links += [given["href"]] if tag == "a" else []
+        self.fetched += [given[name] for name in ("src", "data") if not given.get(name, "data:").startswith("data:")]
+
+
+def test_every_sentence_of_the_report_leads_to_a_section_that_is_in_it(audit, page_file):
+    text = re.sub(r"<script.*?</script>", "", page_file.read_text("utf-8"), flags=re.DOTALL)
+    read = Links(text)
+    assert {link.removeprefix("#") for link in read.links} <= read.ids
+    sections = dict(re.findall(r'<section [^>]*?id="(\w+)">(.*?)</section>', text, re.DOTALL))
+    told = {name: re.findall(r"<(?:p|li)>(.*?)</(?:p|li)>", sections[name], re.DOTALL) for name in ("scorers", "wrong")}
+    told["learning"] = re.findall(r"<p>(.*?)</p>", sections["learning"], re.DOTALL)
+    assert len(told["scorers"]) >= 1 + len(audit.advice.about("scorer")[1:])
+    assert len(told["learning"]) == len(audit.learned.sentences) + 1
+    sentences = [sentence for name in told for sentence in told[name] if not sentence.startswith("The choice was made")]
+    assert [sentence for sentence in sentences if 'href="#guide-' not in sentence] == []
+
+
+def test_whole_pages_are_linked_where_the_package_names_its_documentation(audit, monkeypatch):
+    monkeypatch.setattr(guide_sections, "metadata", lambda name: documented())
+    read = Links(to_html(audit))
+    there = [link for link in read.links if not link.startswith("#")]
+    assert len(there) >= 3
+    assert all(re.fullmatch(r"https://docs\.example\.org/offsphere/[\w-]+\.html#[\w-]+", link) for link in there)
+    assert read.fetched == []  # nothing is asked until one clicks
+    assert "](https://docs.example.org/offsphere/" in to_markdown(audit)
+
+
+def test_markdown_says_for_every_sentence_where_the_guide_explains_it(audit):
+    named = re.findall(r"\(guide: .+ in `(docs/[\w-]+\.md)`\)$", to_markdown(audit), re.MULTILINE)
+    assert len(named) >= len(audit.advice.verdict) + len(audit.advice.about("wrong")) + len(audit.learned.sentences) + 1
+    assert all((ROOT / page).is_file() for page in named)
 
 
 def test_a_snippet_is_copied_as_the_export_tests_run_it(browser, audit, page_file):
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page, messages = opened(context, page_file)
-    kept = [setting for setting in audit.advice.settings if setting.snippet]
+    kept = [(number, setting) for number, setting in enumerate(audit.advice.settings) if setting.snippet]
     assert len(kept) > 5
-    for setting in kept[:3]:
-        page.locator(".engines label", has_text=setting.engine).first.click()
+    for number, setting in kept:
+        page.locator(".engines label").nth(number).click()
         page.locator(".panel:visible pre .copy").click()
-        page.wait_for_function("[...document.querySelectorAll('.copy')].some(each => each.textContent == 'copied')")
+        page.locator(".panel:visible pre .copy", has_text="copied").wait_for()
         assert page.evaluate("navigator.clipboard.readText()") == setting.snippet
         page.locator(".panel:visible dd > .copy").first.click()
         assert page.locator(".panel:visible dd > .copy").first.inner_text() in ("copy", "copied")

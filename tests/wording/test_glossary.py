@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 
 from offsphere.report.terms import MarkedTerms
+from offsphere.statistics import metrics
 from offsphere.wording.glossary import GLOSSARY, glossary_markdown
+from offsphere.wording.metric_phrases import metric_meaning
+from tests.auditing.cases import draw
 from tests.processes import ROOT
 
 
@@ -20,6 +24,46 @@ def test_terms_are_explained_in_a_sentence_or_two():
         assert 1 <= len(re.findall(r"[.!?](?= [A-Z]|$)", term.meaning)) <= 3, term
         assert len(term.meaning) < 260, term
     assert len({term.name for term in GLOSSARY}) == len(GLOSSARY)
+
+
+def in_phrase(phrase):
+    """A phrase of the glossary as an expression: any stretch of results stands where it is left open."""
+    return re.escape(phrase).replace(re.escape("{first}"), r"the first (?:[\w,]+ )?results?")
+
+
+PHRASES = [in_phrase(phrase) for term in GLOSSARY for phrase in term.phrases]
+
+
+def test_a_meaning_has_the_words_that_sentences_put_in_brackets():
+    for term in GLOSSARY:
+        for phrase in term.phrases:
+            assert re.search(in_phrase(phrase), term.meaning, re.IGNORECASE), (term.name, phrase)
+
+
+def test_every_metric_is_explained_by_words_of_the_glossary():
+    names = [f"{label}@{depth}" for label in [*metrics._RANKING, *metrics._POOLED] for depth in (1, 5, 10, 1000)]
+    for name in [*names, *metrics._PAIRS]:
+        assert any(re.fullmatch(phrase, metric_meaning(name)) for phrase in PHRASES), (name, metric_meaning(name))
+        assert "<dfn" in MarkedTerms({})(name), name
+
+
+BRACKETS = re.compile(r"(?<= )\(((?:[A-Za-z', -]|(?<=the first )[\d,]+)+)\)")  # what has other digits is measured
+ADVICE = {"ef, or nprobe"}  # in brackets too, and no explanation: what to set
+
+
+def test_every_explanation_in_brackets_is_one_of_the_glossary():
+    explained = Counter()
+    for seed in range(300):
+        case = draw(seed)
+        for finding in [*case.advice.findings, *case.table.findings]:
+            for bracket in BRACKETS.findall(finding.sentence):
+                if any(re.fullmatch(phrase, bracket) for phrase in PHRASES):
+                    explained[bracket] += 1
+                elif bracket not in ADVICE and " " in bracket:
+                    assert any(re.fullmatch(form, bracket) for term in GLOSSARY for form in term.written_as), bracket
+    assert explained["documents that come up whatever is asked"] > 0
+    assert explained["judged by a program, not by people"] > 0
+    assert len(explained) > 10
 
 
 @pytest.mark.parametrize(
@@ -49,6 +93,9 @@ def test_terms_are_explained_in_a_sentence_or_two():
         ("It was chosen in 79 of 100 tries, and", "following the choice"),
         ("None is better: following the choice (dot)", "following the choice"),
         ("Spearman's correlation", "Spearman"),
+        ("answer-recall@5", "answer recall"),
+        ("full-recall@10", "full recall"),
+        ("(popularity)", "popularity"),
     ],
 )
 def test_a_term_is_recognised_as_it_is_written(text, name):

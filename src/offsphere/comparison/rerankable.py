@@ -38,7 +38,9 @@ WEIGHTS = (0.0, 0.5, 0.9, 0.99, 0.999)  # of cosine in a norm-mix, whose lists a
 CHAINS: tuple[tuple[Transform, ...], ...] = ((), (Center(),), (Whiten(1.0),))
 CANDIDATES = 200  # documents that a query keeps
 LISTED = 20  # ranks of each list from which they are taken
-MOST_ASKED, MOST_CHANGED, MOST_QUERIES = 100, 30, 400
+MOST_ASKED, MOST_CHANGED = 100, 30
+TRIED = 400  # queries that are looked at to learn how many more a page may have room for
+ROOM = 2_000_000  # bytes that a page below 3 MB has for them at most
 SHOWN = 5  # documents of a list that one sees
 
 
@@ -100,6 +102,12 @@ class RerankableLists:
         """How many of the first queries were chosen, and stand for none but themselves."""
         return self.asked + self.changed
 
+    @property
+    def most_that_fit(self) -> int:
+        """How many queries like these a page can have room for, were there nothing else: each takes its numbers."""
+        numbers = self.candidates.shape[1] * (np.uint16(0).nbytes + np.float32(0).nbytes * len(self.chains))
+        return int(ROOM / (numbers * 4 / 3))  # as letters, four of which hold three bytes
+
     def weights(self, count: int) -> Array:
         """What each of the first so many queries stands for, so that a mean over them is one over all queries.
 
@@ -143,12 +151,33 @@ def rerankable_lists(
     if vectors.queries.shape[1] != vectors.documents.shape[1] or not task.fits(metric):
         return None
     asked_for = queries_to_show(task, show)
-    chosen, changed = _chosen_queries(task, compared, asked_for, seed)
+    order = _queries_in_order(task, compared, asked_for, seed)
+    changed = min(MOST_CHANGED, task.units - len(asked_for))
+    chains = _chains(table, compared[0].scorer)
+
+    def listed(count: int) -> RerankableLists:
+        return _lists_of(task, vectors, compared, chains, order[:count], (len(asked_for), changed), memo)
+
+    lists = listed(TRIED)
+    most = min(lists.most_that_fit, len(order))
+    return listed(most) if most > TRIED else lists
+
+
+def _lists_of(
+    task: RankingTask,
+    vectors: RankingVectors,
+    compared: tuple[Row, Row],
+    chains: Sequence[Scorer],
+    chosen: Index,
+    counts: tuple[int, int],
+    memo: Memo | None,
+) -> RerankableLists:
+    """Gather what ranking again needs for some queries; of which so many were asked for, and change most."""
+    metric = parse_metric(METRIC)
     part = task.only(chosen)
     asked = np.asarray(vectors.queries[chosen])
     of_part = replace(vectors, queries=asked, query_tokens=None)
     evaluator = part.evaluator(of_part, metric, np.zeros(len(chosen), np.int64), memo=memo)
-    chains = _chains(table, compared[0].scorer)
     settings = [replace(chain, similarity=similarity) for chain in chains for similarity in _similarities()]
     listed = np.stack([top.documents for top in evaluator.lists(settings, LISTED)])  # (settings, queries, ranks)
     pair = np.stack([top.documents for top in evaluator.lists([row.scorer for row in compared], SHOWN)])
@@ -162,8 +191,8 @@ def rerankable_lists(
     return RerankableLists(
         chains=chains,
         total=task.units,
-        asked=len(asked_for),
-        changed=changed,
+        asked=counts[0],
+        changed=counts[1],
         queries=chosen,
         documents=documents,
         candidates=_positions(rows, documents),
@@ -202,15 +231,14 @@ def queries_to_show(task: Task, show: Sequence[str]) -> Index:
     return np.array([known[name] for name in names], np.int64)
 
 
-def _chosen_queries(task: RankingTask, compared: tuple[Row, Row], asked_for: Index, seed: int) -> tuple[Index, int]:
-    """The queries to hold, and how many of them are there for their change, after those that were asked for."""
+def _queries_in_order(task: RankingTask, compared: tuple[Row, Row], asked_for: Index, seed: int) -> Index:
+    """All queries: those that were asked for, then those that change most, then the others in a random order."""
     first, second = (row.values for row in compared)
     gains = first - second if first is not None and second is not None else np.zeros(task.units)
     order = np.argsort(-np.abs(gains), kind="stable")
     order = order[~np.isin(order, asked_for)]
     others = np.random.default_rng(seed).permutation(order[MOST_CHANGED:])
-    chosen = np.concatenate([asked_for, order[:MOST_CHANGED], others])[:MOST_QUERIES]
-    return chosen, min(MOST_CHANGED, len(order))
+    return np.concatenate([asked_for, order[:MOST_CHANGED], others])
 
 
 def _chains(table: Comparison, recommended: Scorer) -> list[Scorer]:

@@ -13,6 +13,7 @@ import numpy as np
 from offsphere.base.arrays import Counts, Index, Vectors
 from offsphere.base.errors import DataError, ParameterError, VectorError
 from offsphere.base.remote_path import given_path
+from offsphere.base.shown_ids import shown_id
 from offsphere.base.spilled import gather_rows
 from offsphere.data.embedded_table import EmbeddedTable
 from offsphere.data.list_columns import BLOCK
@@ -437,6 +438,11 @@ def rows_in_order(
         name, times = Counter(ids).most_common(1)[0]
         raise VectorError(f"{where}: {kind} id {name!r} stands there {times} times: ids must not repeat")
     missing = [name for name in wanted if name not in rows]
+    if missing and len(missing) == len(wanted):
+        raise VectorError(
+            f"{where} has no id of the task's {len(wanted)} {kind} ids: there is {shown_id(ids[0])!r}, and in the data "
+            f"{shown_id(wanted[0])!r}: {naming}"
+        )
     if missing:
         raise VectorError(f"{where} has no vector for {kind} {missing[0]!r} ({len(missing)} are missing): {cure}")
     return [rows[name] for name in wanted]

@@ -44,7 +44,7 @@ class ServedEncoder:
         pause: Seconds before the second try; each further pause is twice as long, or as long as the API asks for.
 
     Raises:
-        OffsphereError: Nobody answers there, or not with vectors.
+        OffsphereError: Nobody answers there, or not with vectors, or a key is needed and not set.
     """
 
     pads = True  # long texts go together, so that no request is much larger than others
@@ -53,6 +53,8 @@ class ServedEncoder:
     def __init__(
         self, named: ServedName, *, workers: int = WORKERS, retries: int = RETRIES, pause: float = PAUSE
     ) -> None:
+        if named.lacks_key:
+            raise OffsphereError(f"{named.name} needs a key: set it in {' or '.join(named.keys)}")
         self.named, self.workers, self.retries, self.pause = named, workers, retries, pause
         self._memo = Memo(cache_home() / FOLDER)
         self._answered: list[str] = []  # batches of the last block
@@ -102,8 +104,8 @@ class ServedEncoder:
         if 1 - UNIT < self._shortest <= self._longest < 1 + UNIT:
             notes.append(
                 "the API has normalised: every length is one, so that nothing can be found out about length. llama.cpp "
-                "keeps lengths with --embd-normalize -1, vLLM with a pooler that does not normalise, TEI with "
-                "normalize=false (at /embed); OpenAI's own API has no such option"
+                "keeps lengths with --embd-normalize -1, vLLM with --pooler-config '{\"use_activation\": false}'; TEI "
+                "and Ollama give them at addresses that are not OpenAI's alone, infinity and OpenAI nowhere"
             )
         if self._cut is not None:
             notes.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -94,6 +95,11 @@ class ServedName:
     def keys(self) -> tuple[str, ...]:
         """The variables in which a key is looked for: OpenAI's own goes to nobody else."""
         return (OWN_KEY, "OPENAI_API_KEY") if self.address == OPENAI_ADDRESS else (OWN_KEY,)
+
+    @property
+    def lacks_key(self) -> bool:
+        """Whether nobody would be answered: OpenAI asks for a key, and the environment has none."""
+        return self.address == OPENAI_ADDRESS and not any(os.environ.get(name) for name in self.keys)
 
     @property
     def missing_types(self) -> tuple[str, str] | None:

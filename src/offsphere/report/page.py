@@ -16,9 +16,10 @@ from offsphere.engines.settings import setting_for
 from offsphere.report import learn_figures, scorer_figures, shape_figures, threshold_figures
 from offsphere.report.ceiling_figure import ceiling_forest
 from offsphere.report.document_groups import document_groups
-from offsphere.report.evidence_links import evidence_link
+from offsphere.report.evidence_links import EvidenceLinks
 from offsphere.report.figure import Figure
 from offsphere.report.group_figure import gains_by_group
+from offsphere.report.guide_sections import guide_markup
 from offsphere.report.how_measured import how_measured
 from offsphere.report.live_data import live_data, live_heads
 from offsphere.report.scorer_figures import choice_cells
@@ -49,14 +50,14 @@ def to_html(audit: Audit, engine: str | None = None) -> str:
     advice, procedure = audit.advice, audit.table.procedure
     shown = setting_for(advice.settings, engine) if engine is not None else advice.settings[0]
     figures = figures_of(audit)
-    by_name = {figure.name: figure for figure in figures}
     told = {finding.sentence: finding for finding in advice.findings}
     page = render(
         "page.html",
         figures,
         audit=audit,
         headlines=[(split_headline(sentence), told[sentence]) for sentence in advice.verdict],
-        evidence=lambda finding: evidence_link(finding, by_name),
+        links=EvidenceLinks({figure.name: figure for figure in figures}),
+        guide_markup=guide_markup,
         engine=shown.engine,
         lowered="scorer.lower()" in shown.store,
         choices=choice_cells(procedure) if procedure is not None else [],

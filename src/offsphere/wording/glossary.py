@@ -16,12 +16,15 @@ class Term(NamedTuple):
         topic: The heading it stands under.
         meaning: What it means, in a sentence or two.
         forms: How it is written in running text, as regular expressions; its name unless said.
+        phrases: What sentences put in brackets to explain it, in words that the meaning has too; ``{first}`` is a
+            stretch of results.
     """
 
     name: str
     topic: str
     meaning: str
     forms: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
 
     @property
     def written_as(self) -> tuple[str, ...]:
@@ -34,58 +37,122 @@ _SURE = "How sure that is"
 _SCORES = "What a score is"
 _SPACE = "What vectors look like"
 _DATA = "What it is measured on"
+_GIVEN = "agreement with the given scores"
 
 GLOSSARY: tuple[Term, ...] = (
     Term(
         "nDCG",
         _LISTS,
-        "How good a list of results is, from 0 to 1: a relevant document counts more the higher it stands. nDCG@10 "
-        "looks at the first ten.",
+        "The quality of the first ten results (nDCG@10), or of so many, from 0 to 1: a relevant document counts more "
+        "the higher it stands.",
         (r"n?DCG@\d+", r"ndcg@\d+", "nDCG"),
+        ("quality of {first}",),
     ),
     Term(
         "MRR",
         _LISTS,
-        "One over the rank of the first right result, averaged over queries: 1 if it always comes first, 0.5 if it "
-        "comes second.",
+        "How high the first right result stands: one over its rank, averaged over queries, so that it is 1 if it "
+        "always comes first, 0.5 if it comes second.",
         (r"MRR(?:@\d+)?", r"mrr@\d+", "reciprocal rank"),
+        ("how high the first right result stands",),
     ),
     Term(
         "recall",
         _LISTS,
-        "The share of all relevant documents among the first so many: recall@100 looks at the first hundred.",
+        "The share of what is relevant in the first 100 results (recall@100), or in so many.",
         (r"[Rr]ecall@\d+", "[Rr]ecall"),
+        ("share of what is relevant in {first}",),
     ),
     Term(
         "precision",
         _LISTS,
-        "The share of the first so many results that are relevant.",
+        "The share of the first ten results that is relevant (precision@10), or of so many; of one, the share of "
+        "queries whose first result is relevant.",
         (r"[Pp]recision@\d+",),
+        ("share of {first} that is relevant", "share of queries whose first result is relevant"),
     ),
     Term(
         "MAP",
         _LISTS,
-        "The share of relevant results at each place where one stands, averaged over these places and over queries.",
+        "The quality of the first 100 results (map@100), or of so many: the share of relevant ones at each place where "
+        "one stands, averaged over these places and over queries.",
         (r"map@\d+", r"MAP@\d+"),
+        ("quality of {first}",),
     ),
     Term(
         "success",
         _LISTS,
-        "The share of queries that find at least one relevant document among the first so many.",
+        "The share of queries with something relevant in the first ten results (success@10), or in so many.",
         (r"success@\d+",),
+        ("share of queries with something relevant in {first}",),
+    ),
+    Term(
+        "full recall",
+        _LISTS,
+        "The share of queries with everything relevant in the first ten results (full-recall@10), or in so many.",
+        (r"full-recall@\d+",),
+        ("share of queries with everything relevant in {first}",),
+    ),
+    Term(
+        "classes by neighbours",
+        _LISTS,
+        "The share of queries whose class the first ten results vote for (knn@10), or so many.",
+        (r"knn@\d+",),
+        ("share of queries whose class {first} vote for",),
+    ),
+    Term(
+        "answer recall",
+        _LISTS,
+        "The share of queries whose answer stands in the first five results (answer-recall@5), or in so many.",
+        (r"answer-recall@\d+",),
+        ("share of queries whose answer stands in {first}",),
+    ),
+    Term(
+        "exact match",
+        _LISTS,
+        "The share of questions that are answered exactly from the first five results (exact-match@5), or from so "
+        "many, by a model that reads them.",
+        (r"exact-match@\d+",),
+        ("share of questions that are answered exactly from {first}",),
+    ),
+    Term(
+        "answer F1",
+        _LISTS,
+        "How many words the answers from the first five results share with the right ones (answer-f1@5), from 0 to 1.",
+        (r"answer-f1@\d+",),
+        ("how many words the answers from {first} share with the right ones",),
+    ),
+    Term(
+        "pooled",
+        _LISTS,
+        "The quality of one ranking of all queries' results (pooled-ap, pooled-auc): whether a score means the same "
+        "for every query, as a threshold needs.",
+        (r"pooled-(?:ap|auc)(?:@\d+)?",),
+        ("quality of one ranking of all queries' results",),
     ),
     Term(
         "Spearman",
         _LISTS,
         "How well two orders agree, from -1 (one is the other reversed) over 0 (nothing in common) to 1 (the same): "
-        "values count by their rank alone.",
+        "values count by their rank alone. Of pairs it is the agreement with the given scores.",
         ("Spearman(?:'s correlation)?", "spearman"),
+        (_GIVEN,),
+    ),
+    Term(
+        "Kendall",
+        _LISTS,
+        "Agreement with the given scores: of any two pairs, how much oftener their order is the right one than the "
+        "wrong one, from -1 over 0 to 1.",
+        ("Kendall(?:'s correlation)?", "kendall"),
+        (_GIVEN,),
     ),
     Term(
         "Pearson",
         _LISTS,
-        "How closely two lists of numbers follow a straight line, from -1 over 0 (not at all) to 1.",
+        "How closely two lists of numbers follow a straight line, from -1 over 0 (not at all) to 1. Of pairs it is the "
+        "agreement with the given scores.",
         ("Pearson", "pearson"),
+        (_GIVEN,),
     ),
     Term(
         "95 % interval",
@@ -182,6 +249,7 @@ GLOSSARY: tuple[Term, ...] = (
         _SCORES,
         "Cosine times both lengths, also called inner product: documents with long vectors get higher scores.",
         ("dot product", "inner product", "dot"),
+        ("inner product",),
     ),
     Term(
         "exponent",
@@ -246,9 +314,16 @@ GLOSSARY: tuple[Term, ...] = (
     Term(
         "hub",
         _SPACE,
-        "A document that is among the nearest of very many queries, whatever they ask. An anti-hub is among "
-        "the nearest of none.",
+        "Hubs are documents that come up whatever is asked: they are among the nearest of very many queries. An "
+        "anti-hub is among the nearest of none.",
         ("[Aa]nti-hubs?", "[Hh]ubs?"),
+        ("documents that come up whatever is asked",),
+    ),
+    Term(
+        "popularity",
+        _SPACE,
+        "How often queries want a document: what other queries want is wanted again.",
+        ("[Pp]opularity",),
     ),
     Term(
         "isotropy",
@@ -297,9 +372,10 @@ GLOSSARY: tuple[Term, ...] = (
     Term(
         "made judgments",
         _DATA,
-        "Judgments that no person gave: queries were made from the documents themselves, and each asks for its own. "
-        "They say which scorer finds a known document, not what people want.",
+        "Queries are judged by a program, not by people: they were made from the documents themselves, and each asks "
+        "for its own. That says which scorer finds a known document, not what people want.",
         ("made judgments", "judged by a program", "made by a program"),
+        ("judged by a program, not by people",),
     ),
     Term(
         "declares",
@@ -308,6 +384,28 @@ GLOSSARY: tuple[Term, ...] = (
         ("declares",),
     ),
 )
+
+
+def explanation(name: str, first: str = "the first ten results", *, of_one: bool = False) -> str:
+    """Give what sentences put in brackets behind a word, so that it is explained everywhere in the same words.
+
+    Args:
+        name: The name of a term that has such a phrase.
+        first: The stretch of results that is looked at.
+        of_one: Whether that is a single result, of which some terms have another phrase.
+
+    Returns:
+        A few words.
+
+    Example:
+        >>> from offsphere.wording.glossary import explanation
+        >>> explanation("hub")
+        'documents that come up whatever is asked'
+        >>> explanation("recall", "the first 100 results")
+        'share of what is relevant in the first 100 results'
+    """
+    phrases = next(term.phrases for term in GLOSSARY if term.name == name)
+    return phrases[-1 if of_one else 0].replace("{first}", first)
 
 
 def glossary_markdown() -> str:

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from offsphere.statistics.metrics import parse_metric
+from offsphere.wording.glossary import explanation
 from offsphere.wording.written_numbers import in_words
 
-_PAIRS = "agreement with the given scores"
-_POOL = "quality of one ranking of all queries' results"
+_TERMS: Mapping[str, str] = MappingProxyType(  # of the glossary, where they are called otherwise than the metric
+    {
+        "ndcg": "nDCG",
+        "mrr": "MRR",
+        "map": "MAP",
+        "full-recall": "full recall",
+        "knn": "classes by neighbours",
+        "answer-recall": "answer recall",
+        "exact-match": "exact match",
+        "answer-f1": "answer F1",
+        "pooled-ap": "pooled",
+        "pooled-auc": "pooled",
+        "spearman": "Spearman",
+        "pearson": "Pearson",
+        "kendall": "Kendall",
+    }
+)
 
 
 def metric_meaning(metric: str) -> str:
@@ -24,24 +43,7 @@ def metric_meaning(metric: str) -> str:
     """
     kind = parse_metric(metric)
     first = f"the first {in_words(kind.depth)} results" if kind.depth != 1 else "the first result"
-    return {
-        "recall": f"share of what is relevant in {first}",
-        "precision": f"share of {first} that is relevant"
-        if kind.depth != 1
-        else "share of queries whose first result is relevant",
-        "success": f"share of queries with something relevant in {first}",
-        "pooled-ap": _POOL,
-        "pooled-auc": _POOL,
-        "mrr": "how high the first right result stands",
-        "full-recall": f"share of queries with everything relevant in {first}",
-        "answer-recall": f"share of queries whose answer stands in {first}",
-        "exact-match": f"share of questions that are answered exactly from {first}",
-        "answer-f1": f"how many words the answers from {first} share with the right ones",
-        "knn": f"share of queries whose class {first} vote for",
-        "spearman": _PAIRS,
-        "pearson": _PAIRS,
-        "kendall": _PAIRS,
-    }.get(kind.label, f"quality of {first}")
+    return explanation(_TERMS.get(kind.label, kind.label), first, of_one=kind.depth == 1)
 
 
 def named_metric(metric: str) -> str:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from offsphere.statistics.significance import ALPHA
 from offsphere.wording.choice_words import the_choice, tries
+from offsphere.wording.glossary import explanation
 from offsphere.wording.index_words import index_words
 from offsphere.wording.metric_phrases import named_metric
 from offsphere.wording.written_numbers import (
@@ -141,7 +142,7 @@ def _replaces_setting(n: Numbers) -> bool:
 
 def _units(n: Numbers) -> str:
     """How many there are, and that no person judged them where that is so."""
-    made = " (judged by a program, not by people)" if n["made"] else ""
+    made = f" ({explanation('made judgments')})" if n["made"] else ""
     return f"{n['units']:,} {n['unit']}{made}"
 
 

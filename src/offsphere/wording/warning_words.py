@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from offsphere.wording.glossary import explanation
 from offsphere.wording.written_numbers import Numbers, certainty, chance, expected_count, in_words, share, signed
 
 
@@ -36,7 +37,7 @@ def _discarded(n: Numbers) -> str:
 
 def _hubs(n: Numbers) -> str:
     return (
-        f"Hubs (documents that come up whatever is asked): by {n['scorer']} {n['hubs']:,} of {n['documents']:,} "
+        f"Hubs ({explanation('hub')}): by {n['scorer']} {n['hubs']:,} of {n['documents']:,} "
         f"documents are in the first {n['k']} of {n['lists']} queries or more, by chance "
         f"{expected_count(n['hubs_by_chance'])}. Look at the worst, {n['worst']!r}, in {n['worst_lists']:,} of "
         f"{n['queries']:,} lists: if it answers none of them, mend or remove it."

@@ -46,6 +46,14 @@ def test_titles_that_many_documents_share_do_not_ask(tmp_path):
     assert "first sentence" in load_task(write_corpus(tmp_path / "c", rows)).made
 
 
+def test_titles_of_a_word_or_two_such_as_names_of_files_do_not_ask(tmp_path):
+    words = [" ".join(np.random.default_rng(n).choice([f"w{i}" for i in range(900)], 30)) for n in range(12)]
+    rows = [{"_id": str(n), "title": f"{n}.txt", "text": f"Here is {words[n][:20]}. {words[n]}"} for n in range(12)]
+    task = load_task(write_corpus(tmp_path / "c", rows))
+    assert "first sentence" in task.made
+    assert len(task.query_texts) == 12
+
+
 def test_every_output_says_that_judgments_are_made(tmp_path):
     words = [" ".join(np.random.default_rng(n).choice([f"w{i}" for i in range(500)], 20)) for n in range(30)]
     rows = [{"_id": str(n), "title": f"About {words[n][:30]} it", "text": words[n]} for n in range(30)]

@@ -107,8 +107,9 @@ def split_sentence(name: str, text: str) -> KnownItem:
 
 
 def _are_titled(entries: Sequence[CorpusEntry]) -> bool:
-    """Whether titles can ask; those that most documents share with others cannot ask for one of them."""
-    return len({str(entry["title"]) for _, entry in entries if entry.get("title")}) * 2 > len(entries)
+    """Whether titles can ask for most documents: not those that others share, nor names of files and the like."""
+    titles = {str(entry["title"]) for _, entry in entries if entry.get("title")}
+    return sum(len(title.split()) >= SHORTEST_QUERY for title in titles) * 2 > len(entries)
 
 
 def _long_enough(item: KnownItem) -> bool:
