@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Rows
-from offsphere.base.errors import DataError, OffsphereError
+from offsphere.base.errors import DataError, OffsphereError, first_line
 from offsphere.base.files import level_modes, write_whole
 from offsphere.base.reading.file_access import open_file
 from offsphere.base.short_repr import short_repr
@@ -185,8 +185,9 @@ def _save(model: Any, folder: Path) -> None:
             if path.is_file():
                 with open_file(path) as stream:
                     os.fsync(stream.fileno())
-    except OSError as error:
-        raise OffsphereError(f"cannot write the model: {error.strerror}: nothing was written") from error
+    except Exception as error:  # OSError, and what libraries in Rust say of a disk that is full
+        reason = getattr(error, "strerror", None) or first_line(error)
+        raise OffsphereError(f"cannot write the model: {reason}: nothing was written") from error
 
 
 def _deviation(

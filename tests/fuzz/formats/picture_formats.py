@@ -10,7 +10,7 @@ from tests.fuzz.subject import SUBJECTS, Subject, subject
 
 
 class Picture:
-    """A picture of one format: whatever is left of it, it is pixels or an error."""
+    """A picture of one format: what Pillow makes of it, turned as its camera was held and laid on white."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -27,10 +27,24 @@ class Picture:
 
         return np.asarray(read_picture(folder / "picture", "picture"))
 
+    @staticmethod
+    def reference(folder):
+        from PIL import Image, ImageOps
+
+        with Image.open(folder / "picture") as opened:
+            picture = ImageOps.exif_transpose(opened)
+        if picture.mode.startswith("I"):
+            picture = Image.fromarray((np.asarray(picture).astype(np.int64) >> 8).clip(0, 255).astype(np.uint8))
+        if picture.has_transparency_data:
+            clear = picture.convert("RGBA")
+            picture = Image.new("RGBA", clear.size, "white")
+            picture.alpha_composite(clear)
+        return np.asarray(picture.convert("RGB"))
+
 
 for _kind in ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"):
     _picture = Picture(_kind)
-    SUBJECTS[f"picture, {_kind}"] = Subject(_picture.write, _picture.read, None, anything=True)
+    SUBJECTS[f"picture, {_kind}"] = Subject(_picture.write, _picture.read, _picture.reference)
 
 
 @subject("idx")
@@ -79,6 +93,14 @@ def _pictures(folder, count):
         Image.new("RGB", (5, 4), (40 * number, 0, 9)).save(folder / f"{number}.png")
 
 
+def _of_pillow(path):
+    """The pixels of a picture of one colour, as Pillow reads them."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        return np.asarray(picture.convert("RGB"))
+
+
 def _read_pictures(folder):
     from offsphere.data import load_task
 
@@ -122,7 +144,7 @@ class PictureTable:
         return _read_pictures(folder / "table")
 
 
-@subject("folders of classes", anything=True)
+@subject("folders of classes")
 class ClassFolders:
     @staticmethod
     def write(folder):
@@ -134,7 +156,12 @@ class ClassFolders:
         from offsphere.data.load import load_labelled
 
         items = load_labelled(folder)
-        return items.classes, items.labels, [image.pixels() for image in items.items]
+        return [items.classes[number] for number in items.labels], [image.pixels() for image in items.items]
+
+    @staticmethod
+    def reference(folder):
+        paths = sorted(folder.rglob("*.png"))
+        return [path.parent.name for path in paths], [_of_pillow(path) for path in paths]
 
 
 @subject("arrays of pictures, npz")

@@ -299,7 +299,7 @@ class TrainingFolder:
         return watch.state(), state
 
 
-@subject("measurements of a training", anything=True)
+@subject("measurements of a training")
 class Dynamics:
     @staticmethod
     def write(folder):
@@ -313,3 +313,11 @@ class Dynamics:
         from offsphere.learning.encoders.fit import read_dynamics
 
         return read_dynamics(folder)
+
+    @staticmethod
+    def reference(folder):
+        import pyarrow.parquet as pq
+
+        table = pq.ParquetFile(folder / "dynamics.parquet").read()
+        columns = {name: table[name].to_pylist() for name in table.column_names}
+        return [{name: column[row] for name, column in columns.items()} for row in range(table.num_rows)]
