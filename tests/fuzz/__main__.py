@@ -1,8 +1,8 @@
 """Fuzz one format in a process with little memory: ``python -m tests.fuzz FORMAT EXAMPLES [SEED]``.
 
 It prints by which modules a whole example is read, then how often the answer was right, how often it was taken because
-nobody else could say what is right, and how often an error was raised, and exits with 1 at the first example that is neither, made as small as hypothesis can. A crash of the process
-is seen by whoever started it.
+nobody else could say what is right, and how often an error was raised, and exits with 1 at the first example that is
+none of these, made as small as hypothesis can. A crash of the process is seen by whoever started it.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from tests.fuzz.readers import FUZZED_AS
 LONGEST_INPUT = 8_192
 # all modules that call a reader, the readers themselves, and who chooses between them
 LED_BY = (*FUZZED_AS, *(f"base.reading.{module.name}" for module in iter_modules(reading.__path__)))
-LED_BY += ("base.errors", "base.files", "data.load", "scoring.scorer")
+LED_BY += ("base.files", "data.load", "scoring.scorer")
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ def test_what_is_right_or_refused_is_so(tmp_path):
     assert judged(raising(DataError("v.npy is damaged"))) == "refused"
     assert judged(lambda _: "other", reference=lambda _: "other") == "right"
     assert judged(lambda _: "whatever", anything=True) == "taken"
-    assert judged(lambda _: 1.0, reference=lambda _: 1.0 + 1e-9, same=isclose) == "right"
+    assert judged(lambda _: 1.0, reference=lambda _: 1.0 + 1e-12, same=isclose) == "right"
 
 
 @pytest.mark.parametrize("options", [{}, {"reference": lambda _: "right"}, {"same": lambda value, right: False}])

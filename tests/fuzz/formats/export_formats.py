@@ -80,11 +80,11 @@ def rows_of_package(folder: Path) -> Any:
     """What the package says that an index holds, which our reader does not ask."""
     import faiss
 
-    index = faiss.read_index(str(folder / "v.faiss"))
-    numbers = None
-    if isinstance(index, faiss.IndexIDMap):
-        numbers = faiss.vector_to_array(index.id_map)
-        index = faiss.downcast_index(index.index)
+    whole = faiss.read_index(str(folder / "v.faiss"))  # which owns what is inside of it
+    index, numbers = whole, None
+    if isinstance(whole, faiss.IndexIDMap):
+        numbers = faiss.vector_to_array(whole.id_map)
+        index = faiss.downcast_index(whole.index)
     if not isinstance(index, faiss.IndexIVF):
         rows = index.reconstruct_n(0, index.ntotal)
         return rows, None if numbers is None else [str(number) for number in numbers]

@@ -68,7 +68,7 @@ class Idx:
         return np.frombuffer(content[4 + 4 * content[3] :], np.uint8).reshape(shape)
 
 
-@subject("captions", anything=True)
+@subject("captions")
 class Captions:
     @staticmethod
     def write(folder):
@@ -82,6 +82,19 @@ class Captions:
 
         task = load_task(folder)
         return list(task.query_texts), [image.pixels() for image in task.document_texts]
+
+    @staticmethod
+    def reference(folder):
+        lines = [line for line in (folder / "captions.jsonl").read_text("utf-8-sig").split("\n") if line.strip()]
+        entries = [json.loads(line) for line in lines]
+        with np.load(folder / "images.npz", allow_pickle=False) as archive:
+            pixels = archive["images"]
+        grey = pixels.ndim == 3
+        rows = dict.fromkeys(entry["image"] for entry in entries)
+        return (
+            [entry["caption"] for entry in entries],
+            [np.repeat(pixels[row][..., None], 3, axis=-1) if grey else pixels[row] for row in rows],
+        )
 
 
 def _pictures(folder, count):
@@ -108,7 +121,7 @@ def _read_pictures(folder):
     return list(task.query_texts), [image.pixels() for image in task.document_texts]
 
 
-@subject("Karpathy's JSON", anything=True)
+@subject("Karpathy's JSON")
 class Karpathy:
     @staticmethod
     def write(folder):
@@ -125,6 +138,14 @@ class Karpathy:
         (folder / "dataset_coco.json").write_text(json.dumps({"images": images, "dataset": "coco"}))
 
     read = staticmethod(_read_pictures)
+
+    @staticmethod
+    def reference(folder):
+        content = json.loads((folder / "dataset_coco.json").read_text("utf-8-sig"))
+        entries = [entry for entry in content["images"] if entry["split"] == "test"]
+        captions = [sentence["raw"] for entry in entries for sentence in entry["sentences"]]
+        names = dict.fromkeys(entry["filename"] for entry in entries)
+        return captions, [_of_pillow(folder / "val2014" / name) for name in names]
 
 
 @subject("table of pictures, saved by datasets", anything=True)

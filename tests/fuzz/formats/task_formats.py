@@ -395,7 +395,7 @@ class QueryGroups:
 
 @subject("folder of texts")
 class TextFolder:
-    """A text that asks, and what it asks for, are its file's words; of one that nobody asks for some may be left out."""
+    """A text that asks, and what it asks for, are its file's words; the title of one that does not ask is left out."""
 
     @staticmethod
     def write(folder):
