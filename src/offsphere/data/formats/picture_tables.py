@@ -123,10 +123,10 @@ def _check_files(folder: Path) -> None:
 
 def _plain(names: Any, where: Path) -> list[str]:
     """Names that are those of files or folders right beside the one that lists them."""
-    plain = isinstance(names, list) and all(isinstance(name, str) and Path(name).name == name for name in names)
-    if not plain or ".." in names:
+    listed: list[Any] = names if isinstance(names, list) else [None]
+    if not all(isinstance(name, str) and Path(name).name == name != ".." for name in listed):
         raise DataError(f"{where} lists {names!r}: expected names of what lies beside it")
-    return names
+    return listed
 
 
 def _split(name: str, tables: Mapping[str, Any], source: Source) -> str:
