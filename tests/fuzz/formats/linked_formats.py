@@ -49,12 +49,11 @@ class InteractionTable:
     @staticmethod
     def reference(folder):
         """How many users have each item, and how many users there are."""
-        header, *rows = _tab_rows(folder / "interactions.tsv")
-        names = [name.strip().lower() for name in header]
-        columns = [
-            next(names.index(name) for name in (kind, f"{kind}_id", f"{kind}id", f"{kind}-id") if name in names)
-            for kind in ("user", "item")
-        ]
+        rows = _tab_rows(folder / "interactions.tsv")
+        names = [name.strip().lower() for name in rows[0]]
+        known = [{kind, f"{kind}_id", f"{kind}id", f"{kind}-id"}.intersection(names) for kind in ("user", "item")]
+        columns = [names.index(*found) for found in known] if all(known) else [0, 1]
+        rows = rows[1:] if all(known) else rows
         pairs = {tuple(row[column].strip() for column in columns) for row in rows}
         return sorted(Counter(item for _, item in pairs).items()), len({user for user, _ in pairs})
 
