@@ -124,8 +124,6 @@ def ranking(tmp_path_factory):
         "measure {data} --json",
         "audit {data} --out {out}/audit.html",
         "audit {data} --json",
-        "threshold {data} --recall 0.1",
-        "threshold {data} --recall 0.1 --json",
         "data info {data}",
         "data info {data} --json",
     ],

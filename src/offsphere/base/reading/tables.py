@@ -64,7 +64,7 @@ def table_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     return header, _of_width(path, rows, len(header))
 
 
-def first_row(path: Path) -> tuple[int, list[str]]:
+def first_row_as_it_stands(path: Path) -> tuple[int, list[str]]:
     """The first row of a table that has no header, as it stands, capitals and all, with its line number.
 
     Raises:

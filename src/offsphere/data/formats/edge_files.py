@@ -15,7 +15,7 @@ import numpy as np
 from offsphere.base.arrays import Flags, Index
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import is_there
-from offsphere.base.reading.tables import first_row, table_rows
+from offsphere.base.reading.tables import first_row_as_it_stands, table_rows
 from offsphere.data.family import DIRECTED_LINKS, LINKS
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.item_texts import find_texts, read_item_texts
@@ -128,7 +128,7 @@ def _read_pairs(path: Path) -> list[tuple[int, str, str]]:
     if len(header) != 2:  # noqa: PLR2004
         raise DataError(f"{path} begins with {len(header)} columns: expected {EXPECTED}")
     if set(header) not in HEADERS:
-        rows = chain([first_row(path)], rows)
+        rows = chain([first_row_as_it_stands(path)], rows)
     pairs = [(line, row[0].strip(), row[1].strip()) for line, row in rows]
     for line, one, other in pairs:
         if not (one and other):

@@ -15,7 +15,7 @@ from offsphere.base.arrays import Array, Flags, Index
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.parquet_files import parquet_schema, read_columns
-from offsphere.base.reading.tables import first_row, number, refuse_repeated, table_rows
+from offsphere.base.reading.tables import first_row_as_it_stands, number, refuse_repeated, table_rows
 
 STEM = "interactions"
 SUFFIXES = (".tsv", ".csv", ".parquet")
@@ -126,7 +126,7 @@ def _text_entries(path: Path) -> Iterator[InteractionRow]:
         if not 2 <= len(header) <= 4:  # noqa: PLR2004
             raise DataError(f"{path} begins with {len(header)} columns of unknown names: expected {EXPECTED}")
         columns = [column if column < len(header) else None for column in range(4)]
-        rows = chain([first_row(path)], rows)  # the header has lost its capitals
+        rows = chain([first_row_as_it_stands(path)], rows)  # the header has lost its capitals
     for line, row in rows:
         yield InteractionRow(line, *(row[column].strip() if column is not None else None for column in columns))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import is_there
-from offsphere.base.reading.tables import first_row, table_rows
+from offsphere.base.reading.tables import first_row_as_it_stands, table_rows
 from offsphere.data.episode_task import EpisodeTask
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.labelled_settings import SETTINGS, Labelled, classification_task
@@ -50,7 +50,7 @@ def _read(path: Path) -> Labelled:
     header, rows = table_rows(path)
     entries = list(rows)
     if tuple(header) != COLUMNS:  # no header: the first line is a text, whose capitals the header has lost
-        entries.insert(0, first_row(path))
+        entries.insert(0, first_row_as_it_stands(path))
     for line, (_, label) in entries:
         if not label.strip():
             raise DataError(f"{path}:{line}: there is no label: expected a text, a tab and a label")
