@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export HF_HUB_OFFLINE ?= 1
 
-# how many damaged files a format, and how many kills a command (28 commands: 1,000 in all)
+# how many damaged files a format, and how many kills a command (33 commands: 1,188 in all)
 FUZZ ?= 5000
 KILLS ?= 36
 

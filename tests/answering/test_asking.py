@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from importlib import invalidate_caches
 
 import pytest
 
 from offsphere.answering.asking import ask_all
-from offsphere.answering.reader import FunctionReader
+from offsphere.answering.reader import FunctionReader, load_reader
 from tests.answering.test_read_answers import completion, endpoint
 from tests.processes import PATIENCE
 
@@ -43,3 +45,31 @@ def test_many_are_asked_at_a_time():
 
     told = ask_all(FunctionReader(wait, "wait"), [str(number) for number in range(8)], workers=4, cache=False)
     assert len(told.told) == 8
+
+
+def test_a_function_that_was_changed_is_asked_again_and_an_unchanged_one_is_not(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def told_by(body):
+        (tmp_path / "replies.py").write_text(f"def reply(prompt):\n    return {body}\n")
+        sys.modules.pop("replies", None)
+        invalidate_caches()
+        answers = ask_all(load_reader("callable:replies:reply"), ["where?", "who?"])
+        return dict(answers.told), answers.plan.answered
+
+    upper = {"where?": "WHERE?", "who?": "WHO?"}
+    assert told_by("prompt.upper()") == (upper, 0)
+    assert told_by("prompt.upper()") == (upper, 2)
+    assert told_by("prompt + ' I do not know'") == ({name: f"{name} I do not know" for name in upper}, 0)
+    assert told_by("prompt.upper()") == (upper, 2)  # the first body's answers are still its own
+
+
+def test_a_function_that_nobody_can_know_again_is_always_asked():
+    lock = threading.Lock()
+
+    def reply(prompt):
+        with lock:
+            return prompt.upper()
+
+    for _ in range(2):
+        assert ask_all(FunctionReader(reply, "reply"), ["where?"]).plan.answered == 0

@@ -98,6 +98,47 @@ def test_output_onto_a_full_device_is_one_line(typed):
     assert result.stderr == "offsphere: No space left on device\n"
 
 
+ONTO_FULL = """
+import os
+os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+from offsphere.cli import main
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def ranking(tmp_path_factory):
+    from tests.kills.commands import write_ranking
+
+    folder = tmp_path_factory.mktemp("ranking")
+    write_ranking(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "compare {data}",
+        "compare {data} --json",
+        "measure {data}",
+        "measure {data} --json",
+        "audit {data} --out {out}/audit.html",
+        "audit {data} --json",
+        "data info {data}",
+        "data info {data} --json",
+    ],
+)
+def test_results_onto_a_full_device_are_one_line(typed, ranking, tmp_path, monkeypatch):
+    """Nothing that was measured is printed in part and called success."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    words = typed.format(data=ranking, out=tmp_path).split()
+    result = run_warm(ONTO_FULL, *words, imports=("tests.command",), cwd=tmp_path)
+    assert result.returncode == 2
+    told = [line for line in result.stderr.splitlines() if line.startswith("offsphere: ")]
+    assert told == ["offsphere: No space left on device"]
+    assert "Traceback" not in result.stderr
+
+
 def test_output_that_nobody_reads_is_no_error():
     with subprocess.Popen(
         [sys.executable, "-m", "offsphere", "--help"],

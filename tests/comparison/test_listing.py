@@ -252,6 +252,18 @@ def test_what_was_judged_is_kept_and_a_killed_run_goes_on(words, cross_encoder, 
     assert np.array_equal(alone.options[0].scores, resumed.options[0].scores)
 
 
+def test_what_a_model_judged_that_nobody_can_know_again_is_not_taken_for_what_it_says(
+    words, cross_encoder, own_cache, monkeypatch
+):
+    """One of the hub that tells no commit: under the same name there may be other weights tomorrow."""
+    from sentence_transformers import CrossEncoder
+
+    monkeypatch.setattr("offsphere.encode.cross_encoder._load", lambda source, device: CrossEncoder(cross_encoder))
+    for _ in range(2):
+        (row,) = osp.Judge("cross-encoder:hub/tiny", top=5).candidates(asked_of(*words))
+        assert "120 pairs read in" in row.cost
+
+
 def test_a_cross_encoder_of_several_labels_is_refused(words, tmp_path):
     folder = save_cross_encoder(tmp_path / "nli", labels=3)
     with pytest.raises(OffsphereError, match="has 3 labels: nobody knows which of them means similar"):

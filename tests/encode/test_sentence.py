@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from offsphere.base.errors import OffsphereError
+from offsphere.base.errors import DataError, OffsphereError
 from offsphere.data import load_task
 from offsphere.encode import load_encoder
+from offsphere.encode.embedding import SideItems, embed_items
 from offsphere.encode.sentence import SentenceEncoder
 from offsphere.encode.stages import remove_output_stages
 from tests.encode.conftest import TEXTS
@@ -98,6 +99,21 @@ def test_prompts_are_put_before_the_texts_of_their_side(tmp_path):
     expected = model.encode(["query: wing"])
     assert np.allclose(encoder.encode(["wing"], "query"), expected)
     assert not np.allclose(encoder.encode(["wing"], "document"), expected)
+
+
+def test_vectors_of_a_model_that_nobody_can_know_again_are_not_taken_for_its(tmp_path):
+    """One of the hub that tells no commit and is not in its cache: it may have other weights tomorrow."""
+    from sentence_transformers import SentenceTransformer
+
+    side = SideItems("document", ["a", "b"], ["wing", "flow"])
+    encoders = [
+        SentenceEncoder("hub/tiny", "hub/tiny", model=SentenceTransformer(modules=[static_stage(seed)]))
+        for seed in (0, 1)
+    ]
+    first = embed_items(side, encoders[0], tmp_path)
+    assert np.array_equal(embed_items(side, encoders[0], tmp_path).vectors, first.vectors)
+    with pytest.raises(DataError, match=r"holds vectors of hub/tiny \(unknown .*or the model a folder of its own"):
+        embed_items(side, encoders[1], tmp_path)
 
 
 @pytest.mark.slow  # a real transformer encodes 2,758 sentences, in one thread where xdist has the cores

@@ -10,7 +10,6 @@ from scipy import sparse
 
 import offsphere as osp
 from offsphere.base.errors import DataError, OffsphereError
-from offsphere.data.download import download
 from offsphere.factors.link_vectors import known_links, parse_link_model
 from tests.cli.running import printed
 
@@ -118,14 +117,3 @@ def test_thresholds_are_chosen_on_vectors_of_links(tmp_path):
     wishes = ["--model", "factorize(5)", "--recall", "0.5", "--scorer", "cosine", "--also", f"{tmp_path}?seed=2"]
     values = json.loads(printed("threshold", tmp_path, *wishes, "--json"))
     assert [row["scorer"] for row in values["scorers"]] == ["cosine"]
-
-
-def test_a_data_set_is_fetched_only_when_asked_for_and_says_its_terms(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with pytest.raises(DataError, match=r"is not on this machine. Its terms: GroupLens.* data download movie"):
-        osp.load_task("movielens-100k")
-    other = tmp_path / "other.whl"
-    other.write_bytes(b"PK")
-    with pytest.raises(DataError, match=r"other.whl is not recbole 1.2.1: its SHA-256 digest is"):
-        download("movielens-100k", other)
-    assert not (tmp_path / "offsphere" / "data").exists()

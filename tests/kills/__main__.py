@@ -35,11 +35,11 @@ from tests.kills.commands import COMMANDS, Command
 IMPORTS = ("tests.command", "offsphere.engines.exchange", "offsphere.factors.closed_form", "scipy.sparse")
 TORCH = ("torch", "torch._dynamo", "pandas")  # whose imports take longer than all else that is done
 HEAVY = {"adapt": TORCH, "ablate": TORCH}
-HEAVY |= dict.fromkeys(("train", "sweep", "classify"), (*TORCH, "sentence_transformers", "datasets"))
+HEAVY |= dict.fromkeys(("train", "sweep", "classify", "export, a model"), (*TORCH, "sentence_transformers", "datasets"))
 USER, INTERRUPTED = 2, -signal.SIGKILL
 MOST_KILLS = 3  # in one trial
 # how the names of files and folders look that are only there while something is being written
-PASSING = re.compile(r"\.partial$|\.unfinished$|^\.removed-|^\.copy-of-|^\..*\.[a-z0-9_]{8}$")
+PASSING = re.compile(r"\.partial$|[.-]unfinished$|^\.removed-|^\.copy-of-|^\..*\.[a-z0-9_]{8}$")
 
 
 class Trials:

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from offsphere.base.arrays import Array
+
 COMMANDS: dict[str, Command] = {}
 TIMED = ("seconds", "milliseconds", "digest")  # how long it took, and what is made of that
 MODEL = """
@@ -120,9 +122,14 @@ def write_ranking(folder: Path, queries: int = 60, documents: int = 240) -> None
         name = "queries" if split == "test" else f"queries-{split}"
         np.save(folder / f"{name}.npy", vectors)
         (folder / f"{name}.ids").write_text("".join(f"q{first + q}\n" for q in range(queries)))
-    np.save(folder / "documents.npy", corpus.astype(np.float32))
-    (folder / "documents.ids").write_text("".join(f"d{d}\n" for d in range(documents)))
-    texts = {"corpus": [f"d{d}" for d in range(documents)], "queries": [f"q{q}" for q in range(2 * queries)]}
+    write_documents(folder, corpus, 2 * queries)
+
+
+def write_documents(folder: Path, vectors: Array, queries: int) -> None:
+    """Vectors and texts of documents, and the texts of queries."""
+    np.save(folder / "documents.npy", vectors.astype(np.float32))
+    (folder / "documents.ids").write_text("".join(f"d{d}\n" for d in range(len(vectors))))
+    texts = {"corpus": [f"d{d}" for d in range(len(vectors))], "queries": [f"q{q}" for q in range(queries)]}
     for name, ids in texts.items():
         lines = "".join(json.dumps({"_id": item, "text": f"text of {item}"}) + "\n" for item in ids)
         (folder / f"{name}.jsonl").write_text(lines)
@@ -160,8 +167,35 @@ command("audit", "audit {data} --format json --out {out}/audit.json --save {out}
 command("compare", "compare {data} --save {out}/scorer")(write_ranking)
 command("compare, a shard", "compare {data} --shard 1/1 --state {out}/fit")(write_ranking)
 command("docstrings", "data docstrings --package json --package email --out {out}/json")(lambda folder: None)
+command("measure, a shard", "measure {data}/documents.npy --shard 1/1 --state {out}/state")(write_ranking)
+command("factors, a page", "factorize demo --out {out}/page.html --users 400 --items 60")(lambda folder: None)
 command("adapt", "adapt {data} --out {out} --epochs 2")(write_ranking)
 command("ablate", "ablate {data} --out {out} --sweep temperature --epochs 1 --seeds 1")(write_ranking)
+
+
+EXPORTED = "audit {data} --format json --out {out}/audit.json --export faiss:{out}/v.faiss"
+
+
+@command("audit, exported", EXPORTED)
+def write_trusted(folder: Path, queries: int = 60, documents: int = 120) -> None:
+    """Documents as long as they are trusted, of which the near and trusted are relevant: by dot product, in short."""
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(documents, 8)) * np.exp(rng.normal(0, 0.6, (documents, 1)))
+    asked = vectors[:queries] + rng.normal(0, 0.2, (queries, 8))
+    nearest = np.argsort(-(asked @ vectors.T), axis=1)[:, :3]
+    rows = "".join(f"q{q}\td{d}\t1\n" for q, found in enumerate(nearest) for d in found)
+    (folder / "qrels").mkdir()
+    (folder / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
+    np.save(folder / "queries.npy", asked.astype(np.float32))
+    (folder / "queries.ids").write_text("".join(f"q{q}\n" for q in range(queries)))
+    write_documents(folder, vectors, queries)
+
+
+@command("embed, a shard", "embed {data} --model callable:killed_model:rows --shard 1/2 --out {out}")
+def write_ranking_and_model(folder: Path) -> None:
+    """The ranking, and a function that encodes its texts."""
+    write_ranking(folder, queries=400, documents=3_000)
+    (folder / "killed_model.py").write_text(MODEL)
 
 
 @command("merge", "merge {data}/fit-1 {data}/fit-2 --state {out}/fit")
@@ -211,6 +245,18 @@ def write_words(folder: Path) -> None:
     write_beir(folder, documents, asked, {"train": pairs[:60], "test": pairs[60:]}, "three words of each document")
 
 
+# the folder is named as it is seen from the working folder, since its record repeats the name
+FOLDED = "export query-normalized --model {data}/model --to sentence-transformers:out/model --replace"
+
+
+@command("export, a model", FOLDED)
+def write_model(folder: Path) -> None:
+    """A transformer of two layers."""
+    from tests.learning.encoders.conftest import save_transformer
+
+    save_transformer(folder, normalize=True)
+
+
 @command("classify", "classify {data}/things --model {data}/clip --out {out} --neighbours 3")
 def write_pictures(folder: Path) -> None:
     """Pictures in two colours, a folder for each, and a model of the size of a toy."""
@@ -224,3 +270,23 @@ def write_pictures(folder: Path) -> None:
         for number in range(40):
             tint = tuple(int(part * (0.6 + number / 99)) for part in colour)
             Image.new("RGB", (20, 20), tint).save(folder / "things" / name / f"{number}.png")
+
+
+# what is not killed here, and why: a command, or one with the option by which it writes
+NOT_KILLED = {
+    "recipes": "it prints",
+    "probe": "it prints what an engine answers",
+    "doctor": "it prints",
+    "factorize stability": "it prints",
+    "data info": "it prints",
+    "cache info": "it prints",
+    "cache clear": "it removes: tests/cli/test_cache_command.py",
+    "data download": "it needs a package of PyPI: tests/data/test_download.py ends it after each file",
+    "demo": "data docstrings, then audit with a model: both are here",
+    "merge --save": "as compare saves what it recommends",
+    "audit --states": "Ray must be installed; each state is written as with --shard",
+    "compare --states": "Ray must be installed; each state is written as with --shard",
+    "measure --states": "Ray must be installed; each state is written as with --shard",
+    "ablate --figures": "one file after the other, each written whole; the result that they show is here",
+    "sweep --figures": "one file after the other, each written whole; the result that they show is here",
+}

@@ -41,6 +41,7 @@ def test_what_an_undisturbed_run_leaves_is_right(trials, folder):
     [
         "out/.file.abc12def.partial",
         "out/deep/.file.unfinished",
+        "out/.model-unfinished/.lock",
         "out/.v.hnsw.a1b2c3d4",
         "tmp/.removed-audits",
         "cache/.copy-of-database-x/copy/large",

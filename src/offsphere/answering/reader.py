@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, cast
 
 from offsphere.base.endpoint import EndpointFailedError, post_json
 from offsphere.base.errors import OffsphereError, ParameterError, first_line
 from offsphere.base.named_functions import CALLABLE, import_function
 from offsphere.base.reading.json_files import parse_json
+from offsphere.encode.function_digest import revision_of
 
 KEYS = ("OFFSPHERE_READER_KEY", "OPENAI_API_KEY")  # where in the environment the key is looked for; it is never stored
 LONGEST_ANSWER = 32  # tokens
@@ -58,10 +60,20 @@ class EndpointReader:
 
 @dataclass(frozen=True)
 class FunctionReader:
-    """A function from a prompt to an answer."""
+    """A function from a prompt to an answer.
+
+    Args:
+        function: Takes a prompt and gives a text.
+        label: What messages call it.
+    """
 
     function: Callable[[str], Any]
-    name: str
+    label: str
+
+    @cached_property
+    def name(self) -> str:
+        """The label, and the version or a digest of the source: what an older body answered is not its answer."""
+        return f"{self.label} {revision_of(self.function)}"
 
     def answer(self, prompt: str) -> str:
         """Call the function; what it raises, or gives instead of a text, is a failure."""
@@ -69,10 +81,10 @@ class FunctionReader:
             told = self.function(prompt)
         except Exception as error:
             raise EndpointFailedError(
-                "refused", f"{self.name} raised {type(error).__name__}: {first_line(error)}"
+                "refused", f"{self.label} raised {type(error).__name__}: {first_line(error)}"
             ) from error
         if not isinstance(told, str):
-            raise EndpointFailedError("nonsense", f"{self.name} gave {type(told).__name__}, expected a text")
+            raise EndpointFailedError("nonsense", f"{self.label} gave {type(told).__name__}, expected a text")
         return _spoken(told)
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from offsphere.answering.reader import load_reader
 from offsphere.base.errors import ParameterError
 from offsphere.cli.progress_bar import progress_bar
 
@@ -47,6 +46,8 @@ class ReaderOptions:
             if self.reader_model is not None:
                 raise ParameterError("--reader-model names the model of a reader: say where it is with --reader")
             return None
+        from offsphere.answering.reader import load_reader
+
         load_reader(self.reader, self.reader_model)
         return ReaderRequest(self.reader, self.reader_model, self.passages, self.reader_workers)
 
@@ -64,6 +65,7 @@ class ReaderRequest(NamedTuple):
     ) -> ReaderComparison:
         """Say what it will cost, ask, and compare; without scorers the dot product is compared with cosine."""
         from offsphere.answering.read_answers import read_answers
+        from offsphere.answering.reader import load_reader
 
         def tell(plan: AskingPlan) -> None:
             typer.echo(f"reader {self.name}: {plan.sentence}", err=True)

@@ -8,6 +8,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from offsphere.base.arrays import Array, Vectors
+from offsphere.base.digests import digest_of
 from offsphere.comparison.candidates import Candidate
 from offsphere.comparison.length_priors import length_priors
 from offsphere.data.evaluator import Bank, Evaluator, JudgedEvaluator
@@ -115,7 +116,7 @@ def _hub_biases_by_fold(evaluator: Evaluator, bank: Bank) -> list[tuple[Candidat
         ]
         return {"nnn": np.stack([nnn for nnn, _ in by_bank]), "csls": np.stack([csls for _, csls in by_bank])}
 
-    arrays = cast("dict[str, Array]", evaluator.memo.arrays("banks", means))
+    arrays = cast("dict[str, Array]", evaluator.memo.arrays(f"banks-{digest_of([folds.tobytes()])}", means))
     deployed, *rows_by_fold = zip(arrays["nnn"], arrays["csls"], strict=True)
     whole = _hub_biases(*deployed, bank.document_ids, kept)
     by_fold = [_hub_biases(*rows) for rows in rows_by_fold]

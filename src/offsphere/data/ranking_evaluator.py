@@ -111,7 +111,7 @@ class RankingEvaluator:
 
     def _measure_group(self, scorers: Mapping[Hashable, Scorer]) -> dict[Hashable, Array]:
         """Measure scorers whose transforms do the same, from the memo where their measurements are there."""
-        name = f"searched-{digest_of(self._names(list(scorers.values())))}"
+        name = f"searched-{digest_of([self.metric.name.encode(), *self._names(list(scorers.values()))])}"
         kept = self.memo.arrays(name, lambda: {"measured": self._measure(list(scorers.values()))})
         return dict(zip(scorers, cast("Array", kept["measured"]), strict=True))
 
@@ -149,7 +149,9 @@ class RankingEvaluator:
             ):
                 yield chosen, [top]
 
-        kept = self.memo.arrays(f"again-{steps.key}", lambda: {"measured": self._measure_ranked(ranked())})
+        kept = self.memo.arrays(
+            f"again-{self.metric.name}-{steps.key}", lambda: {"measured": self._measure_ranked(ranked())}
+        )
         return np.asarray(cast("Array", kept["measured"])[0])
 
     def _measure_lists(self, lists: ScoredLists) -> Array:

@@ -12,7 +12,7 @@ from offsphere.base.arrays import Array
 from offsphere.base.errors import MissingExtraError, OffsphereError, first_line
 from offsphere.data.items import Item
 from offsphere.encode.devices import usable_device
-from offsphere.encode.function_digest import UNKNOWN
+from offsphere.encode.function_digest import unknown_revision
 from offsphere.encode.model_files import digest_of_model
 
 BATCH = 32
@@ -41,7 +41,7 @@ class CrossEncoderModel:
             )
         folder = Path(source)
         commit = getattr(getattr(self.model, "config", None), "_commit_hash", None)
-        self.revision = digest_of_model(folder) if folder.is_dir() else str(commit or UNKNOWN)
+        self.revision = digest_of_model(folder) if folder.is_dir() else str(commit or unknown_revision())
 
     def score(self, pairs: Sequence[tuple[Item, Item]]) -> Array:
         """Score pairs of texts; bigger is better.

@@ -235,10 +235,10 @@ def _count_tokens(items: Sequence[Item], encoder: Encoder) -> Counts:
 
 
 def _hint(plan: Manifest) -> str:
-    """What to do about a function that nobody can know again."""
+    """What to do about a function or model that nobody can know again."""
     if plan.revision.split(" ")[0] != UNKNOWN:
         return ""
-    return f"; to have {plan.model} known again, give the function a __version__"
+    return f"; to have {plan.model} known again, give the function a __version__, or the model a folder of its own"
 
 
 def _check_items(side: SideItems) -> None:

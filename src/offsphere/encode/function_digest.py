@@ -19,7 +19,7 @@ import numpy as np
 
 from offsphere.base.digests import FILES_DIGITS, digest_of
 
-UNKNOWN = "unknown"  # how the revision of a function begins that cannot be known again
+UNKNOWN = "unknown"  # how the revision of a function or model begins that cannot be known again
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, Path)
 
 
@@ -52,7 +52,12 @@ def revision_of(function: Any) -> str:
     try:
         return digest_of(_Parts().of(function))[:FILES_DIGITS]
     except (_OpaqueError, RecursionError, OSError, ValueError, TypeError):
-        return f"{UNKNOWN} {uuid4().hex[:FILES_DIGITS]}"
+        return unknown_revision()
+
+
+def unknown_revision() -> str:
+    """A name that is never given again: what nobody can know again is never taken for what it was."""
+    return f"{UNKNOWN} {uuid4().hex[:FILES_DIGITS]}"
 
 
 class _Parts:

@@ -15,7 +15,7 @@ from offsphere.data.image import Image
 from offsphere.data.items import Item, ItemKind, ItemSide, kinds_of, texts_alone
 from offsphere.encode.devices import usable_device
 from offsphere.encode.encoder import SAMPLES, Description, Tokens
-from offsphere.encode.function_digest import UNKNOWN
+from offsphere.encode.function_digest import unknown_revision
 from offsphere.encode.image_batches import by_kind, decoded_batches
 from offsphere.encode.model_files import digest_of_model
 from offsphere.encode.runtime import READ_BY, USUAL, Runtime
@@ -210,7 +210,7 @@ def _revision(model: Any, source: str, runtime: Runtime) -> str:
 def _cached_commit(name: str) -> str:
     """The commit of a hub model in the local cache, for models that do not say; the name of its folder there."""
     path = _cached_file(name, "modules.json") or _cached_file(name, "config.json")
-    return path.parent.name if path is not None else UNKNOWN
+    return path.parent.name if path is not None else unknown_revision()
 
 
 def _cached_file(name: str, file: str) -> Path | None:

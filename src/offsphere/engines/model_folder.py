@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,22 +16,21 @@ from typing import Any
 import numpy as np
 
 from offsphere.base.arrays import Rows
-from offsphere.base.errors import DataError, OffsphereError
+from offsphere.base.errors import DataError, OffsphereError, first_line
 from offsphere.base.files import level_modes, write_whole
 from offsphere.base.reading.file_access import open_file
 from offsphere.base.short_repr import short_repr
-from offsphere.data.store_writer import locked
 from offsphere.encode.sentence import load_sentence_transformer
 from offsphere.encode.text_marks import keep_texts
 from offsphere.engines.foldable_model import open_foldable
 from offsphere.engines.folding import Step, folded, joined_steps, refuse_unfoldable
+from offsphere.engines.whole_folder import put_in_place, working_folder
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.names import parse_scorer
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.transforms import AffineMap, Side
 
 VERIFICATION = "verification.json"
-UNFINISHED = "-unfinished"  # behind the name of a hidden folder beside the one to be
 TOLERANCE = 1e-3  # by which share of the largest score the folded model may be off
 LOADING = "load it with offsphere.load_encoder(folder, keep_normalize=True)"
 SAMPLE_TEXTS = (
@@ -131,7 +128,7 @@ def export_model(
     added, plain = _fold(stages, steps)
     if not plain:
         notes = [*notes, f"a power of the length is a stage of offsphere's: {LOADING}"]
-    with _working_folder(target) as half:
+    with working_folder(target) as half:
         _save(stages, half)
         dimension, deviation = _deviation(scorer, rows, half, sample, plain=plain)
         export = ModelExport(
@@ -154,21 +151,9 @@ def export_model(
             )
         write_whole(half / VERIFICATION, (json.dumps(asdict(export), indent=2) + "\n").encode())
         write_whole(half / "README.md", _card(export).encode())
-        _put_in_place(half, target, replace=replace)
+        _refuse_existing(target, replace=replace)
+        put_in_place(half, target)
     return export
-
-
-@contextmanager
-def _working_folder(target: Path) -> Iterator[Path]:
-    """A hidden folder beside the one to be, for one process at a time; what a kill left in it is gone."""
-    beside = target.absolute().parent / f".{target.name}{UNFINISHED}"
-    with locked(beside):
-        half = beside / "model"
-        shutil.rmtree(half, ignore_errors=True)
-        try:
-            yield half
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)  # while the lock is held: it is nobody else's
 
 
 def _with_truncation(steps: dict[Side, list[Step]], model: Any) -> dict[Side, list[Step]]:
@@ -200,8 +185,9 @@ def _save(model: Any, folder: Path) -> None:
             if path.is_file():
                 with open_file(path) as stream:
                     os.fsync(stream.fileno())
-    except OSError as error:
-        raise OffsphereError(f"cannot write the model: {error.strerror}: nothing was written") from error
+    except Exception as error:  # OSError, and what libraries in Rust say of a disk that is full
+        reason = getattr(error, "strerror", None) or first_line(error)
+        raise OffsphereError(f"cannot write the model: {reason}: nothing was written") from error
 
 
 def _deviation(
@@ -235,19 +221,6 @@ def _refuse_existing(folder: Path, *, replace: bool) -> None:
         raise DataError(f"{folder} holds something that is no model: choose another folder")
     if not replace:
         raise DataError(f"{folder} holds a model: choose another folder, or replace it with --replace")
-
-
-def _put_in_place(half: Path, folder: Path, *, replace: bool) -> None:
-    """Give a finished folder its name, in one step; what had it before goes."""
-    _refuse_existing(folder, replace=replace)
-    try:
-        if folder.exists():
-            old = half.parent / "old"
-            shutil.rmtree(old, ignore_errors=True)
-            folder.rename(old)
-        half.rename(folder)
-    except OSError as error:
-        raise OffsphereError(f"cannot write to {folder}: {error.strerror}") from error
 
 
 def _card(export: ModelExport) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from offsphere.base.arrays import Counts, Index, Vectors
 from offsphere.base.cache import Memo
-from offsphere.base.digests import digest_of
+from offsphere.base.digests import array_pieces, digest_of
 from offsphere.base.errors import OffsphereError
 from offsphere.base.progress import Progress
 from offsphere.comparison.compare_scorers import compare
@@ -27,6 +27,7 @@ from offsphere.ranking.pairs_by_query import Pairs
 from offsphere.ranking.search import search_in_turns
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import COSINE, DOT
+from offsphere.vectors.contents import keys_of
 from offsphere.vectors.lengths import are_equal
 from offsphere.vectors.widths import refuse_two_widths
 
@@ -142,11 +143,15 @@ class Evidence:
             blocks = [[top.documents.astype(np.int32) for top in tops] for _, tops in turns]
             return {"found": np.stack([np.concatenate(lists) for lists in zip(*blocks, strict=True)])}
 
-        asked = digest_of(
-            text.encode() for text in (*(scorer.key for scorer in scorers.values()), str(k), str(excluded is None))
-        )
+        named = (text.encode() for text in (*(scorer.key for scorer in scorers.values()), str(k)))
+        asked = digest_of([*named, *array_pieces({"queries": keys_of(queries), **_pairs_named(excluded)})])
         stored = self.memo.arrays(f"neighbours-{asked}", search)
         return dict(zip(scorers, cast("Index", stored["found"]), strict=True))
+
+
+def _pairs_named(pairs: Pairs | None) -> dict[str, Index]:
+    """Pairs as arrays by name, to be told from others; none where there are none."""
+    return dict(zip(("asking", "withheld"), pairs, strict=True)) if pairs is not None else {}
 
 
 def _without_itself(ranked: Index, rows: Index) -> Index:

@@ -1,6 +1,8 @@
 """The compiled loop of late interaction: for each token of a text the token of another that is most like it.
 
-Compiled code does not ask whether an index is inside its array: see ``check_pairs`` and ``TokenBags``.
+Compiled code does not ask whether an index is inside its array: ``TokenBags`` checks that entries have vectors and that
+texts have entries, ``check_pairs`` that every pair is one of two texts, and that both tables are of one width;
+``MaxSim`` makes a scale for each vector and a weight for each entry.
 """
 
 from __future__ import annotations

@@ -52,14 +52,18 @@ class TokenBags:
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        """Check that every entry has a vector and belongs to a text."""
+        """Check that every entry has a vector and belongs to a text, and that what is known of vectors is of all."""
         vectors, starts = len(self.table), np.diff(self.ends, prepend=0)
         if self.table.ndim != 2 or len(self.ids) != vectors:  # noqa: PLR2004
             raise VectorError(f"token vectors of shape {self.table.shape} for {len(self.ids)} tokens")
-        if len(self.rows) and not 0 <= self.rows.min() <= self.rows.max() < vectors:
-            raise VectorError(f"an entry has vector {self.rows.max():,}, and there are {vectors:,}")
+        beyond = self.rows[(self.rows < 0) | (self.rows >= vectors)]
+        if len(beyond):
+            raise VectorError(f"an entry has vector {beyond[0]:,}, and there are {vectors:,}")
         if len(self.counts) != len(self.rows) or (starts < 0).any() or starts.sum() != len(self.rows):
             raise VectorError(f"{len(self.rows):,} tokens with {len(self.counts):,} counts, of which texts are made")
+        for what, numbers in (("shares of tokens", self.frequency), ("lengths", self.lengths)):
+            if len(numbers) not in (0, vectors):
+                raise VectorError(f"{len(numbers):,} {what} for {vectors:,} token vectors")
         if not len(self.frequency):
             object.__setattr__(self, "frequency", np.full(vectors, np.nan))
         if not len(self.lengths):

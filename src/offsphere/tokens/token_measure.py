@@ -69,8 +69,9 @@ def check_pairs(left: TokenBags, right: TokenBags, pairs: TextPairs) -> None:
     if len(pairs.lefts) != len(pairs.rights):
         raise VectorError(f"{len(pairs.lefts)} left texts for {len(pairs.rights)} right ones")
     for numbers, bags in ((pairs.lefts, left), (pairs.rights, right)):
-        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(bags):
-            raise VectorError(f"text {numbers.max():,} of {len(bags):,}")
+        beyond = numbers[(numbers < 0) | (numbers >= len(bags))]
+        if len(beyond):
+            raise VectorError(f"text {beyond[0]:,} of {len(bags):,}")
 
 
 def in_threads(work: Callable[[Index, Index], Any], pairs: TextPairs) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from offsphere.tokens.transport_simplex import least_cost  # source 5a6a3976b55c
+from offsphere.tokens.transport_simplex import least_cost  # source 1b5b77528c1b
 from offsphere.vectors.dot_kernels import exact_dot  # source 856c3db53220
 
 

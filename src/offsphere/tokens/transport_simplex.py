@@ -6,7 +6,7 @@ Kovacs 2012 found it fastest), and the first arc that the circle through it empt
 hair, so that no arc is empty by chance and no circle is walked for ever; the value is that of the potentials with the
 supplies as they were given.
 
-Compiled code does not ask whether an index is inside its array: whoever calls this gives as many supplies as the costs
+Compiled code does not ask whether an index is inside its array: ``transport_costs`` gives as many supplies as the costs
 have rows, and as many demands as they have columns, at least one of each, all finite and not negative.
 """
 

@@ -166,3 +166,11 @@ def test_on_cora_neighbours_say_more_than_words(real_data):
         for model in ("features", "propagate(2)")
     }
     assert tables["propagate(2)"]["cosine"].value > tables["features"]["cosine"].value + 0.1
+
+
+def test_the_first_edge_of_a_file_without_a_header_is_read_as_the_others_are(tmp_path):
+    names = ["Ann, B.", "Bob", "Cid", "Dan", "Eve"]
+    pairs = [(one, other) for one in names for other in names if one < other]
+    (tmp_path / "edges.csv").write_text("".join(f'"{one}",{other}\n' for one, other in pairs))
+    task = osp.load_task(tmp_path)
+    assert sorted(task.document_ids) == names

@@ -45,6 +45,17 @@ def test_the_last_interaction_in_time_is_held_out_and_the_others_are_known(tmp_p
     assert task.warnings()[0] == "1 users or nodes have too few links to hold one out: they are learned from alone"
 
 
+@pytest.mark.parametrize(("suffix", "sign"), [(".tsv", "\t"), (".csv", ",")])
+def test_the_first_row_of_a_table_without_a_header_keeps_its_capitals(tmp_path, suffix, sign):
+    """Ann stood in for two users: one of the first row, in lower case, and one of all others."""
+    rows = [(f"{user}", f"Item {item}") for user in ("Ann", "Bob", "Cid") for item in "ABCDE"]
+    (tmp_path / f"interactions{suffix}").write_text("".join(f"{user}{sign}{item}\n" for user, item in rows))
+    task = osp.load_task(tmp_path)
+    assert sorted(task.document_ids) == [f"Item {item}" for item in "ABCDE"]
+    assert len(task.known.relevant) == 3
+    assert {*task.query_ids} <= {"Ann", "Bob", "Cid"}
+
+
 @pytest.mark.parametrize("suffix", ["tsv", "csv", "parquet"])
 @pytest.mark.parametrize("header", [True, False])
 def test_every_format_and_a_table_without_a_header_say_the_same(tmp_path, suffix, header):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class Interactions:
         return sparse.load_npz(folder / "seen.npz").astype(np.float64).toarray()
 
 
-@subject("interactions, TSV", anything=True)
+@subject("interactions, TSV")
 class InteractionTable:
     @staticmethod
     def write(folder):
@@ -42,10 +43,27 @@ class InteractionTable:
         from offsphere.data import load_task
 
         task = load_task(folder)
-        return len(task.known.grades) + len(task.judgments.grades)
+        numbers = [*task.known.documents, *task.judgments.documents]
+        return sorted(Counter(task.document_ids[number] for number in numbers).items()), len(task.known.relevant)
+
+    @staticmethod
+    def reference(folder):
+        """How many users have each item, and how many users there are."""
+        rows = _tab_rows(folder / "interactions.tsv")
+        names = [name.strip().lower() for name in rows[0]]
+        known = [{kind, f"{kind}_id", f"{kind}id", f"{kind}-id"}.intersection(names) for kind in ("user", "item")]
+        columns = [names.index(*found) for found in known] if all(known) else [0, 1]
+        rows = rows[1:] if all(known) else rows
+        pairs = {tuple(row[column].strip() for column in columns) for row in rows}
+        return sorted(Counter(item for _, item in pairs).items()), len({user for user, _ in pairs})
 
 
-@subject("edges of a graph", anything=True)
+def _tab_rows(path):
+    """The lines of a table as their fields, blank ones left out."""
+    return [line.split("\t") for line in path.read_text("utf-8-sig").split("\n") if line.strip()]
+
+
+@subject("edges of a graph")
 class Edges:
     @staticmethod
     def write(folder):
@@ -56,7 +74,20 @@ class Edges:
     def read(folder):
         from offsphere.data import load_task
 
-        return len(load_task(folder).known.grades)
+        task = load_task(folder)
+        names, asked = task.document_ids, task.query_ids
+        known = zip(task.known.queries, task.known.documents, strict=True)
+        wanted = zip(task.judgments.queries, task.judgments.documents, strict=True)
+        pairs = [(names[one], names[other]) for one, other in known]
+        pairs += [(asked[one], names[other]) for one, other in wanted]
+        return sorted({tuple(sorted(pair)) for pair in pairs})
+
+    @staticmethod
+    def reference(folder):
+        rows = [tuple(field.strip() for field in row) for row in _tab_rows(folder / "edges.tsv")]
+        heads = ({"source", "target"}, {"from", "to"}, {"node1", "node2"}, {"citing", "cited"})
+        pairs = rows[1:] if {field.lower() for field in rows[0]} in heads else rows
+        return sorted({tuple(sorted(pair)) for pair in pairs if pair[0] != pair[1]})
 
 
 @subject("interactions, parquet")

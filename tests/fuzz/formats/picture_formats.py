@@ -10,7 +10,7 @@ from tests.fuzz.subject import SUBJECTS, Subject, subject
 
 
 class Picture:
-    """A picture of one format: whatever is left of it, it is pixels or an error."""
+    """A picture of one format: what Pillow makes of it, turned as its camera was held and laid on white."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -27,10 +27,24 @@ class Picture:
 
         return np.asarray(read_picture(folder / "picture", "picture"))
 
+    @staticmethod
+    def reference(folder):
+        from PIL import Image, ImageOps
+
+        with Image.open(folder / "picture") as opened:
+            picture = ImageOps.exif_transpose(opened)
+        if picture.mode.startswith("I"):
+            picture = Image.fromarray((np.asarray(picture).astype(np.int64) >> 8).clip(0, 255).astype(np.uint8))
+        if picture.has_transparency_data:
+            clear = picture.convert("RGBA")
+            picture = Image.new("RGBA", clear.size, "white")
+            picture.alpha_composite(clear)
+        return np.asarray(picture.convert("RGB"))
+
 
 for _kind in ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"):
     _picture = Picture(_kind)
-    SUBJECTS[f"picture, {_kind}"] = Subject(_picture.write, _picture.read, None, anything=True)
+    SUBJECTS[f"picture, {_kind}"] = Subject(_picture.write, _picture.read, _picture.reference)
 
 
 @subject("idx")
@@ -54,7 +68,7 @@ class Idx:
         return np.frombuffer(content[4 + 4 * content[3] :], np.uint8).reshape(shape)
 
 
-@subject("captions", anything=True)
+@subject("captions")
 class Captions:
     @staticmethod
     def write(folder):
@@ -69,6 +83,19 @@ class Captions:
         task = load_task(folder)
         return list(task.query_texts), [image.pixels() for image in task.document_texts]
 
+    @staticmethod
+    def reference(folder):
+        lines = [line for line in (folder / "captions.jsonl").read_text("utf-8-sig").split("\n") if line.strip()]
+        entries = [json.loads(line) for line in lines]
+        with np.load(folder / "images.npz", allow_pickle=False) as archive:
+            pixels = archive["images"]
+        grey = pixels.ndim == 3
+        rows = dict.fromkeys(entry["image"] for entry in entries)
+        return (
+            [entry["caption"] for entry in entries],
+            [np.repeat(pixels[row][..., None], 3, axis=-1) if grey else pixels[row] for row in rows],
+        )
+
 
 def _pictures(folder, count):
     """Pictures of one colour each, and their names."""
@@ -79,6 +106,14 @@ def _pictures(folder, count):
         Image.new("RGB", (5, 4), (40 * number, 0, 9)).save(folder / f"{number}.png")
 
 
+def _of_pillow(path):
+    """The pixels of a picture of one colour, as Pillow reads them."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        return np.asarray(picture.convert("RGB"))
+
+
 def _read_pictures(folder):
     from offsphere.data import load_task
 
@@ -86,7 +121,7 @@ def _read_pictures(folder):
     return list(task.query_texts), [image.pixels() for image in task.document_texts]
 
 
-@subject("Karpathy's JSON", anything=True)
+@subject("Karpathy's JSON")
 class Karpathy:
     @staticmethod
     def write(folder):
@@ -103,6 +138,14 @@ class Karpathy:
         (folder / "dataset_coco.json").write_text(json.dumps({"images": images, "dataset": "coco"}))
 
     read = staticmethod(_read_pictures)
+
+    @staticmethod
+    def reference(folder):
+        content = json.loads((folder / "dataset_coco.json").read_text("utf-8-sig"))
+        entries = [entry for entry in content["images"] if entry["split"] == "test"]
+        captions = [sentence["raw"] for entry in entries for sentence in entry["sentences"]]
+        names = dict.fromkeys(entry["filename"] for entry in entries)
+        return captions, [_of_pillow(folder / "val2014" / name) for name in names]
 
 
 @subject("table of pictures, saved by datasets", anything=True)
@@ -122,7 +165,7 @@ class PictureTable:
         return _read_pictures(folder / "table")
 
 
-@subject("folders of classes", anything=True)
+@subject("folders of classes")
 class ClassFolders:
     @staticmethod
     def write(folder):
@@ -134,7 +177,12 @@ class ClassFolders:
         from offsphere.data.load import load_labelled
 
         items = load_labelled(folder)
-        return items.classes, items.labels, [image.pixels() for image in items.items]
+        return [items.classes[number] for number in items.labels], [image.pixels() for image in items.items]
+
+    @staticmethod
+    def reference(folder):
+        paths = sorted(folder.rglob("*.png"))
+        return [path.parent.name for path in paths], [_of_pillow(path) for path in paths]
 
 
 @subject("arrays of pictures, npz")

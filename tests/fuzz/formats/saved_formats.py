@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
@@ -230,7 +231,7 @@ class StudyRows:
         return asdict(row)
 
 
-@subject("cells of a study, TOML", anything=True)
+@subject("cells of a study, TOML")
 class StudyCells:
     @staticmethod
     def write(folder):
@@ -241,7 +242,27 @@ class StudyCells:
     def read(folder):
         from offsphere.auditing.study.study_cell import read_cells
 
-        return [cell.label for cell in read_cells(folder / "study.toml")]
+        return [(Path(cell.data).name, cell.name, cell.model, cell.adapt) for cell in read_cells(folder / "study.toml")]
+
+    @staticmethod
+    def reference(folder):
+        """Each task under its own models and those of the study; under none where its vectors are one folder."""
+        content = _in_lower_case(tomllib.loads((folder / "study.toml").read_text("utf-8-sig")))
+        models = content.get("model", [])
+        cells = []
+        for task in map(_in_lower_case, content["task"]):
+            vectors = task.get("vectors", {})
+            asked = (
+                [None]
+                if isinstance(vectors, str)
+                else {**vectors, **dict.fromkeys([models] if isinstance(models, str) else models)}
+            )
+            cells += [(Path(task["data"]).name, task.get("name"), model, task.get("adapt", False)) for model in asked]
+        return cells
+
+
+def _in_lower_case(table):
+    return {name.lower(): value for name, value in table.items()}
 
 
 @subject("folder of a training")
@@ -299,7 +320,7 @@ class TrainingFolder:
         return watch.state(), state
 
 
-@subject("measurements of a training", anything=True)
+@subject("measurements of a training")
 class Dynamics:
     @staticmethod
     def write(folder):
@@ -313,3 +334,11 @@ class Dynamics:
         from offsphere.learning.encoders.fit import read_dynamics
 
         return read_dynamics(folder)
+
+    @staticmethod
+    def reference(folder):
+        import pyarrow.parquet as pq
+
+        table = pq.ParquetFile(folder / "dynamics.parquet").read()
+        columns = {name: table[name].to_pylist() for name in table.column_names}
+        return [{name: column[row] for name, column in columns.items()} for row in range(table.num_rows)]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 import shutil
 import subprocess
+from collections import Counter
 
 from tests.fuzz.subject import subject
 
@@ -236,7 +238,7 @@ class TextPairsTable:
         return sorted({(row["query"], row["answer"]) for row in rows})
 
 
-@subject("labelled texts", anything=True)
+@subject("labelled texts")
 class LabelledTexts:
     @staticmethod
     def write(folder):
@@ -247,7 +249,15 @@ class LabelledTexts:
     def read(folder):
         from offsphere.data import load_task
 
-        return load_task(f"{folder}?ways=2&shots=1&items=1&episodes=3").shots
+        task = load_task(f"{folder}?ways=2&shots=1&items=1&episodes=3")
+        return list(task.shot_items), [task.classes[number] for number in task.shot_classes]
+
+    @staticmethod
+    def reference(folder):
+        lines = [line for line in (folder / "train.tsv").read_text("utf-8-sig").split("\n") if line.strip()]
+        rows = [line.split("\t") for line in lines]
+        rows = rows[1:] if [field.strip().lower() for field in rows[0]] == ["text", "label"] else rows
+        return [text for text, _ in rows], [label.strip() for _, label in rows]
 
 
 class PackedCorpus:
@@ -383,8 +393,10 @@ class QueryGroups:
         return dict([field.strip() for field in line.split("\t")] for line in lines)
 
 
-@subject("folder of texts", anything=True)
+@subject("folder of texts")
 class TextFolder:
+    """A text that asks, and what it asks for, are its file's words; the title of one that does not ask is left out."""
+
     @staticmethod
     def write(folder):
         for row in range(4):
@@ -398,4 +410,18 @@ class TextFolder:
         from offsphere.data import load_task
 
         task = load_task(folder)
-        return list(task.query_texts), list(task.document_texts)
+        asking = dict(zip(task.query_ids, task.query_texts, strict=True))
+        texts = dict(zip(task.document_ids, task.document_texts, strict=True))
+        return {name: (f"{asking.get(name, '')} {text}", name in asking) for name, text in texts.items()}
+
+    @staticmethod
+    def reference(folder):
+        return {path.name: path.read_bytes().decode() for path in folder.iterdir()}
+
+    @staticmethod
+    def same(value, right):
+        words = {name: Counter(re.findall(r"\w+", text)) for name, text in right.items()}
+        kept = {name: Counter(re.findall(r"\w+", text)) for name, (text, _) in value.items()}
+        return all(
+            kept[name] == words[name] if asks else kept[name] <= words[name] for name, (_, asks) in value.items()
+        )

@@ -113,6 +113,9 @@ def test_a_budget_is_checked_before_anything_is_trained(temperatures, rates):
         ("r.yaml", b"rate: .nan", "^rate = nan"),
         ("r.yaml", b"batch: !!python/object/apply:os.system ['true']", "is no YAML file"),
         ("r.yaml", b"\x00", "is no YAML file"),
+        ("r.yaml", b"normalize:\nbatch: 16", "r.yaml: normalize has no value: write the word none"),
+        ("r.yaml", b"normalize: ~", "normalize has no value"),
+        ("r.yaml", b"normalize_input: null", "^normalize = None"),
     ],
 )
 def test_a_recipe_file_is_read_or_refused_in_one_line(tmp_path, name, content, match):

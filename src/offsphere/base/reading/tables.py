@@ -56,12 +56,27 @@ def table_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
 
     A CSV file may quote its fields; in a TSV file a quotation mark is a character like any other.
     """
-    rows = _csv_rows(path) if path.suffix.lower() == ".csv" else _tsv_rows(path)
+    rows = _rows(path)
     first = next(rows, None)
     if first is None:
         raise DataError(f"{path} is empty")
     header = [name.strip().lower() for name in first[1]]
     return header, _of_width(path, rows, len(header))
+
+
+def first_row_as_it_stands(path: Path) -> tuple[int, list[str]]:
+    """The first row of a table that has no header, as it stands, capitals and all, with its line number.
+
+    Raises:
+        DataError: There is none.
+    """
+    for first in _rows(path):
+        return first
+    raise DataError(f"{path} is empty")
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    return _csv_rows(path) if path.suffix.lower() == ".csv" else _tsv_rows(path)
 
 
 def _of_width(path: Path, rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[tuple[int, list[str]]]:

@@ -6,6 +6,7 @@ A graph of citations or of followers is directed: one end points, the other is p
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 from offsphere.base.arrays import Flags, Index
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import is_there
-from offsphere.base.reading.tables import table_rows, text_lines
+from offsphere.base.reading.tables import first_row_as_it_stands, table_rows
 from offsphere.data.family import DIRECTED_LINKS, LINKS
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.item_texts import find_texts, read_item_texts
@@ -126,13 +127,9 @@ def _read_pairs(path: Path) -> list[tuple[int, str, str]]:
     header, rows = table_rows(path)
     if len(header) != 2:  # noqa: PLR2004
         raise DataError(f"{path} begins with {len(header)} columns: expected {EXPECTED}")
-    pairs: list[tuple[int, str, str]] = []
     if set(header) not in HEADERS:
-        first = next(iter(text_lines(path)))
-        sign = "," if path.suffix == ".csv" else "\t"
-        one, other = (name.strip() for name in first[1].split(sign))
-        pairs.append((first[0], one, other))
-    pairs += [(line, row[0].strip(), row[1].strip()) for line, row in rows]
+        rows = chain([first_row_as_it_stands(path)], rows)
+    pairs = [(line, row[0].strip(), row[1].strip()) for line, row in rows]
     for line, one, other in pairs:
         if not (one and other):
             raise DataError(f"{path}:{line}: an edge has an empty end: expected {EXPECTED}")

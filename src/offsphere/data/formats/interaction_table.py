@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from offsphere.base.arrays import Array, Flags, Index
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.parquet_files import parquet_schema, read_columns
-from offsphere.base.reading.tables import number, refuse_repeated, table_rows, text_lines
+from offsphere.base.reading.tables import first_row_as_it_stands, number, refuse_repeated, table_rows
 
 STEM = "interactions"
 SUFFIXES = (".tsv", ".csv", ".parquet")
@@ -125,9 +126,7 @@ def _text_entries(path: Path) -> Iterator[InteractionRow]:
         if not 2 <= len(header) <= 4:  # noqa: PLR2004
             raise DataError(f"{path} begins with {len(header)} columns of unknown names: expected {EXPECTED}")
         columns = [column if column < len(header) else None for column in range(4)]
-        yield InteractionRow(
-            next(iter(text_lines(path)))[0], *(header[column] if column is not None else None for column in columns)
-        )
+        rows = chain([first_row_as_it_stands(path)], rows)  # the header has lost its capitals
     for line, row in rows:
         yield InteractionRow(line, *(row[column].strip() if column is not None else None for column in columns))
 

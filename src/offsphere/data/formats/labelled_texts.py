@@ -5,13 +5,12 @@ Where a folder has train and test, shots and neighbours come from train, and wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import is_there
-from offsphere.base.reading.tables import table_rows, text_lines
+from offsphere.base.reading.tables import first_row_as_it_stands, table_rows
 from offsphere.data.episode_task import EpisodeTask
 from offsphere.data.formats.format import Format, Source
 from offsphere.data.formats.labelled_settings import SETTINGS, Labelled, classification_task
@@ -51,18 +50,12 @@ def _read(path: Path) -> Labelled:
     header, rows = table_rows(path)
     entries = list(rows)
     if tuple(header) != COLUMNS:  # no header: the first line is a text, whose capitals the header has lost
-        entries.insert(0, next(_raw_rows(path)))
+        entries.insert(0, first_row_as_it_stands(path))
     for line, (_, label) in entries:
         if not label.strip():
             raise DataError(f"{path}:{line}: there is no label: expected a text, a tab and a label")
     texts = ItemList([f"line {line}" for line, _ in entries], [text for _, (text, _) in entries], str(path))
     return texts, [label.strip() for _, (_, label) in entries]
-
-
-def _raw_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Rows as they stand, the first one too."""
-    line, text = next(iter(text_lines(path)))
-    yield line, text.split("\t" if path.suffix.lower() == ".tsv" else ",")
 
 
 def _files(folder: Path) -> dict[str, Path]:

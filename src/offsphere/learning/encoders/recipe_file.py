@@ -60,6 +60,10 @@ def read_recipe_file(path: Path) -> dict[str, Any]:
     for name in values:
         if name not in known:
             raise UnknownNameError("option", str(name), sorted(known))
+    if values.get("normalize", "both") is None:  # in Python nothing stands for what the recipe has
+        raise ParameterError(
+            f"{path}: normalize has no value: write the word none for the dot product, or leave it out"
+        )
     return {
         name: value if name == "recipe" else read_field(name, value, EncoderRecipe) for name, value in values.items()
     }
