@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from kept_results import mean_and_deviation
+from kept_results import draw_by_seed, mean_and_deviation, told_difference
 from picture_trainings import study_options, study_results
 
 BATCH = 64
@@ -27,33 +27,42 @@ BASELINE = "cosine"
 def variants() -> dict[str, dict[str, Any]]:
     """The trainings by their names."""
     named: dict[str, dict[str, Any]] = {name: {"normalize": output} for name, output in OUTPUTS.items()}
-    named |= {f"cosine, input {side}": {"normalize": "both", "normalize_input": side} for side in INPUTS}
-    named["dot, input both"] = {"normalize": "none", "normalize_input": "both"}
+    for output in ("cosine", "dot"):
+        named |= {f"{output}, input {side}": {"normalize": OUTPUTS[output], "normalize_input": side} for side in INPUTS}
     return {name: {"batch": BATCH, "scale": "calibrated", **options} for name, options in named.items()}
 
 
 def main() -> None:
     """Train what is not in the file yet, or print what is."""
-    print_table(study_results(study_options(__doc__).parse_args(), variants()))
+    asked = study_options(__doc__).parse_args()
+    rows = study_results(asked, variants())
+    for size in sorted({tuple(row["key"][2:]) for row in rows}):
+        some = [row for row in rows if tuple(row["key"][2:]) == size]
+        print_table(some)
+        if asked.figure is not None:
+            draw_by_seed(some, {"probe": "linear probe", "knn": "kNN by cosine", "knn_dot": "kNN by dot"}, asked.figure)
 
 
 def print_table(rows: Sequence[dict[str, Any]]) -> None:
-    """Means over seeds, and what each has against cosine with the same seed."""
+    """Means over seeds, and what each has against cosine over the same seeds, of trainings of one size."""
     by_name: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         by_name[row["key"][0]].append(row)
-    plain = {tuple(row["key"][1:]): row for row in by_name[BASELINE]}
+    plain = {row["key"][1]: row for row in by_name[BASELINE]}
     print("| training | seeds | linear probe | - cosine | kNN, cosine | - cosine | kNN, dot | exponents |")
     print("| --- " * 8 + "|")
     for name, some in by_name.items():
         cells = [name, str(len(some))]
         for field in ("probe", "knn"):
-            gained = [row[field] - plain[key][field] for row in some if (key := tuple(row["key"][1:])) in plain]
-            cells += [mean_and_deviation([row[field] for row in some]), mean_and_deviation(gained)]
+            pairs = [(row[field], plain[row["key"][1]][field]) for row in some if row["key"][1] in plain]
+            apart = told_difference(*zip(*pairs, strict=True)) if name != BASELINE and pairs else ""
+            cells += [mean_and_deviation([row[field] for row in some]), apart]
         exponents = np.mean([row["exponents"] for row in some], axis=0)
         cells += [mean_and_deviation([row["knn_dot"] for row in some]), f"{exponents[0]:.2f}, {exponents[1]:.2f}"]
         print("| " + " | ".join(cells) + " |")
-    print(f"\n{len(rows)} trainings of {np.mean([row['seconds'] for row in rows]):.0f} s of CPU")
+    pictures, epochs = rows[0]["key"][2:]
+    seconds = np.mean([row["seconds"] for row in rows])
+    print(f"\n{pictures:,} pictures, {epochs} epochs, {len(rows)} trainings of {seconds:.0f} s of CPU")
 
 
 if __name__ == "__main__":

@@ -64,6 +64,7 @@ def study_options(about: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--figure", type=Path, help="draw what is there into this file, such as a.svg")
     return parser
 
 

@@ -16,13 +16,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from kept_results import mean_and_deviation
+from kept_results import draw_by_seed, mean_and_deviation, told_difference
 from picture_trainings import HEAD, study_options, study_results
 
 BATCHES = (32, 256)
 LOSSES = ("dcl", "dhel", "siglip")
 WEIGHTS = (0.0, 0.1, 1.0, 10.0, 30.0, 100.0)  # of VRNS
 USUAL = 30.0
+DRAWN = {"variance": "variance of negatives", "probe": "linear probe", "knn": "kNN"}
 OWN = {"siglip": {"temperature": 0.1, "scale": "learn"}}  # as its paper starts; the others have one that is fixed
 
 
@@ -48,29 +49,70 @@ def main() -> None:
     options = study_options(__doc__)
     options.add_argument("--part", default="both", choices=["vrns", "losses", "both", "more"])
     asked = options.parse_args()
-    print_table(study_results(asked, variants(asked.part)))
+    rows = study_results(asked, variants(asked.part))
+    for size in sorted({tuple(row["key"][2:]) for row in rows}):
+        some = [row for row in rows if tuple(row["key"][2:]) == size]
+        print_table(some)
+        print_differences(some)
+        if asked.figure is not None:
+            draw_by_seed(
+                some, {"variance": "variance of negatives", "probe": "linear probe", "knn": "kNN"}, asked.figure
+            )
 
 
 def print_table(rows: Sequence[dict[str, Any]]) -> None:
-    """Means over seeds and their deviation, beside the bounds."""
-    by_name: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        name, _, pictures, epochs = row["key"]
-        by_name[name, pictures, epochs].append(row)
+    """Means over seeds and their deviation, beside the bounds, of trainings of one size."""
     print("| training | seeds | variance of negatives | mean of negatives | positives (bound) | linear probe | kNN |")
     print("| --- " * 7 + "|")
-    for (name, *_), some in by_name.items():
+    for name, some in _by_name(rows).items():
         cells = {field: mean_and_deviation([row[field] for row in some], 4) for field in ("variance", "negative")}
         cells |= {field: mean_and_deviation([row[field] for row in some]) for field in ("positive", "probe", "knn")}
         bound = np.mean([row["positive_bound"] for row in some])
         print(f"| {name} | {len(some)} | {cells['variance']} | {cells['negative']} | ", end="")
         print(f"{cells['positive']} ({bound:.3f}) | {cells['probe']} | {cells['knn']} |")
-    for pictures, epochs in sorted({key[1:] for key in by_name}):
-        seconds = [row["seconds"] for row in rows if row["key"][2:] == [pictures, epochs]]
-        print(f"\n{pictures:,} pictures, {epochs} epochs, {len(seconds)} trainings of {np.mean(seconds):.0f} s of CPU")
-        for batch in BATCHES:
-            least, most = variance_bounds(pictures, batch)
-            print(f"variance by theory at batch {batch}: {least:.2g} to {most:.2g}; {HEAD} numbers: {1 / HEAD:.4f}")
+    pictures, epochs = rows[0]["key"][2:]
+    seconds = np.mean([row["seconds"] for row in rows])
+    print(f"\n{pictures:,} pictures, {epochs} epochs, {len(rows)} trainings of {seconds:.0f} s of CPU")
+    for batch in BATCHES:
+        least, most = variance_bounds(pictures, batch)
+        print(f"variance by theory at batch {batch}: {least:.2g} to {most:.2g}; {HEAD} numbers: {1 / HEAD:.4f}")
+
+
+def print_differences(rows: Sequence[dict[str, Any]]) -> None:
+    """What VRNS, another loss, and a smaller batch change, over the same seeds."""
+    by_name = _by_name(rows)
+    print("\n| less | variance of negatives | positives | linear probe | kNN |")
+    print("| --- " * 5 + "|")
+    for name in by_name:
+        compared = _compared(name)
+        if compared not in by_name:
+            continue
+        both = [{tuple(row["key"]): row for row in by_name[one]} for one in (name, compared)]
+        pairs = [(row, both[1][compared, *key[1:]]) for key, row in both[0].items() if (compared, *key[1:]) in both[1]]
+        cells = [
+            told_difference([row[field] for row, _ in pairs], [other[field] for _, other in pairs], digits)
+            for field, digits in (("variance", 4), ("positive", 3), ("probe", 3), ("knn", 3))
+        ]
+        print(f"| {name}, less {compared} | {' | '.join(cells)} |")
+
+
+def _compared(name: str) -> str:
+    """What a training is held against: itself without VRNS, SimCLR's loss, or, for that, the larger batch."""
+    learned, _, batch = name.rpartition(", batch ")
+    loss, _, weight = learned.partition(" + VRNS ")
+    if weight:
+        return f"{loss}, batch {batch}"
+    return (
+        f"simclr, batch {batch}" if loss != "simclr" else f"{loss}, batch {max(BATCHES)}" * (batch == str(min(BATCHES)))
+    )
+
+
+def _by_name(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The trainings of each variant, a row a seed."""
+    by_name: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        by_name[row["key"][0]].append(row)
+    return by_name
 
 
 def variance_bounds(pictures: int, batch: int) -> tuple[float, float]:

@@ -432,6 +432,7 @@ ALLOWED = {
     "base.endpoint": "it opens a connection, no file",
     "base.digests": "a digest is of bytes, whatever they are",
     "base.files": "it writes",
+    "base.remote_path": "it opens for whoever reads and checks",
     "base.spilled": "it maps what it wrote a moment ago, under no name",
     "cli.endings": "the device that swallows everything",
     "cli.audit": "a browser opens the report",

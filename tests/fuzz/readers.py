@@ -18,7 +18,8 @@ HOME = Path(offsphere.__file__).parent
 ROOM = "offsphere.base.reading."
 # what the room has beside its readers: facts, checks of values, and writers
 NO_READERS = {"is_there", "number", "record_of", "refuse_bomb", "refuse_repeated", "cannot_parse", "cannot_read"}
-NO_READERS |= {"npz_bytes", "picture_of_pixels", "sealed_bytes", "to_rgb", "widen_bfloat16", "write_sealed", "Tensor"}
+NO_READERS |= {"npz_bytes", "picture_of_pixels", "sealed_bytes", "to_rgb", "widen_bfloat16", "write_sealed"}
+NO_READERS |= {"LazyRows", "Tensor"}
 
 FUZZED_AS = {
     "answering.asking": "kept answer of a reader",
@@ -26,6 +27,7 @@ FUZZED_AS = {
     "auditing.study.study_cell": "cells of a study, TOML",
     "base.cache": "cache entry",
     "base.checksums": "export, .npy",
+    "data.embedded_table": "table of texts and vectors",
     "data.formats.beir": "BEIR folder",
     "data.formats.captions": "captions",
     "data.formats.corpus_files": "corpus, parquet",
@@ -45,6 +47,7 @@ FUZZED_AS = {
     "data.formats.text_pairs": "text pairs, JSON lines",
     "data.formats.trec": "TREC folder",
     "data.image": "folders of classes",
+    "data.parquet_rows": "parquet",
     "data.picture_check": "folders of classes",
     "data.store": "store",
     "data.store_writer": "store in the making",

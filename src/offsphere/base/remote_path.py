@@ -23,7 +23,7 @@ from offsphere.base.passwords import hide_password
 SCHEMES = ("s3", "gs", "hf", "memory", "file")
 DRIVERS = {"s3": "s3fs", "gs": "gcsfs", "hf": "huggingface_hub"}  # the package that fsspec needs for each
 _REMOTE = re.compile(rf"({'|'.join(SCHEMES)}):/+")
-Answer = TypeVar("Answer")
+Told = TypeVar("Told")  # by the system that a file lies on
 
 
 def given_path(typed: str | Path) -> Path:
@@ -65,12 +65,12 @@ class RemotePath(PosixPath):
     """An address as a path: its parts are those of the address, and whatever looks at the file asks fsspec."""
 
     def __str__(self) -> str:
-        """The address."""
+        """The address, as fsspec takes it."""
         scheme, _, rest = super().__str__().partition(":")
         return f"{scheme}:/{rest}" if scheme != "file" else f"{scheme}://{rest}"
 
     def __repr__(self) -> str:
-        """The address."""
+        """The address, with the name of this class."""
         return f"RemotePath({str(self)!r})"
 
     def __fspath__(self) -> str:
@@ -145,7 +145,7 @@ class RemotePath(PosixPath):
         """Refuse: a folder is made to write into it."""
         raise OSError(errno.EROFS, "what lies elsewhere is read, not written", str(self))
 
-    def _ask(self, question: Callable[[Any, str], Answer]) -> Answer:
+    def _ask(self, question: Callable[[Any, str], Told]) -> Told:
         """Ask the file system of the address something; what goes wrong there is one line, without credentials."""
         fsspec = load_extra("fsspec")
         try:

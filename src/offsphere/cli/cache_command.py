@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from offsphere.base.cache_home import cache_home
 from offsphere.base.errors import ParameterError
 from offsphere.cli import options
 
@@ -67,7 +68,6 @@ def clear_command(
 
 def _cache_info() -> dict[str, Any]:
     """Everything that is kept, as plain values."""
-    from offsphere.base.cache_home import cache_home
     from offsphere.base.cached_folders import cached_folders
     from offsphere.base.kept_states import states_home
     from offsphere.base.question_cache import allowed_size, is_of_this_code, questions_home
@@ -98,7 +98,6 @@ def _cache_info() -> dict[str, Any]:
 
 def _stores() -> list[Any]:
     """The folders of vectors that were embedded without saying where to."""
-    from offsphere.base.cache_home import cache_home
     from offsphere.base.cached_folders import cached_folders
 
     return [folder for folder in cached_folders(cache_home()) if folder.path.name not in NO_STORES]

@@ -6,12 +6,12 @@ import json
 
 import typer
 
+from offsphere.base.installed import installation
 from offsphere.cli import options
 
 
 def doctor_command(as_json: options.AsJson = False) -> None:
     """Say what is installed, what each extra would give, and how to get it."""
-    from offsphere.base.installed import installation
     from offsphere.base.plain import plain
 
     here = installation()

@@ -10,6 +10,7 @@ import typer
 
 from offsphere.base.cores import available_cores
 from offsphere.base.errors import OffsphereError
+from offsphere.base.remote_path import given_path
 from offsphere.cli.runner_steps import RunnerOptions
 from offsphere.cli.shard_steps import check_names
 from offsphere.runners.shard_plan import ShardPlan, Workload
@@ -116,7 +117,6 @@ class PlanRequest(NamedTuple):
 
     def measure(self, path: str | None) -> None:
         """Print the plan of a measurement of vectors alone."""
-        from offsphere.base.remote_path import given_path
         from offsphere.data.vector_files import read_vectors
         from offsphere.runners.planning import plan_measure
 

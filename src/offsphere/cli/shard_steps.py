@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from offsphere.base.errors import OffsphereError
+from offsphere.base.remote_path import given_path
 from offsphere.cli.progress_bar import progress_bar
 from offsphere.cli.writable import check_writable
 
@@ -87,7 +88,6 @@ class ShardRequest(NamedTuple):
 
     def measure(self, source: EmbeddedSource, seed: int) -> None:
         """Measure the shard of vectors alone, and write its state."""
-        from offsphere.base.remote_path import given_path
         from offsphere.data.vector_files import is_vectors, read_vectors
         from offsphere.shards.measure_state import measure_shard, take_shard
         from offsphere.shards.state_files import write_state
