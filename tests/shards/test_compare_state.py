@@ -12,6 +12,7 @@ from offsphere.data.grouping import Grouping
 from offsphere.data.judgments import Judgments
 from offsphere.shards.compare_question import CompareOptions
 from offsphere.shards.compare_state import search_shard
+from offsphere.shards.divided_task import DividedTask
 from offsphere.shards.merged_evaluator import compared
 from offsphere.shards.shard import Shard
 from tests.shards.sharded import compare_sharded, fit_states, merged, search_states
@@ -134,7 +135,7 @@ def test_documents_that_changed_since_they_were_fitted_are_named(task, vectors):
         search_states(task, RankingVectors(vectors.queries, other), 2, fitted, CompareOptions(scorers=["dot"]))
     part = RankingVectors(vectors.queries, vectors.documents[:0])
     with pytest.raises(DataError, match="fit it again"):
-        search_shard(task, Shard(1, 3), part, fitted, CompareOptions(scorers=["dot"]))
+        search_shard(DividedTask.of(task), Shard(1, 3), part, fitted, CompareOptions(scorers=["dot"]))
 
 
 def test_states_of_another_question_are_refused_with_what_differs(task, vectors):

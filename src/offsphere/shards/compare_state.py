@@ -17,13 +17,13 @@ from offsphere.base.progress import Progress
 from offsphere.base.version import __version__
 from offsphere.comparison.tuning import list_candidates
 from offsphere.data.ranking_evaluator import RankingEvaluator, plain_key
-from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.list_merging import merge_lists
 from offsphere.ranking.pairs_by_query import pairs_of
 from offsphere.ranking.search import keyed_search, query_turns
 from offsphere.scoring.scorer import Scorer
 from offsphere.shards.compare_question import CompareOptions, CompareQuestion
+from offsphere.shards.divided_task import DividedTask
 from offsphere.shards.fit_state import FitState, digest_of_rows
 from offsphere.shards.origin import Origin
 from offsphere.shards.shard import Shard
@@ -53,7 +53,7 @@ class CompareState:
 
 
 def search_shard(
-    task: RankingTask,
+    task: DividedTask,
     shard: Shard,
     vectors: RankingVectors,
     fitted: FitState,
@@ -63,8 +63,8 @@ def search_shard(
     """Search one shard for all scorers of a comparison.
 
     Args:
-        task: The whole task.
-        shard: Which part of its documents is searched.
+        task: By the rows of all documents.
+        shard: Which part of these is searched.
         vectors: Of all queries, and of the shard's documents.
         fitted: What all shards fitted.
         options: Of the comparison.
@@ -78,15 +78,14 @@ def search_shard(
         ParameterError: The task or an option does not work over shards.
     """
     question = CompareQuestion.of(task, options, vectors.queries, fitted.whole())
-    rows = shard.rows(len(task.document_ids))
-    part = task.among_documents(np.arange(rows.start, rows.stop))
+    rows = shard.rows(task.documents)
     evaluator = RankingEvaluator(
-        part.judgments,
-        part.excluded,
+        task.judgments.between(rows),
+        task.excluded.between(rows) if task.excluded is not None else None,
         vectors,
-        part.document_ids,
+        [str(row) for row in rows],  # nothing here asks what documents are called
         metric=question.metric,
-        folds=assign_folds(task.units, options.folds, options.seed),
+        folds=assign_folds(task.facts.units, options.folds, options.seed),
         progress=progress,
     )
     listed = question.rows()
@@ -96,7 +95,7 @@ def search_shard(
         question=digest_of([question.digest().encode(), *(label.encode() for label in labels)]),
         described=question.described(),
         version=__version__,
-        documents=len(task.document_ids),
+        documents=task.documents,
         shards=shard.count,
         parts={str(shard.number): digest_of_rows(vectors.documents)},
     )

@@ -15,8 +15,9 @@ from offsphere.base.plain import plain
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.safetensors_files import read_tensors
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
-from offsphere.shards.compare_question import CompareOptions, CompareQuestion, TaskFacts
+from offsphere.shards.compare_question import CompareOptions, CompareQuestion
 from offsphere.shards.compare_state import CompareState, check_lists
+from offsphere.shards.divided_task import TaskFacts
 from offsphere.shards.fit_state import FitState
 from offsphere.shards.measure_state import MeasureState
 from offsphere.shards.origin import Origin

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
-import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,7 +49,8 @@ def reading(path: Path, kind: str) -> Iterator[None]:
 def is_there(path: Path) -> bool:
     """Whether anything has this name: what may be left out is nothing only where nothing is there.
 
-    A folder, a pipe or a link that leads nowhere is there too, and refused by whoever opens it.
+    A folder, a pipe or a link that leads nowhere is there too, and refused by whoever opens it. Of what lies elsewhere
+    its service is asked.
 
     Args:
         path: A file that belongs to another, or one of several that a folder may have.
@@ -64,7 +64,11 @@ def is_there(path: Path) -> bool:
         >>> is_there(folder / "v.ids"), is_there(folder / "queries.ids")
         (True, False)
     """
-    return os.path.lexists(path)
+    try:
+        path.lstat()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def open_file(path: Path) -> BufferedReader:
