@@ -65,7 +65,7 @@ def test_clear_leaves_the_vectors(audited, home):
 
 
 def test_states_of_runs_that_have_not_ended_are_shown_and_cleared(home):
-    assert "states" not in printed("cache", "info")
+    assert "states  " not in printed("cache", "info")
     (home / "states" / "question").mkdir(parents=True)
     (home / "states" / "question" / "fit.safetensors").write_bytes(b"x" * 3_000)
     assert info()["states"] == {"count": 1, "bytes": 3_000}

@@ -86,7 +86,7 @@ class ShardRequest(NamedTuple):
     def measure(self, source: EmbeddedSource, seed: int) -> None:
         """Measure the shard of vectors alone, and write its state."""
         from offsphere.data.vector_files import is_vectors, read_vectors
-        from offsphere.shards.measure_state import measure_shard, take_shard
+        from offsphere.shards.measure_state import VectorFacts, measure_shard, take_shard
         from offsphere.shards.state_files import write_state
 
         path = given_path(source.data)
@@ -98,7 +98,7 @@ class ShardRequest(NamedTuple):
         file = read_vectors(path, verify=False, lazy=True)
         mine = take_shard(file, self.shard, verify=source.verify)
         with progress_bar("measuring") as progress:
-            written = write_state(self.state, measure_shard(file, self.shard, seed, progress, mine))
+            written = write_state(self.state, measure_shard(VectorFacts.of(file), self.shard, mine, seed, progress))
         typer.echo(f"{written}: shard {self.shard} is measured, {len(mine):,} of {len(file.vectors):,} vectors")
 
 

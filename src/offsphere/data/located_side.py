@@ -71,11 +71,7 @@ class LocatedSide:
             DataError: There are none, or other ones than those that were found.
         """
         file = open_side(self.folder, self.side, verify=False, lazy=True, with_ids=False)
-        if seal_of(file) != self.seal:
-            raise DataError(
-                f"{file.path} is not what it was when the rows of its vectors were looked for: it was changed "
-                "meanwhile, or is another one on this machine: all machines must read the same files there"
-            )
+        check_seal(file, self.seal)
         return OpenSide(self, file)
 
 
@@ -132,6 +128,19 @@ def seal_of(file: VectorFile) -> str:
     parts = part_paths(file.path) if is_parts(file.path) else [file.path]
     shape = f"{file.vectors.dtype} {file.vectors.shape}"
     return digest_of(text.encode() for text in (shape, *map(_order_of, parts)))
+
+
+def check_seal(file: VectorFile, seal: str) -> None:
+    """Refuse other vectors than those that were found.
+
+    Raises:
+        DataError: They have another seal.
+    """
+    if seal_of(file) != seal:
+        raise DataError(
+            f"{file.path} holds other vectors, or others' ids, than where the work was divided: it was changed "
+            "meanwhile, or is another one on this machine: every worker must read the same files there"
+        )
 
 
 def _order_of(path: Path) -> str:

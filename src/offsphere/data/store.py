@@ -25,7 +25,7 @@ from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.reading.npy_files import lazy_npy, map_npy
 from offsphere.base.reading.parquet_files import read_arrays, read_columns
 from offsphere.base.reading.records import record_of
-from offsphere.base.remote_path import is_remote
+from offsphere.base.remote_path import given_path, is_remote
 from offsphere.base.short_repr import short_repr
 from offsphere.data.items import ItemSide
 from offsphere.data.row_checksums import first_damaged
@@ -241,7 +241,7 @@ def open_store(folder: str | Path, *, verify: bool = True, lazy: bool = False) -
         >>> store.vectors.tolist(), store.manifest.model
         ([[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]], 'letters')
     """
-    folder = Path(folder)
+    folder = given_path(folder)
     manifest, digests = _read_sealed(folder)
     vectors = _map(folder, VECTORS, (manifest.rows, manifest.dimension), manifest.dtype, lazy=lazy)
     store = Store(folder, manifest, vectors, digests)

@@ -9,6 +9,7 @@ from pathlib import Path
 from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
 from offsphere.base.remote_path import given_path
+from offsphere.data.located_side import check_seal, seal_of
 from offsphere.data.vector_files import is_vectors, read_vectors
 from offsphere.geometry.shape import Geometry
 from offsphere.runners.gathering import ShardPiece, state_folder
@@ -17,6 +18,7 @@ from offsphere.runners.runner import Runner
 from offsphere.runners.shared_source import question_key
 from offsphere.shards.measure_state import (
     MeasureState,
+    VectorFacts,
     check_shard_sections,
     measure_origin,
     measure_shard,
@@ -78,10 +80,11 @@ def measure_shards(
             f"{path} is no file, store or folder of vectors: over shards these are measured alone, such as "
             "vectors/documents"
         )
-    count = shards or usual_shards(len(read_vectors(path, verify=False, lazy=True).vectors), LEAST)
+    job = MeasureJob.of(path, seed, verify=verify)
+    count = shards or usual_shards(job.facts.count, LEAST)
     key = question_key("measure", path, seed=seed, shards=count)
     with state_folder(folder, key, count) as states:
-        state = states.gather(runner or LocalRunner(), MeasureJob(path, seed, verify), "measure", progress=progress)
+        state = states.gather(runner or LocalRunner(), job, "measure", progress=progress)
         return measured(state, sections)
 
 
@@ -90,17 +93,26 @@ class MeasureJob:
     """What workers do: measure one shard of the vectors after the other."""
 
     path: Path
+    facts: VectorFacts
+    seal: str
     seed: int
     verify: bool
 
+    @classmethod
+    def of(cls, path: Path, seed: int, *, verify: bool) -> MeasureJob:
+        """Look at the vectors, and forget their ids."""
+        file = read_vectors(path, verify=False, lazy=True)
+        return cls(path, VectorFacts.of(file), seal_of(file), seed, verify)
+
     def prepare(self) -> Callable[[ShardPiece], MeasureState | None]:
         """Open the vectors, once for all shards."""
-        file = read_vectors(self.path, verify=False, lazy=True)
+        file, facts = read_vectors(self.path, verify=False, lazy=True, with_ids=False), self.facts
+        check_seal(file, self.seal)
 
         def work(piece: ShardPiece) -> MeasureState | None:
             mine = take_shard(file, piece.shard, verify=self.verify)
-            if piece.is_kept(lambda: measure_origin(file, piece.shard, self.seed, mine)):
+            if piece.is_kept(lambda: measure_origin(facts, piece.shard, mine, self.seed)):
                 return None
-            return measure_shard(file, piece.shard, self.seed, mine=mine)
+            return measure_shard(facts, piece.shard, mine, self.seed)
 
         return work

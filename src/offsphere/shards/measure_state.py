@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,21 @@ from offsphere.vectors.moments import Moments
 
 SECTIONS = ("lengths", "isotropy", "dimensions")  # what one pass tells, without neighbours or judgments
 SIDE = "vector"  # what vectors alone are called
+
+
+class VectorFacts(NamedTuple):
+    """What every shard of vectors knows of all of them, however many there are."""
+
+    name: str
+    count: int
+    width: int
+    ids: str | None  # a digest of the ids in their order, where they have any
+
+    @classmethod
+    def of(cls, file: VectorFile) -> VectorFacts:
+        """Tell them of vectors that were opened with their ids."""
+        ids = digest_of_texts(file.ids) if file.ids is not None else None
+        return cls(file.path.name, len(file.vectors), int(file.vectors.shape[1]), ids)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,20 +159,16 @@ def take_shard(file: VectorFile, shard: Shard, *, verify: bool = True) -> Vector
 
 
 def measure_shard(
-    file: VectorFile,
-    shard: Shard,
-    seed: int = 0,
-    progress: Progress | None = None,
-    mine: Vectors | None = None,
+    facts: VectorFacts, shard: Shard, mine: Vectors, seed: int = 0, progress: Progress | None = None
 ) -> MeasureState:
     """Measure one shard of vectors.
 
     Args:
-        file: All vectors, of which only the shard's are read.
+        facts: Of all vectors.
         shard: Which part of them.
+        mine: The vectors of the shard, as ``take_shard`` gives them.
         seed: Of the sample.
         progress: Is told how many vectors are done.
-        mine: The vectors of the shard, where they were read already.
 
     Returns:
         A state that merges with those of the other shards.
@@ -165,34 +176,31 @@ def measure_shard(
     Raises:
         VectorError: A vector is not finite.
     """
-    count = len(file.vectors)
-    rows = shard.rows(count, SCAN_TILE)
-    mine = take_shard(file, shard, verify=False) if mine is None else mine
-    origin = measure_origin(file, shard, seed, mine)
+    rows = shard.rows(facts.count, SCAN_TILE)
+    origin = measure_origin(facts, shard, mine, seed)
     if not len(rows):
         return MeasureState(origin, None)
-    scanned = scan(mine, seed=seed, progress=progress, first=rows.start, total=count)
+    scanned = scan(mine, seed=seed, progress=progress, first=rows.start, total=facts.count)
     return MeasureState(origin, ScanSummary.of(scanned))
 
 
-def measure_origin(file: VectorFile, shard: Shard, seed: int, mine: Vectors) -> Origin:
+def measure_origin(facts: VectorFacts, shard: Shard, mine: Vectors, seed: int) -> Origin:
     """What the measurements of a shard are made of.
 
     Args:
-        file: All vectors.
+        facts: Of all vectors.
         shard: Which part of them.
-        seed: Of the sample.
         mine: The vectors of the shard.
+        seed: Of the sample.
     """
-    count, width = file.vectors.shape
-    described = {"file": file.path.name, "dimensions": str(width), "seed": str(seed)}
-    if file.ids is not None:
-        described["ids of vectors"] = digest_of_texts(file.ids)[:12]
+    described = {"file": facts.name, "dimensions": str(facts.width), "seed": str(seed)}
+    if facts.ids is not None:
+        described["ids of vectors"] = facts.ids[:12]
     return Origin(
         question=digest_of([b"measure", *(f"{name} {value}".encode() for name, value in described.items())]),
         described=described,
         version=__version__,
-        documents=count,
+        documents=facts.count,
         shards=shard.count,
         parts={str(shard.number): digest_of_rows(mine)},
     )
