@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -26,7 +25,7 @@ from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.runners.runner import Runner
 from tests.processes import PATIENCE, ROOT, environment_with
 from tests.runners.corpora import SCORERS, write_corpus, write_texts
-from tests.runners.ray_faults import KillingNodes, KillingWorkers, Refusing
+from tests.runners.ray_faults import KillingNodes, KillingWorkers, Refusing, patient_ray
 from tests.runners.test_embed_shards import contents
 
 pytestmark = [
@@ -39,12 +38,7 @@ MEMORY = 100_000_000  # bytes of an object store
 
 @pytest.fixture(scope="module", autouse=True)
 def quiet():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("RAY_worker_register_timeout_seconds", "900")  # a busy machine starts processes slowly
-        patch.setenv("RAY_health_check_failure_threshold", "20")
-        patch.setenv("RAY_worker_niceness", "0")
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "src")]))  # for workers
+    with patient_ray():
         yield
 
 

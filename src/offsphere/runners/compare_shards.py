@@ -14,7 +14,7 @@ from offsphere.data.task_vectors import RankingVectors
 from offsphere.encode.embedded_task import EmbeddedSource
 from offsphere.runners.gathering import ShardPiece, state_folder
 from offsphere.runners.local_runner import LocalRunner
-from offsphere.runners.runner import Runner
+from offsphere.runners.runner import Runner, kept_workers
 from offsphere.runners.shared_source import question_key, shared_source
 from offsphere.shards.compare_question import CompareOptions, CompareQuestion
 from offsphere.shards.compare_state import CompareState, search_shard
@@ -78,15 +78,14 @@ def compare_shards(
         >>> table.to_json() == osp.compare(*source.load(), ["dot"]).to_json()
         True
     """
-    runner = runner or LocalRunner()
     source = shared_source(source)
     located = LocatedTask.find(source, source.task(split), options.metric)  # the ids are forgotten before work begins
     options = replace(options, declared=options.declared or located.declared)
     count = shards or usual_shards(located.task.documents, LEAST)
     key = question_key("compare", source, split=split, shards=count, **asdict(options))
-    with state_folder(folder, key, count) as states:
+    with state_folder(folder, key, count) as states, kept_workers(runner or LocalRunner()) as workers:
         fit = FitJob(located.task, located.documents)
-        fitted = states.gather(runner, fit, "fit", progress=in_phase(progress, "fitting"))
+        fitted = states.gather(workers, fit, "fit", progress=in_phase(progress, "fitting"))
         question = CompareQuestion.of(located.task, options, located.queries, fitted.whole()).digest()
 
         def check(state: CompareState, name: str) -> None:
@@ -95,7 +94,7 @@ def compare_shards(
                 raise DataError(f"{name} answers another question: remove it, or choose another --states")
 
         job = SearchJob(located, options, fitted)
-        state = states.gather(runner, job, "search", checked=check, progress=in_phase(progress, "searching"))
+        state = states.gather(workers, job, "search", checked=check, progress=in_phase(progress, "searching"))
         return compared(state, in_phase(progress, "comparing"))
 
 
