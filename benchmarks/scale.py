@@ -191,7 +191,7 @@ def merging(home: Path, goals: Goals, *, small: bool) -> None:
     goals.note("lists of a query in a state", float(len(state.documents)))
     goals.note("files of the states, GB", size / 1e9)
     asked = [sys.executable, "-c", MERGE, str(home / "states")]
-    told = json.loads(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
+    told = json.loads(subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=True).stdout)
     goals.at_most(f"merging the files of {count} states, s", told["seconds"], 10)
     goals.at_most("peak of the process that merges, GB", told["peak"] / 1e9, 2)
 
@@ -229,7 +229,7 @@ def growth(home: Path, goals: Goals, *, small: bool) -> None:
 def child(folder: Path, compiled: Path, shards: int, runner: str) -> dict[str, float]:
     """What a comparison takes in a process of its own."""
     asked = [sys.executable, "-c", CHILD, str(folder), str(compiled), str(shards), runner]
-    told = subprocess.run(asked, input=json.dumps(SCORERS), capture_output=True, text=True, check=True)
+    told = subprocess.run(asked, input=json.dumps(SCORERS), stdout=subprocess.PIPE, text=True, check=True)
     values: dict[str, float] = json.loads(told.stdout.splitlines()[-1])
     return values
 

@@ -85,8 +85,8 @@ class ShardRequest(NamedTuple):
 
     def measure(self, source: EmbeddedSource, seed: int) -> None:
         """Measure the shard of vectors alone, and write its state."""
-        from offsphere.data.vector_files import is_vectors, read_vectors
-        from offsphere.shards.measure_state import VectorFacts, measure_shard, take_shard
+        from offsphere.data.vector_files import is_vectors, read_vectors, take_rows
+        from offsphere.shards.measure_state import VectorFacts, measure_shard, shard_rows
         from offsphere.shards.state_files import write_state
 
         path = given_path(source.data)
@@ -96,9 +96,10 @@ class ShardRequest(NamedTuple):
                 "vectors/documents"
             )
         file = read_vectors(path, verify=False, lazy=True)
-        mine = take_shard(file, self.shard, verify=source.verify)
+        facts = VectorFacts.of(file)
+        mine = take_rows(file, shard_rows(facts, self.shard), verify=source.verify)
         with progress_bar("measuring") as progress:
-            written = write_state(self.state, measure_shard(VectorFacts.of(file), self.shard, mine, seed, progress))
+            written = write_state(self.state, measure_shard(facts, self.shard, mine, seed, progress))
         typer.echo(f"{written}: shard {self.shard} is measured, {len(mine):,} of {len(file.vectors):,} vectors")
 
 

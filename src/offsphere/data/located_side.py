@@ -20,7 +20,7 @@ from offsphere.base.reading.parquet_footer import footer_digest
 from offsphere.data.store import is_store, read_manifest
 from offsphere.data.task import TaskSide
 from offsphere.data.task_vectors import as_range, chosen_rows, open_side, pick_rows
-from offsphere.data.vector_files import VectorFile, take_rows
+from offsphere.data.vector_files import VectorFile, read_vectors, take_rows
 from offsphere.data.vector_parts import is_parts, part_paths
 from offsphere.vectors.finite import rows_without_length
 
@@ -33,6 +33,7 @@ class LocatedSide:
         folder: Has a file, a store or parts of the side's name.
         side: What it is called.
         chosen: The rows that the side's vectors have in the file: a run of them, or an array where they stand anywhere.
+        width: How many numbers a vector has.
         seal: By which somebody else knows the file again.
         verify: Whether rows of stores are compared with the digests they were stored with.
     """
@@ -40,6 +41,7 @@ class LocatedSide:
     folder: Path
     side: TaskSide
     chosen: range | Index
+    width: int
     seal: str
     verify: bool
 
@@ -62,7 +64,7 @@ class LocatedSide:
         run = range(len(file.vectors)) if chosen is None else as_range(chosen)
         rows = run if run is not None else np.array(chosen, np.int64)
         named = TaskSide(side.name, side.plural, side.stored_as)
-        return cls(folder, named, rows, seal_of(file), verify)
+        return cls(folder, named, rows, int(file.vectors.shape[1]), seal_of(file), verify)
 
     def open(self) -> OpenSide:
         """Open the vectors, and read none of them and no id.
@@ -104,6 +106,16 @@ class OpenSide:
         rows_without_length(taken, self.located.side.name, lambda row: self.name_of(only.start + row))
         return taken
 
+    def pick(self, rows: Index) -> Vectors:
+        """The vectors of a few rows that stand anywhere: runs of them are read together.
+
+        Args:
+            rows: Each once, ascending.
+        """
+        runs = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
+        some = [np.asarray(self.rows(range(int(run[0]), int(run[-1]) + 1))) for run in runs if len(run)]
+        return np.concatenate(some or [np.asarray(self.rows(range(0)))])
+
     def name_of(self, row: int) -> str:
         """What an error calls a vector: by the id that its file has, for which all ids are read; else by its row."""
         side = self.located.side
@@ -114,6 +126,43 @@ class OpenSide:
     def _whole(self) -> Vectors:
         """All vectors of the file, for rows that stand anywhere in it."""
         return take_rows(self.file, range(len(self.file.vectors)), verify=self.located.verify)
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedFile:
+    """Vectors alone, by where they lie; without ids, so that it can be sent to workers.
+
+    Attributes:
+        path: A file, a store, or a folder of parts.
+        seal: By which somebody else knows them again.
+        verify: Whether rows of stores are compared with the digests they were stored with.
+    """
+
+    path: Path
+    seal: str
+    verify: bool
+
+    def open(self) -> OpenFile:
+        """Open the vectors, and read none of them and no id.
+
+        Raises:
+            DataError: There are none, or other ones than those that were found.
+        """
+        file = read_vectors(self.path, verify=False, lazy=True, with_ids=False)
+        check_seal(file, self.seal)
+        return OpenFile(file, self.verify)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """Vectors alone, opened once; pieces of them are read when they are asked for."""
+
+    file: VectorFile
+    verify: bool
+
+    def rows(self, only: range) -> Vectors:
+        """Some of the vectors, as ``OpenSide.rows`` gives them; not checked yet."""
+        return take_rows(self.file, only, verify=self.verify)
 
 
 def seal_of(file: VectorFile) -> str:

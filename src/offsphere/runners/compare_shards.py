@@ -12,7 +12,7 @@ from offsphere.comparison.table import Comparison
 from offsphere.data.located_side import LocatedSide
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.encode.embedded_task import EmbeddedSource
-from offsphere.runners.gathering import ShardPiece, state_folder
+from offsphere.runners.gathering import ShardPiece, StateFolder, state_folder
 from offsphere.runners.local_runner import LocalRunner
 from offsphere.runners.runner import Runner, kept_workers
 from offsphere.runners.shared_source import question_key, shared_source
@@ -84,18 +84,41 @@ def compare_shards(
     count = shards or usual_shards(located.task.documents, LEAST)
     key = question_key("compare", source, split=split, shards=count, **asdict(options))
     with state_folder(folder, key, count) as states, kept_workers(runner or LocalRunner()) as workers:
-        fit = FitJob(located.task, located.documents)
-        fitted = states.gather(workers, fit, "fit", progress=in_phase(progress, "fitting"))
-        question = CompareQuestion.of(located.task, options, located.queries, fitted.whole()).digest()
+        return compare_located(located, options, states, workers, progress)
 
-        def check(state: CompareState, name: str) -> None:
-            state.origin.check_unchanged(fitted.origin)
-            if state.question.digest() != question:
-                raise DataError(f"{name} answers another question: remove it, or choose another --states")
 
-        job = SearchJob(located, options, fitted)
-        state = states.gather(workers, job, "search", checked=check, progress=in_phase(progress, "searching"))
-        return compared(state, in_phase(progress, "comparing"))
+def compare_located(
+    located: LocatedTask,
+    options: CompareOptions,
+    states: StateFolder,
+    runner: Runner,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare scorers on a task whose vectors were found.
+
+    Args:
+        located: The task, and where its vectors are.
+        options: Of the comparison.
+        states: Where the states of finished shards are kept.
+        runner: Who works on them.
+        progress: Is told how many shards are done.
+
+    Raises:
+        DataError: Vectors are damaged, or were changed since an earlier run.
+        ParameterError: An option is out of range.
+    """
+    fit = FitJob(located.task, located.documents)
+    fitted = states.gather(runner, fit, "fit", progress=in_phase(progress, "fitting"))
+    question = CompareQuestion.of(located.task, options, located.queries, fitted.whole()).digest()
+
+    def check(state: CompareState, name: str) -> None:
+        state.origin.check_unchanged(fitted.origin)
+        if state.question.digest() != question:
+            raise DataError(f"{name} answers another question: remove it, or choose another --states")
+
+    job = SearchJob(located, options, fitted)
+    state = states.gather(runner, job, "search", checked=check, progress=in_phase(progress, "searching"))
+    return compared(state, in_phase(progress, "comparing"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
