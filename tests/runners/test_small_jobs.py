@@ -109,7 +109,7 @@ def test_a_vector_that_is_not_finite_is_named_by_its_id_and_its_row_among_all(tm
     whole = source.task()
     for ids in (source.vectors / "documents").glob("*.ids"):
         ids.unlink()
-    opened = LocatedTask.find(shared_source(source), whole).documents.open()
+    opened = LocatedTask.find(shared_source(source), whole).documents.opened()
     with pytest.raises(VectorError, match=r"document vector of row 2500 is not finite"):
         opened.rows(range(2_048, 3_000))
 

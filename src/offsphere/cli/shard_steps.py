@@ -69,7 +69,7 @@ class ShardRequest(NamedTuple):
 
         check_names(options)
         task, queries, documents, declared = LocatedTask.find(source, source.task(split), options.metric)
-        rows, opened = self.shard.rows(task.documents), documents.open()
+        rows, opened = self.shard.rows(task.documents), documents.opened()
         if self.fitted:
             fitted = merge_files(self.fitted)
             if not isinstance(fitted, FitState):

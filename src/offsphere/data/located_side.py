@@ -66,7 +66,7 @@ class LocatedSide:
         named = TaskSide(side.name, side.plural, side.stored_as)
         return cls(folder, named, rows, int(file.vectors.shape[1]), seal_of(file), verify)
 
-    def open(self) -> OpenSide:
+    def opened(self) -> OpenSide:
         """Open the vectors, and read none of them and no id.
 
         Raises:
@@ -142,7 +142,7 @@ class LocatedFile:
     seal: str
     verify: bool
 
-    def open(self) -> OpenFile:
+    def opened(self) -> OpenFile:
         """Open the vectors, and read none of them and no id.
 
         Raises:

@@ -10,14 +10,13 @@ from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress, in_phase
 from offsphere.comparison.table import Comparison
 from offsphere.data.located_side import LocatedSide
-from offsphere.data.task_vectors import RankingVectors
 from offsphere.encode.embedded_task import EmbeddedSource
 from offsphere.runners.gathering import ShardPiece, StateFolder, state_folder
 from offsphere.runners.local_runner import LocalRunner
 from offsphere.runners.runner import Runner, kept_workers
 from offsphere.runners.shared_source import question_key, shared_source
 from offsphere.shards.compare_question import CompareOptions, CompareQuestion
-from offsphere.shards.compare_state import CompareState, search_shard
+from offsphere.shards.compare_state import CompareState, ShardSearch
 from offsphere.shards.divided_task import DividedTask
 from offsphere.shards.fit_state import FitState, fit_origin
 from offsphere.shards.merged_evaluator import compared
@@ -130,7 +129,7 @@ class FitJob:
 
     def prepare(self) -> Callable[[ShardPiece], FitState | None]:
         """Open the vectors, once for all shards."""
-        task, opened = self.task, self.documents.open()
+        task, opened = self.task, self.documents.opened()
 
         def work(piece: ShardPiece) -> FitState | None:
             def origin_now() -> Origin:
@@ -151,10 +150,10 @@ class SearchJob:
 
     def prepare(self) -> Callable[[ShardPiece], CompareState | None]:
         """Open the vectors, once for all shards."""
-        (task, queries, *_), opened = self.located, self.located.documents.open()
+        (task, queries, *_), opened = self.located, self.located.documents.opened()
+        searching = ShardSearch(task, queries, self.fitted, self.options)
 
         def work(piece: ShardPiece) -> CompareState:
-            vectors = RankingVectors(queries, load_shard(opened, piece.shard.rows(task.documents)))
-            return search_shard(task, piece.shard, vectors, self.fitted, self.options)
+            return searching.search(piece.shard, load_shard(opened, piece.shard.rows(task.documents)))
 
         return work

@@ -20,7 +20,7 @@ class MeasureJob:
 
     def prepare(self) -> Callable[[ShardPiece], MeasureState | None]:
         """Open the vectors, once for all shards."""
-        opened, facts, seed = self.located.open(), self.facts, self.seed
+        opened, facts, seed = self.located.opened(), self.facts, self.seed
 
         def work(piece: ShardPiece) -> MeasureState | None:
             mine = opened.rows(shard_rows(facts, piece.shard))

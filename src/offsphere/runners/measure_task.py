@@ -79,7 +79,7 @@ class DividedEvidence:
     @cached_property
     def evidence(self) -> Evidence:
         """The queries and the relevant documents, from which all that needs positive pairs is measured."""
-        vectors = self.part.vectors(self.located.queries, self.located.documents.open().pick(self.relevant))
+        vectors = self.part.vectors(self.located.queries, self.located.documents.opened().pick(self.relevant))
         return Evidence(sides=sides_of(vectors, self.part), embedded=(self.part, vectors), seed=self.seed)
 
     @property

@@ -82,74 +82,18 @@ class RayRunner:
 
         Yields:
             A runner that does so until the block ends.
+
+        Example:
+            >>> import offsphere as osp
+            >>> with osp.RayRunner(workers=2).keeping() as crew:  # nothing is connected yet
+            ...     list(crew.run(None, []))
+            []
         """
         crew = _Crew(self, PATIENCE)
         try:
             yield crew
         finally:
             crew.idle.clear()
-
-    def room(self, ray: Any) -> int:
-        """How many workers to start: as many as asked for, also where nodes are still to come, or have gone.
-
-        Raises:
-            ParameterError: There is no room for a single one, for which Ray would wait for ever.
-        """
-        resources: Mapping[str, float] = ray.cluster_resources()
-        asked = {"CPU": float(self.cpus)} | ({"GPU": self.gpus} if self.gpus else {})
-        room = min(int(resources.get(name, 0) // need) for name, need in asked.items())
-        if not room:
-            has = " and ".join(f"{resources.get(name, 0):g} {name}s" for name in asked)
-            wanted = " and ".join(f"{need:g} {name}s" for name, need in asked.items())
-            raise ParameterError(
-                f"the Ray cluster has {has}, no room for a worker with {wanted}: ask for fewer --cpus or --gpus"
-            )
-        return self.workers or room
-
-    def connect(self) -> Any:
-        """Ray, connected: to where this process is connected already, to the address, or to a new one.
-
-        Raises:
-            MissingExtraError: Ray is not installed.
-            OffsphereError: It cannot be reached.
-        """
-        os.environ.setdefault(USAGE, "0")
-        ray = load_extra("ray")
-        if ray.is_initialized():
-            return ray
-        address = self.address or os.environ.get(ADDRESS) or "local"
-        local: dict[str, Any] = {"include_dashboard": False, "object_store_memory": self.object_store}
-        more = local if address == "local" else {}
-        for tried in range(STARTS):
-            try:
-                ray.init(address=address, log_to_driver=False, logging_level="ERROR", **more)
-                break
-            except Exception as error:  # Ray raises many kinds
-                ray.shutdown()
-                if address == "local" and "timed out" in str(error) and tried + 1 < STARTS:
-                    continue  # it gives itself half a minute, which a busy machine exceeds
-                raise OffsphereError(
-                    f"cannot connect to Ray at {address}: {first_line(error)}: is it running, with this version of Ray "
-                    f"({ray.__version__}) and of Python?"
-                ) from error
-        return ray
-
-    def tell(self, ray: Any, error: Exception) -> NoReturn:
-        """Say in one line what Ray could not do, and which option helps."""
-        known = ray.exceptions
-        if isinstance(error, known.ObjectStoreFullError | known.OutOfDiskError):
-            raise OffsphereError(
-                "Ray's object store is full: raise --object-store (of a running cluster: ray start "
-                f"--object-store-memory), or --shards, so that states wait in smaller numbers ({first_line(error)})"
-            ) from error
-        if isinstance(error, known.RayActorError | known.WorkerCrashedError | known.OutOfMemoryError):
-            raise OffsphereError(
-                f"a worker died {RETRIES + 1} times at one shard, probably for want of memory: make smaller shards "
-                "with --shards, or ask for fewer --workers; what is finished is kept"
-            ) from error
-        raise OffsphereError(
-            f"Ray: {first_line(error)}; what is finished is kept, run the same command again"
-        ) from error
 
 
 class _Crew:
@@ -168,11 +112,11 @@ class _Crew:
         """Do every piece, as ``RayRunner.run`` says."""
         if not pieces:
             return
-        ray = self.runner.connect()
+        ray = _connect(self.runner)
         try:
             yield from self._run(ray, job, pieces)
         except ray.exceptions.RayError as error:
-            self.runner.tell(ray, error)
+            _tell(ray, error)
 
     def _run(self, ray: Any, job: Job[Piece, Answer], pieces: Sequence[Piece]) -> Iterator[tuple[int, Answer]]:
         """Give a piece to every worker that has none, until all are done."""
@@ -185,7 +129,7 @@ class _Crew:
             scheduling_strategy="SPREAD",
         )
         sent = [ray.put(job)]  # in a list, so that a worker fetches it once
-        idle += [start.remote(runner.cpus) for _ in range(min(runner.room(ray), len(pieces)) - len(idle))]
+        idle += [start.remote(runner.cpus) for _ in range(min(_room(runner, ray), len(pieces)) - len(idle))]
         waiting = deque(enumerate(pieces))
         running: dict[Any, tuple[int, Any]] = {}
         while waiting or running:
@@ -223,3 +167,66 @@ class _Worker:
             return self._work(piece), None
         except OffsphereError as error:
             return None, str(error)
+
+
+def _room(runner: RayRunner, ray: Any) -> int:
+    """How many workers to start: as many as asked for, also where nodes are still to come, or have gone.
+
+    Raises:
+        ParameterError: There is no room for a single one, for which Ray would wait for ever.
+    """
+    resources: Mapping[str, float] = ray.cluster_resources()
+    asked = {"CPU": float(runner.cpus)} | ({"GPU": runner.gpus} if runner.gpus else {})
+    room = min(int(resources.get(name, 0) // need) for name, need in asked.items())
+    if not room:
+        has = " and ".join(f"{resources.get(name, 0):g} {name}s" for name in asked)
+        wanted = " and ".join(f"{need:g} {name}s" for name, need in asked.items())
+        raise ParameterError(
+            f"the Ray cluster has {has}, no room for a worker with {wanted}: ask for fewer --cpus or --gpus"
+        )
+    return runner.workers or room
+
+
+def _connect(runner: RayRunner) -> Any:
+    """Ray, connected: to where this process is connected already, to the address, or to a new one.
+
+    Raises:
+        MissingExtraError: Ray is not installed.
+        OffsphereError: It cannot be reached.
+    """
+    os.environ.setdefault(USAGE, "0")
+    ray = load_extra("ray")
+    if ray.is_initialized():
+        return ray
+    address = runner.address or os.environ.get(ADDRESS) or "local"
+    local: dict[str, Any] = {"include_dashboard": False, "object_store_memory": runner.object_store}
+    more = local if address == "local" else {}
+    for tried in range(STARTS):
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level="ERROR", **more)
+            break
+        except Exception as error:  # Ray raises many kinds
+            ray.shutdown()
+            if address == "local" and "timed out" in str(error) and tried + 1 < STARTS:
+                continue  # it gives itself half a minute, which a busy machine exceeds
+            raise OffsphereError(
+                f"cannot connect to Ray at {address}: {first_line(error)}: is it running, with this version of Ray "
+                f"({ray.__version__}) and of Python?"
+            ) from error
+    return ray
+
+
+def _tell(ray: Any, error: Exception) -> NoReturn:
+    """Say in one line what Ray could not do, and which option helps."""
+    known = ray.exceptions
+    if isinstance(error, known.ObjectStoreFullError | known.OutOfDiskError):
+        raise OffsphereError(
+            "Ray's object store is full: raise --object-store (of a running cluster: ray start "
+            f"--object-store-memory), or --shards, so that states wait in smaller numbers ({first_line(error)})"
+        ) from error
+    if isinstance(error, known.RayActorError | known.WorkerCrashedError | known.OutOfMemoryError):
+        raise OffsphereError(
+            f"a worker died {RETRIES + 1} times at one shard, probably for want of memory: make smaller shards "
+            "with --shards, or ask for fewer --workers; what is finished is kept"
+        ) from error
+    raise OffsphereError(f"Ray: {first_line(error)}; what is finished is kept, run the same command again") from error
