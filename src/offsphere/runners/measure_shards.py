@@ -75,7 +75,7 @@ def measure_shards(
         check_task_sections(sections)
         source = shared_source(data)
         known = DividedEvidence.find(source, split, seed)
-        count = shards or usual_shards(known.facts.count, LEAST)
+        count = shards or usual_shards(known.facts.rows, LEAST)
         key = question_key("measure", source, split=split, seed=seed, shards=count)
         with state_folder(folder, key, count) as states, kept_workers(runner or LocalRunner()) as workers:
             return measure_divided(known, sections, states, workers, progress)
@@ -89,7 +89,7 @@ def measure_shards(
     file = read_vectors(path, verify=False, lazy=True)
     job = MeasureJob(VectorFacts.of(file), LocatedFile(path, seal_of(file), verify), seed)
     del file  # and its ids
-    count = shards or usual_shards(job.facts.count, LEAST)
+    count = shards or usual_shards(job.facts.rows, LEAST)
     key = question_key("measure", path, seed=seed, shards=count)
     with state_folder(folder, key, count) as states:
         state = states.gather(runner or LocalRunner(), job, "measure", progress=progress)

@@ -155,6 +155,6 @@ def measure_divided(
             if sections is not None:
                 raise
             skipped[name] = str(error)
-    shapes = {"query": [*known.located.queries.shape], "document": [known.facts.count, known.facts.width]}
+    shapes = {"query": [*known.located.queries.shape], "document": [known.facts.rows, known.facts.width]}
     told = known.located.task.facts.summary() | {"vectors": shapes} | how_exact(documents, wanted)
     return Geometry(told, **parts, skipped=skipped)

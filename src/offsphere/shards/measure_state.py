@@ -37,7 +37,7 @@ class VectorFacts(NamedTuple):
     """What every shard of vectors knows of all of them, however many there are."""
 
     name: str
-    count: int
+    rows: int
     width: int
     ids: str | None  # a digest of the ids in their order, where they have any
 
@@ -157,7 +157,7 @@ class MeasureState:
 
 def shard_rows(facts: VectorFacts, shard: Shard) -> range:
     """Which vectors a shard has: those of whole tiles of a scan."""
-    return shard.rows(facts.count, SCAN_TILE)
+    return shard.rows(facts.rows, SCAN_TILE)
 
 
 def measure_shard(
@@ -182,7 +182,7 @@ def measure_shard(
     origin = measure_origin(facts, shard, mine, seed)
     if not len(rows):
         return MeasureState(origin, None)
-    scanned = scan(mine, seed=seed, progress=progress, first=rows.start, total=facts.count)
+    scanned = scan(mine, seed=seed, progress=progress, first=rows.start, total=facts.rows)
     return MeasureState(origin, ScanSummary.of(scanned))
 
 
@@ -202,7 +202,7 @@ def measure_origin(facts: VectorFacts, shard: Shard, mine: Vectors, seed: int) -
         question=digest_of([b"measure", *(f"{name} {value}".encode() for name, value in described.items())]),
         described=described,
         version=__version__,
-        documents=facts.count,
+        documents=facts.rows,
         shards=shard.count,
         parts={str(shard.number): digest_of_rows(mine)},
     )
