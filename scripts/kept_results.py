@@ -49,7 +49,7 @@ def told_difference(values: Sequence[float], compared: Sequence[float], digits: 
 
 
 def draw_by_seed(rows: Sequence[dict[str, Any]], quantities: dict[str, str], target: Path) -> None:
-    """Draw every training by its name, a point a seed and a tick for their mean, one panel a quantity (by its field)."""
+    """Draw every training by its name, a point a seed and a tick for their mean, a panel a quantity (a field)."""
     import altair as alt
 
     names = list(dict.fromkeys(row["key"][0] for row in rows))

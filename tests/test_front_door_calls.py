@@ -19,12 +19,23 @@ def embedded():
     return task, osp.RankingVectors.of(task, QUERIES, DOCUMENTS)
 
 
-@pytest.mark.parametrize("name", ["compare", "measure", "audit", "adapt"])
+@pytest.mark.parametrize("name", ["compare", "measure", "audit", "adapt", "threshold", "read_answers"])
 def test_vectors_before_the_task_are_told_so(embedded, name):
+    """Whatever else is missing: ``threshold`` once complained of its promise, ``read_answers`` of missing answers."""
     task, vectors = embedded
+    more = ["reader"] if name == "read_answers" else []
     with pytest.raises(osp.OffsphereError) as told:
-        getattr(osp, name)(vectors, task)
+        getattr(osp, name)(vectors, task, *more)
     assert str(told.value) == f"{name}: the vectors come first here; write {name}(task, vectors)"
+
+
+@pytest.mark.parametrize("name", ["embed", "train"])
+def test_a_model_before_the_task_is_told_so(embedded, name):
+    """Once: the model was loaded, and then an attribute of a task was looked for in a text."""
+    with pytest.raises(osp.OffsphereError, match=rf"^{name}: the model comes first here; write {name}\(task, model\)$"):
+        getattr(osp, name)("wordllama", embedded[0])
+    with pytest.raises(osp.OffsphereError, match=rf"^{name}\(task, model\): the task is of type str; give one as osp."):
+        getattr(osp, name)("scifact", "wordllama")
 
 
 @pytest.mark.parametrize("name", ["learn", "ablate"])

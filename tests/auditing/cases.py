@@ -31,6 +31,7 @@ from offsphere.scoring.document_bias import DocumentBias
 from offsphere.scoring.query_bank import QueryBank
 from offsphere.scoring.similarity import COSINE, Polar
 from offsphere.scoring.stored.stored_form import parse_stored
+from offsphere.scoring.transforms.adapter_map import AdapterMap, SideAdapter
 from offsphere.statistics.equivalence import usual_worth
 from offsphere.statistics.estimate import UNDEFINED, Estimate
 
@@ -38,13 +39,15 @@ parse_scorer = lru_cache(osp.parse_scorer)
 chance_of = lru_cache(by_chance)
 
 RANKING = ("ndcg@10", "ndcg@1", "recall@1", "recall@100", "mrr@10", "map@10", "success@1", "success@5", "precision@1",
-           "precision@10", "knn@10")  # fmt: skip
+           "precision@10", "knn@10", "full-recall@10", "answer-recall@5", "exact-match@5", "answer-f1@5")  # fmt: skip
 PAIRS = ("spearman", "pearson", "kendall")
 POOLED = ("pooled-ap@100", "pooled-auc@100")
 FEW_ENOUGH = 52  # units, for tests of two rows in so many cases
 UNITS = (2, 3, 9, 10, 11, 52, 300, 42_000)
 CHANGES = ("better", "worse", "unsure", "equal", "small", "lost a little", "tie", "undefined")
 EFFECTS = ("longer", "shorter", "none", "exact", "undefined", "no interval")
+CLOSED_FORM = AdapterMap(SideAdapter(0.5 * np.eye(5)), SideAdapter(2 * np.eye(5)), "closed form")
+TWO_MODELS = osp.Scorer(COSINE, (CLOSED_FORM,))  # what all are held against where the sides have two widths
 IDS = ("d1", "a b", "O'Hara", "[x]", "π.pdf", 'say "so"', "None", "")
 
 
@@ -68,7 +71,8 @@ def draw(seed: int) -> PlantedCase:
     rng = np.random.default_rng(seed)
     pick = lambda options: options[int(rng.integers(len(options)))]  # noqa: E731
     metric = pick((*RANKING, *PAIRS, *POOLED))
-    table = _with_values(np.random.default_rng([seed, 4]), _table(rng, pick, metric))
+    two_models = bool(np.random.default_rng([seed, 5]).random() < 0.08)
+    table = _with_values(np.random.default_rng([seed, 4]), _table(rng, pick, metric, two_models=two_models))
     table = _with_stored(np.random.default_rng([seed, 1]), table)
     table = _with_lists(np.random.default_rng([seed, 2]), table)
     table = _of_episodes(np.random.default_rng([seed, 3]), table)
@@ -80,18 +84,21 @@ def draw(seed: int) -> PlantedCase:
         skipped = {"relevance": "length and relevance: it needs a ranking task, with queries, documents and judgments"}
     elif not normalised and rng.random() < 0.9:
         relevance = _relevance(rng, pick, queries=table.task["queries"], made=bool(table.task["judgments_made"]))
+        if two_models:  # whose vectors have no cosine, so that no document is near a query
+            relevance = replace(relevance, within=WithinQuery("all", 30, UNDEFINED, UNDEFINED), within_adjusted=None)
     shape = Geometry(
         of={},
         lengths=[] if rng.random() < 0.05 else [_lengths(side, normalised) for side in ("query", "document")],
         relevance=relevance,
         dual=dual_of(table) if row_named(table, "dot") is not None else None,
         dimensions=[_dimensions(pick)] if rng.random() < 0.5 else [],
-        hubness=_hubness(rng, pick, table),
-        ceiling=_ceiling(np.random.default_rng([seed, 2]), table) if ranking else None,
+        hubness=[] if two_models else _hubness(rng, pick, table),
+        ceiling=_ceiling(np.random.default_rng([seed, 2]), table) if ranking and not two_models else None,
         skipped=skipped,
     )
     symmetric = bool(rng.random() < (0.9 if metric in PAIRS else 0.2))
-    deployment = _deployment(rng, pick, normalised=normalised) if ranking and rng.random() < 0.6 else None
+    has_index = ranking and not two_models and rng.random() < 0.6
+    deployment = _deployment(rng, pick, normalised=normalised) if has_index else None
     if deployment is not None and deployment.scorer is not None:
         table = replace(table, deployed=deployment.scorer.name)
     return PlantedCase(table, shape, symmetric, deployment)
@@ -128,15 +135,15 @@ def _deployment(rng, pick, *, normalised):
     )
 
 
-def _table(rng, pick, metric):
+def _table(rng, pick, metric, *, two_models):
     units = pick(UNITS)
     pairs = metric in PAIRS
     value = pick((0.5134, 0.8, 0.31, 0.62, 0.45, 0.012, 0.0, -0.21, nan)) if pairs else pick((0.5134, 0.8, 0.31, 0.0))
     turned = pairs and value < 0 and rng.random() < 0.7
     worth = usual_worth(value) if rng.random() < 0.8 else 0.0003
-    same = ("query-normalized", "dot") if rng.random() < 0.12 else ("document-normalized",)
+    same = ("query-normalized", "dot") if rng.random() < 0.12 and not two_models else ("document-normalized",)
     cosine = Row(
-        name="cosine",
+        name=TWO_MODELS.name if two_models else "cosine",
         value=value,
         low=value - 0.05,
         high=-0.01 if turned else max(value, 0) + 0.05,
@@ -144,13 +151,13 @@ def _table(rng, pick, metric):
         difference_low=0.0,
         difference_high=0.0,
         p=None,
-        scorer=osp.Scorer(COSINE),
+        scorer=TWO_MODELS if two_models else osp.Scorer(COSINE),
         parameters={},
-        same_ranking_as=same,
+        same_ranking_as=() if two_models else same,
     )
     rows = [cosine]
     declared = pick((None, None, "cosine", "dot", "dot", "euclidean", "manhattan"))
-    if "dot" not in same and rng.random() < 0.93:
+    if "dot" not in same and not two_models and rng.random() < 0.93:
         rows.append(_row(rng, pick, cosine, worth, "dot", parse_scorer("dot"), planned=True))
     others = [
         ("euclidean", parse_scorer("euclidean"), False),
@@ -175,7 +182,7 @@ def _table(rng, pick, metric):
         metric=metric,
         task={"name": "planted", "judgments_made": not pairs and rng.random() < 0.2, **task},
         rows=rows,
-        baseline="cosine",
+        baseline=cosine.name,
         folds=min(5, units),
         seed=0,
         procedure=_procedure(rng, pick, rows, cosine, worth) if metric not in POOLED and len(rows) > 1 else None,

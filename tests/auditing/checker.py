@@ -100,6 +100,13 @@ def missing_ceiling(case, sentences):
     return [] if len(sentences) == int(due) else ["what documents tell is kept back, or made up"]
 
 
+def missing_cost(advice, findings):
+    """What serving a document bias takes is said once where it is recommended, by ``compare`` too, and else not."""
+    told = [finding for finding in findings if re.match(r"With .+ every document gets a number", finding.sentence)]
+    due = advice.scorer.bias is not None
+    return [] if len(told) == int(due) else ["what a bias costs is kept back, or made up"]
+
+
 def complaints_of(case, advice=None):
     """Everything that is wrong with what is said of a case, by ``audit`` and by ``compare``."""
     advice = advice if advice is not None else case.advice
@@ -112,6 +119,7 @@ def complaints_of(case, advice=None):
     if list(advice.verdict) != [*firsts, *ceiling, *deployed]:
         found.append("the verdict is not scorer, length, expectation, what documents tell, and what is deployed")
     found += missing_ceiling(case, ceiling)
+    found += [*missing_cost(advice, advice.findings), *missing_cost(advice, case.table.findings)]
     if (case.deployment is not None) != bool(deployed):
         found.append("what is deployed is kept back, or made up")
     if case.table.findings[0].sentence != advice.verdict[0]:

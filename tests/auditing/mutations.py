@@ -105,13 +105,13 @@ def raise_bound(case):
     return _table(case, most_to_gain=2 * case.table.worth)
 
 
-def raise_cosine(case):
-    """Cosine has another value."""
+def raise_baseline(case):
+    """What all are held against has another value."""
     return _table(case, rows=[replace(r, value=r.value + 0.1) if r.p is None else r for r in case.table.rows])
 
 
-def lift_cosine(case):
-    """The gold scores agree with cosine after all."""
+def lift_baseline(case):
+    """The gold scores agree with what all are held against after all."""
     return _table(case, rows=[replace(r, value=0.4, low=0.3, high=0.5) if r.p is None else r for r in case.table.rows])
 
 
@@ -429,18 +429,18 @@ def _kinds(case, change, kinds=("prior", "correction", "bias", "weight", "length
 
 EFFECTS = ("d", "d_adjusted", "within", "within_adjusted")
 LIES = {
-    "better": (choose_otherwise, turn_procedure, doubt_procedure, raise_cosine, few_units, raise_worth),
-    "planned better": (turn_rows, doubt_rows, raise_cosine, few_units, raise_worth),
-    "row better": (turn_rows, doubt_rows, raise_cosine, few_units, raise_worth),
-    "sure but small": (choose_otherwise, turn_procedure, doubt_procedure, raise_cosine),
-    "nothing gains enough": (raise_bound, raise_cosine, few_units),
-    "nothing surely better": (prove_rows, raise_cosine),
+    "better": (choose_otherwise, turn_procedure, doubt_procedure, raise_baseline, few_units, raise_worth),
+    "planned better": (turn_rows, doubt_rows, raise_baseline, few_units, raise_worth),
+    "row better": (turn_rows, doubt_rows, raise_baseline, few_units, raise_worth),
+    "sure but small": (choose_otherwise, turn_procedure, doubt_procedure, raise_baseline),
+    "nothing gains enough": (raise_bound, raise_baseline, few_units),
+    "nothing surely better": (prove_rows, raise_baseline),
     "row better, choice unsure": (turn_rows, doubt_rows, few_units),
-    "nothing higher": (raise_rows, raise_cosine),
-    "one length": (part_dot, raise_cosine),
-    "all alike": (add_row, raise_cosine),
-    "too few to choose": (many_units, raise_cosine),
-    "no choice": (lift_cosine,),
+    "nothing higher": (raise_rows, raise_baseline),
+    "one length": (part_dot, raise_baseline),
+    "all alike": (add_row, raise_baseline),
+    "too few to choose": (many_units, raise_baseline),
+    "no choice": (lift_baseline,),
     "higher row": (raise_rows, doubt_pair(_chosen_and_best), forget_values),
     "against declared": (raise_rows, undeclare, doubt_pair(_chosen_and_declared), forget_values),
     "store smaller": (raise_costs, swell, move_stored, forget_forms, few_units, raise_worth),
@@ -466,7 +466,7 @@ LIES = {
     "documents unclear": (prove_documents, lower_most, few_units),
     "made for cosine": (turn_dot, doubt_dot, undeclare),
     "dot collapses": (raise_rows, few_units),
-    "cosine collapses": (raise_cosine, few_units),
+    "cosine collapses": (raise_baseline, few_units),
     "every length the same": (vary_lengths,),
     "hubs": (more_hubs, hubs_by_chance),
     "rogue dimension": (share_out,),

@@ -163,7 +163,7 @@ class DeployedReader(Reader):
     def _alone(self, match):
         """What cosine alone brings: said where it is surely something, and something else is recommended."""
         row = self.row(SCORER_OF.get(self.index.metric))
-        expected = row is not None and row.worse and self.row(self.advice.choice.row.name) is not self.cosine
+        expected = row is not None and row.worse and self.row(self.advice.choice.row.name) is not self.baseline
         self.say((match["alone"] is not None) == expected, "is what cosine alone brings worth a word?")
         if match["alone"] is None or row is None:
             return
@@ -200,16 +200,16 @@ class DeployedReader(Reader):
         if row is None or row is chosen:
             self.say(False, "there is nothing to compare")
             return None, None
-        followed = row is self.cosine and choice.by == "procedure"
+        followed = row is self.baseline and choice.by == "procedure"
         self.say("often" not in named or (named["name"] is not None) == followed, "whose gain is it?")
         if followed and "often" in named:
             self.often(named)
-        if row is self.cosine:
+        if row is self.baseline:
             of = self.table.procedure if choice.by == "procedure" else None
             numbers = (of.gain, of.low, of.high, of.p) if of is not None else (
                 chosen.difference, chosen.difference_low, chosen.difference_high, chosen.p
             )  # fmt: skip
-        elif chosen is self.cosine:
+        elif chosen is self.baseline:
             numbers = (-row.difference, -row.difference_high, -row.difference_low, row.p)
         else:
             numbers = (chosen.value - row.value, None, None, None)
@@ -217,7 +217,7 @@ class DeployedReader(Reader):
         if turned:
             gain, low, high = -gain, -high, -low
         self.say(shown(match["gain"], gain), f"{match['gain']} is not {gain}")
-        alone = row is not self.cosine and chosen is not self.cosine
+        alone = row is not self.baseline and chosen is not self.baseline
         self.say(match["p"] is None or (match["pair"] is not None) == alone, "whose p?")
         if alone:
             p = self.between(match["p"], chosen, row)

@@ -13,7 +13,8 @@ METRIC = r"cosine|dot product \(inner product\)|Euclidean distance \(L2\)"
 SET = "(?P<by>set the index to|compare by)"
 PLAIN = re.compile(rf"{SET} (?P<metric>{METRIC})(?P<raw>, with the vectors as they are)?$")
 CHANGED = re.compile(
-    rf"transform the vectors of (?P<sides>documents and queries|both sides), and {SET} (?P<metric>{METRIC})"
+    rf"transform the vectors of (?P<sides>documents and queries|both sides|queries alone \(documents stay as they are\)"
+    rf"|documents alone \(queries stay as they are\)), and {SET} (?P<metric>{METRIC})"
     r"(?P<undone>; cosine would undo a part of this)?\. Run `offsphere export "
     r'(?:"(?P<served>.+)"|FOLDER) --vectors DIR --to TARGET`(?P<saved> \(FOLDER: where the scorer was saved\))?$'
 )
@@ -41,6 +42,10 @@ def index_complaints(words, scorer, *, pairs):
 def _of_changed(changed, scorer, pairs):
     """What is wrong where vectors are transformed before they are stored."""
     complaints = []
+    queries, documents = (bool((ours.transform(rows, side) != rows).any()) for ours, rows, side in _both(scorer))
+    alone = None if queries == documents or changed["undone"] or pairs else "queries" if queries else "documents"
+    if changed["sides"].partition(" alone")[0] != (alone or ("both sides" if pairs else "documents and queries")):
+        complaints.append("other vectors are changed")
     if (changed["served"] is None) != bool(changed["saved"]):
         complaints.append("a folder or a name?")
     if changed["served"] is not None and osp.parse_scorer(changed["served"]).name != scorer.name:
@@ -54,6 +59,12 @@ def _of_changed(changed, scorer, pairs):
     if changed["undone"] and _agrees(scorer, "cosine", "lowered", pairs):
         complaints.append("cosine would undo nothing")
     return complaints
+
+
+def _both(scorer):
+    """A scorer fitted on random documents, with the vectors of each side."""
+    fitted = osp.Scorer(scorer.similarity, scorer.transforms).fit(osp.Moments.of(DOCUMENTS))
+    return (fitted, QUERIES, "query"), (fitted, DOCUMENTS, "document")
 
 
 def _has_a_name(scorer):

@@ -18,7 +18,7 @@ EXPECTATION = re.compile(
     r"(?:, where vector length (?P<rule>can help a model that was trained to use it|is expected to hurt))?; "
     r"(?:(?P<few>[\d,]+) (?P<unit>\w+) are too few to tell|whether vector length helps cannot be told from this task: "
     rf"(?P<why>{NORMALISED}|the dot product was not compared with cosine, or ranks as it does|"
-    r"cosine itself has no usable value on it)|(?P<end>here it does|"
+    r"(?P<who>.+?) itself has no usable value on it)|(?P<end>here it does|"
     r"here it helps instead: believe the measurement|in these vectors, as they are, it does not|here it makes no "
     r"difference that matters|here no difference was found))\.$"
 )
@@ -73,7 +73,7 @@ class LengthReader(Reader):
             return match
         self.change(match, dot.difference, dot.difference_low, dot.difference_high, dot.p)
         self.say(match["metric"] == self.table.metric, "another metric")
-        self.say(shown(match["base"], self.cosine.value) and shown(match["value"], dot.value), "from or to elsewhere")
+        self.say(shown(match["base"], self.baseline.value) and shown(match["value"], dot.value), "from or to elsewhere")
         state = self.dot_state()
         self.say(match["moves"] == {"gains": "rises", "loses": "falls"}.get(state, "goes"), f"it {state}")
         self.say((match["sure"] is not None) == (state in ("gains", "loses")), "sure of it, or not?")
@@ -205,8 +205,8 @@ class LengthReader(Reader):
         if match["why"] is not None:
             undefined = compared and not isfinite(dot.difference)
             self.say(not compared or not self.readable or undefined, "it can be told")
-            if match["why"] == "cosine itself has no usable value on it":
-                self.say(not self.readable, "cosine has a value")
+            if match["who"] is not None:
+                self.say(match["who"] == self.baseline.name and not self.readable, "it has a value")
             elif match["why"] == NORMALISED:
                 self.say(self.case.shape.lengths[-1].variation < 1e-3, "lengths vary")
             return

@@ -18,24 +18,26 @@ SURE = "(?P<sure>very sure|fairly sure|may be chance)"
 BASE, VALUE = rf"(?P<base>{NUMBER})", rf"(?P<value>{NUMBER})"
 WORTH = rf"the smallest gain that matters, (?P<worth>{NUMBER})"
 OTHERS = r"(?:the best of (?P<others>[\d,]+) others|the other scorer)"
-SET = r"(?P<by>set the index to|compare by) cosine(?P<or_dot> or (?:to )?dot product \(inner product\))?\. "
-INSTEAD = r"(?:cosine|(?P<used>.+?) that your index is set to)"
+COMMAND = r"Run `[^`]+`(?: \(FOLDER: [^)]*\))?"
+SET = rf"(?P<index>[^.]+?(?:\. {COMMAND})?)(?P<or_dot> or (?:to )?dot product \(inner product\))?\. "
+KEPT = "(?P<kept>.+?)"
+INSTEAD = rf"(?:(?P<used>.+?) that your index is set to|{KEPT})"
 FIRST = (
     ("_use", rf"Use (?P<name>.+?) instead of {INSTEAD}: (?P<index>.+?)\. It means: (?P<phrase>.+?)\. (?=On )"),
-    ("_keep", rf"(?P<verb>Keep|Take) cosine: {SET}"),
+    ("_keep", rf"(?P<verb>Keep|Take) {KEPT}: {SET}"),
     (
         "_stop",
         (
-            r"Stop using (?P<name>.+?) that (?P<who>this model declares|your index is set to) \((?P<why>[^)]*)\) and "
-            rf"take cosine: {SET}"
+            r"Stop using (?P<name>.+?) that (?P<who>this model declares|your index is set to) \((?P<why>which .*?)\) "
+            rf"and take {KEPT}: {SET}"
         ),
     ),
     (
         "_no_choice",
         (
-            r"Do not choose by this task: cosine has (?:no (?P<lacks>\S+): it gives all (?P<units>[\d,]+) "
+            rf"Do not choose by this task: {KEPT} has (?:no (?P<lacks>\S+): it gives all (?P<units>[\d,]+) "
             rf"(?P<unit>\w+) one score, or none|a (?P<metric>\S+) of (?P<value>{NUMBER}), surely below zero, so the "
-            r"gold scores seem to be distances, or turned round)\. Until that is mended, stay with cosine\.$"
+            r"gold scores seem to be distances, or turned round)\. Until that is mended, stay with (?P=kept)\.$"
         ),
     ),
     (
@@ -59,15 +61,16 @@ BUYS = (
 )
 RISES = re.compile(
     rf"On {UNITS}(?P<apart>, each judged by a choice in which it had no say,)? {METRIC} rises from "
-    rf"(?P<whose>cosine's )?{BASE} to {VALUE}(?:: {BUYS})?, {SURE} \({CHANGE}, {P}(?P<corrected>, corrected)?\)\."
-    rf"(?: It was chosen in {OFTEN}, and the gain is that of following the choice, whatever it fell on\.)?$"
+    rf"(?:(?P<whose>.+?)'s )?{BASE} to {VALUE}(?:: {BUYS})?, {SURE} \({CHANGE}, {P}(?P<corrected>, corrected)?\)\."
+    rf"(?: It was chosen in {OFTEN}(?:, though all (?P<all>\w+) together choose it)?, and the gain is that of "
+    r"following the choice, whatever it fell on\.)?$"
 )
 REASONS = (
     (
         "_bound",
         (
             rf"Surely nothing worth having is missed: on {UNITS} {OTHERS} gains (?P<most>at most {NUMBER}|nothing|less "
-            rf"than 0\.0001) on cosine's {METRIC} of {BASE}, which is less than {WORTH}\.$"
+            rf"than 0\.0001) on {KEPT}'s {METRIC} of {BASE}, which is less than {WORTH}\.$"
         ),
     ),
     (
@@ -111,12 +114,14 @@ FOLLOWED = (
         "gains",
         (
             rf"; choosing by some (?P<unit>\w+) gains on others \({CHANGE}, {P}\)"
-            r"(?P<back>, though all \w+ together choose cosine)?$"
+            r"(?:, though all \w+ together choose (?P<back>.+))?$"
         ),
     ),
 )
 MEANINGS = {"recall": "share of what is relevant", "precision": "share of", "success": "share of queries with",
-            "mrr": "how high the first right result stands", "pooled-ap": "quality of one ranking",
+            "mrr": "how high the first right result stands", "full-recall": "share of queries with every",
+            "answer-recall": "share of queries whose answer stands in", "exact-match": "share of questions",
+            "answer-f1": "how many words", "pooled-ap": "quality of one ranking",
             "pooled-auc": "quality of one ranking", "spearman": "agreement", "pearson": "agreement",
             "kendall": "agreement", "knn": "share of queries whose class the first ten results vote for"}  # fmt: skip
 DEPTHS = {1: "first result", 5: "first five results", 10: "first ten results", 100: "100"}
@@ -140,12 +145,14 @@ class ScorerReader(Reader):
         name = "dot" if match["name"] == "the dot product" else match["name"]
         self.say(self.enough, "chooses by a handful")
         self.say(name == self.advice.name, f"uses {name}, not {self.advice.name}")
-        self.say(name != "cosine", "uses cosine instead of cosine")
+        self.say(name != self.baseline.name, "uses a scorer instead of itself")
         used, by_index = self._used()
-        others = (None, self.cosine, self.advice.choice.row)
+        others = (None, self.baseline, self.advice.choice.row)
         replaced = used if by_index and all(self.row(used) is not other for other in others) else None
         said = "dot" if match["used"] == "the dot product" else match["used"]
         self.say(said == replaced, f"replaces {said}, not {replaced}")
+        if said is None:
+            self._kept(match)
         self.say(self.advice.scorer.phrase == match["phrase"], "says something else of what it does")
         for complaint in index_complaints(match["index"], self.advice.scorer, pairs=self.unit == "pairs"):
             self.say(False, complaint)
@@ -154,12 +161,14 @@ class ScorerReader(Reader):
         if change is None or row is None or (change["apart"] and procedure is None):
             self.say(False, "cannot be read")
             return
-        self.say((change["whose"] is None) == (replaced is None), "does not say from what it rises")
+        whose = None if replaced is None else self.baseline.name
+        self.say(change["whose"] == whose, "does not say from what it rises")
         if change["apart"]:
             numbers = (procedure.gain, procedure.low, procedure.high, procedure.p)
             self.say(procedure.name == name, "the procedure chooses something else")
             self.say(not change["corrected"], "nothing is corrected")
             self.often(change)
+            self.say(change["all"] == (self.unit if change["often"] == "none" else None), "who chooses it after all?")
         else:
             numbers = (row.difference, row.difference_low, row.difference_high, row.p)
             self.say(bool(change["corrected"]) != row.planned, "says wrongly whether p is corrected")
@@ -167,22 +176,22 @@ class ScorerReader(Reader):
         self._measured_on(change)
         self.change(change, *numbers)
         gain, low, high, p = numbers
-        self.say(shown(change["base"], self.cosine.value), "cosine has another value")
-        self.say(shown(change["value"], self.cosine.value + gain), "reaches another value")
+        self.say(shown(change["base"], self.baseline.value), "the baseline has another value")
+        self.say(shown(change["value"], self.baseline.value + gain), "reaches another value")
         self.say(p < 0.05 and gain > 0, "it may be luck")
         self.certain(change["sure"], p)
         self.say(high >= self.table.worth, "recommends what cannot matter")
         if change["share"] is None and change["times"] is None:
-            self.say(self.cosine.value <= 0, "does not say what it buys")
+            self.say(self.baseline.value <= 0, "does not say what it buys")
             return
         if change["share"] is not None:
-            self.share(change["share"], gain / self.cosine.value)
-            self.say(gain <= self.cosine.value, "is read in two ways")
-            self._ends(change["ends"], low / self.cosine.value, high / self.cosine.value)
+            self.share(change["share"], gain / self.baseline.value)
+            self.say(gain <= self.baseline.value, "is read in two ways")
+            self._ends(change["ends"], low / self.baseline.value, high / self.baseline.value)
             return
-        self.say(gain > self.cosine.value, "a share would do")
+        self.say(gain > self.baseline.value, "a share would do")
         for printed, value in (("times", gain), ("least", low), ("most", high)):
-            times = 1 + value / self.cosine.value
+            times = 1 + value / self.baseline.value
             told = change[printed] is not None and abs(number(change[printed]) - times) < 0.051 * abs(times)
             self.say(told or not isfinite(times), "as many times as that?")
 
@@ -215,13 +224,17 @@ class ScorerReader(Reader):
         self.say(used is not None and row is self.row(used), "something else is in use")
         self.say((match["who"] == "your index is set to") == by_index, "somebody else says so")
         self.say(self._loses(row), "it does not surely lose")
-        why = re.fullmatch(rf"which (?:loses|reaches (?P<share>.+) % of cosine's \S+), {SURE}, {P}", match["why"])
+        why = re.fullmatch(
+            rf"which (?:loses|reaches (?P<share>.+) % of {KEPT}'s (?P<metric>\S+)), {SURE}, {P}", match["why"]
+        )
         self.say(why is not None, "cannot be read")
         if why is not None and row is not None:
             self.chance(why["p"], row.p)
             self.certain(why["sure"], row.p)
             if why["share"] is not None:
-                self.share(why["share"], row.value / self.cosine.value)
+                self._kept(why)
+                self.say(why["metric"] == self.table.metric, "another metric")
+                self.share(why["share"], row.value / self.baseline.value)
         self.say(not match["or_dot"], "the dot product is as good")
         self._set(match)
         self._stay(sentence[match.end() :])
@@ -234,12 +247,19 @@ class ScorerReader(Reader):
         if "the same length" not in rest:
             row = self.row(used) if used is not None else None
             self.say(not self._loses(row), "says keep, though what is in use loses")
-            other = by_index and row is not None and row is not self.cosine
+            other = by_index and row is not None and row is not self.baseline
             self.say((match["verb"] == "Take") == other, "says keep of what the index does not do, or the reverse")
         self._stay(rest)
 
     def _set(self, match):
-        self.say((match["by"] == "compare by") == (self.unit == "pairs"), "an index of pairs, or pairs of an index")
+        """What is kept, by its own name, and what the index must do for it."""
+        self._kept(match)
+        for complaint in index_complaints(match["index"], self.baseline.scorer, pairs=self.unit == "pairs"):
+            self.say(False, complaint)
+
+    def _kept(self, match):
+        """What all are held against is called by its name: where vectors have two widths it is not cosine."""
+        self.say(match["kept"] == self.baseline.name, f"{match['kept']} is not what all are held against")
 
     def _used(self):
         """What is in use, and whether an index says so: its setting, or else what the model declares."""
@@ -251,19 +271,19 @@ class ScorerReader(Reader):
         return row is not None and row.p is not None and self.enough and row.p < 0.05 and row.difference < 0
 
     def _stay(self, rest):
-        """Why cosine stays: exactly one of the reasons there are."""
+        """Why the baseline stays: exactly one of the reasons there are."""
         self._stays()
         matches = [(name, match) for name, pattern in REASONS if (match := re.match(pattern, rest))]
         self.say(len(matches) == 1, f"cannot be read in one way: {rest}")
         for name, match in matches:
-            self.say(shown(match["base"], self.cosine.value), "cosine has another value")
+            self.say(shown(match["base"], self.baseline.value), "the baseline has another value")
             self._measured_on(match)
             getattr(self, name)(match)
             if name in ("_unsure", "_row_better"):
                 self._followed(match["followed"])
 
     def _stays(self):
-        self.say(self.advice.name == "cosine", f"keeps cosine while {self.advice.name} is chosen")
+        self.say(self.advice.name == self.baseline.name, f"keeps what all are held against, not {self.advice.name}")
 
     def _is_worth(self, text):
         self.say(abs(number(text) - self.worth) < 1e-3 * self.worth, f"{text} is not what is worth having")
@@ -271,6 +291,7 @@ class ScorerReader(Reader):
     def _bound(self, match):
         most, bound = match["most"], self.table.most_to_gain
         self._is_worth(match["worth"])
+        self._kept(match)
         self.say(bound < self.worth, "it may gain as much")
         words = {"nothing": bound == 0, "less than 0.0001": bound < 0.0001}
         self.say(words[most] if most in words else shown(most.removeprefix("at most "), bound), "another bound")
@@ -285,9 +306,9 @@ class ScorerReader(Reader):
         self.change(match, procedure.gain, procedure.low, procedure.high, procedure.p)
         self.say(procedure.p < 0.05 and procedure.gain > 0, "is not surely better")
         self.say(procedure.high < self.worth, "might matter")
-        self.say(match["name"] == procedure.name != "cosine", "names another scorer")
+        self.say(match["name"] == procedure.name != self.baseline.name, "names another scorer")
         self.often(match)
-        self.say(shown(match["value"], self.cosine.value + procedure.gain), "reaches another value")
+        self.say(shown(match["value"], self.baseline.value + procedure.gain), "reaches another value")
         self._is_worth(match["worth"])
 
     def _named_row(self, match):
@@ -299,7 +320,7 @@ class ScorerReader(Reader):
         self.change(match, row.difference, row.difference_low, row.difference_high, row.p)
         self.certain(match["sure"], row.p)
         self.say((match["corrected"] == "tested alone") == row.planned, "says wrongly whether p is corrected")
-        self.say(shown(match["value"], self.cosine.value + row.difference), "reaches another value")
+        self.say(shown(match["value"], self.baseline.value + row.difference), "reaches another value")
         return row
 
     def _surely(self):
@@ -333,8 +354,9 @@ class ScorerReader(Reader):
             sure = "gains" if procedure.gain > 0 else "loses"
             self.say(state == (sure if procedure.p < 0.05 else "unsure"), f"says that it {state}")
             self.say(match["unit"] == self.unit, "another unit")
-            back = bool(match.groupdict().get("back"))
-            self.say(back == (state == "gains" and procedure.name == "cosine"), "says wrongly what is chosen")
+            back = state == "gains" and procedure.name == self.baseline.name
+            said = match.groupdict().get("back")
+            self.say(said == (self.baseline.name if back else None), "says wrongly what is chosen")
 
     def _highest(self, _):
         higher = [row for row in self.table.rows if row.p is not None and row.difference > 0]
@@ -344,20 +366,21 @@ class ScorerReader(Reader):
         self.say(len(self.table.rows) == 1, "there is more than one")
 
     def _equal(self, _):
-        self.say("dot" in self.cosine.same_ranking_as, "the dot product ranks otherwise")
+        self.say("dot" in self.baseline.same_ranking_as, "the dot product ranks otherwise")
 
     def _few(self, match):
         self.say(number(match["units"]) == self.units < FEWEST, "there are enough")
 
     def _no_choice(self, match, _):
         self._stays()
+        self._kept(match)
         self.say((match["lacks"] or match["metric"]) == self.table.metric, "another metric")
         if match["lacks"]:
-            self.say(not isfinite(self.cosine.value), "cosine has a value")
+            self.say(not isfinite(self.baseline.value), "it has a value")
             self.say((number(match["units"]), match["unit"]) == (self.units, self.unit), "another number of units")
         else:
-            self.say(shown(match["value"], self.cosine.value), "cosine has another value")
-            self.say(self.unit == "pairs" and self.cosine.high < 0, "it is not surely below zero")
+            self.say(shown(match["value"], self.baseline.value), "the baseline has another value")
+            self.say(self.unit == "pairs" and self.baseline.high < 0, "it is not surely below zero")
 
     def _higher(self, match, _):
         best, row = self.row(match["best"]), self.row(self.advice.choice.row.name)

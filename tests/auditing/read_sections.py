@@ -90,14 +90,14 @@ class SectionReader(LengthReader):
         if "too few" in why:
             self.say(why == f"{self.units:,} {self.unit} are too few" and not self.enough, "there are enough")
         elif "has no" in why:
-            lacking = self.cosine if why.startswith("cosine") else dot
+            lacking = self.baseline if why.startswith("cosine") else dot
             self.say(not isfinite(lacking.value) and why.endswith(self.table.metric), "it has a value")
         else:
             self.say("turned round" in why and not self.readable, "it can be read")
 
     def _alike(self, match):
-        self.say("dot" in self.cosine.same_ranking_as, "they can differ")
-        self.say(shown(match["value"], self.cosine.value) and match["metric"] == self.table.metric, "another value")
+        self.say("dot" in self.baseline.same_ranking_as, "they can differ")
+        self.say(shown(match["value"], self.baseline.value) and match["metric"] == self.table.metric, "another value")
 
     def _told(self, match, state):
         """What every sentence that tells something of the dot product must fulfil; its row."""
@@ -111,14 +111,14 @@ class SectionReader(LengthReader):
     def _moves(self, match):
         dot = self._told(match, match["state"])
         self.say(shown(match["size"], abs(dot.difference)), "another size")
-        higher, lower = max(dot.value, self.cosine.value), min(dot.value, self.cosine.value)
+        higher, lower = max(dot.value, self.baseline.value), min(dot.value, self.baseline.value)
         self.say((match["warning"] is not None) == (lower < 0.5 * higher > 0), "a collapse is made up, or kept back")
         if match["warning"] is None:
             return
         warning = WARNING.match(match["warning"])
         self.say(warning is not None, "the warning cannot be read")
         if warning is not None:
-            self.say((warning["lost"] == "cosine") == (self.cosine.value == lower), "the other one collapses")
+            self.say((warning["lost"] == "cosine") == (self.baseline.value == lower), "the other one collapses")
             self.say(abs(number(warning["share"]) - 100 * max(lower, 0) / higher) <= 0.5 + 1e-9, "another share")
 
     def _equal(self, match):

@@ -77,8 +77,8 @@ class WarningReader(Reader):
 
     def _collapse(self, match):
         dot = self.row("dot")
-        lost, kept = (self.cosine, dot) if match[1] == "dot product" else (dot, self.cosine)
-        self.say((match[3] == "cosine") == (lost is self.cosine), "held against itself")
+        lost, kept = (self.baseline, dot) if match[1] == "dot product" else (dot, self.baseline)
+        self.say((match[3] == "cosine") == (lost is self.baseline), "held against itself")
         self.say(match[4] == self.table.metric, "another metric")
         self.say((match["since"] is not None) == (lost is dot), "length holds something, or nothing?")
         self.certain(match["sure"], dot.p)
@@ -132,7 +132,7 @@ class WarningReader(Reader):
         self.say(abs(number(match[4]) - needed) <= 1 + 1e-4 * needed, f"{match[4]} is not {needed}")
         self.say(procedure.gain >= self.worth, "nobody needs such a gain")
         self.say(procedure.p >= 0.05 and needed > self.units >= FEWEST, "it is sure already")
-        self.say(self.advice.name == "cosine", "it is chosen already")
+        self.say(self.advice.name == self.baseline.name, "it is chosen already")
 
     def _bias(self, match):
         scorer = self.advice.scorer

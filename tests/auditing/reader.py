@@ -52,9 +52,9 @@ class Reader:
         self.unit = {"pairs": "pairs", "episodes": "episodes"}.get(task["kind"], "queries")
         self.units = task[self.unit]
         self.enough = self.units >= FEWEST
-        self.cosine = next(row for row in self.table.rows if row.p is None)
-        turned = self.unit == "pairs" and self.cosine.high < 0
-        self.readable = isfinite(self.cosine.value) and not turned
+        self.baseline = next(row for row in self.table.rows if row.p is None)
+        turned = self.unit == "pairs" and self.baseline.high < 0
+        self.readable = isfinite(self.baseline.value) and not turned
         self.worth = self.table.worth
 
     def row(self, name):

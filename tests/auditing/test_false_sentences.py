@@ -15,9 +15,13 @@ from offsphere.comparison.table import Comparison
 from offsphere.geometry.hubness import Hub, Hubness, by_chance, hubness
 from offsphere.geometry.relevance import Relevance, WithinQuery
 from offsphere.geometry.shape import Geometry
+from offsphere.scoring.document_bias import DocumentBias
+from offsphere.scoring.query_bank import QueryBank
+from offsphere.scoring.transforms.adapter_map import AdapterMap, SideAdapter
 from offsphere.statistics.estimate import UNDEFINED, Estimate
-from tests.auditing.cases import PlantedCase
+from tests.auditing.cases import TWO_MODELS, PlantedCase
 from tests.auditing.checker import complaints_of
+from tests.auditing.read_index import index_complaints
 
 
 def row(name="cosine", value=0.5, change=(0.0, 0.0, 0.0), p=None, **more):
@@ -194,6 +198,55 @@ def test_compare_and_audit_say_the_same_of_normalised_vectors():
     advice = told(table)
     assert table.findings[0].sentence == advice.verdict[0]
     assert advice.name == table.chosen.name == "cosine"
+
+
+def two_widths(*rows, **more):
+    """A comparison of vectors of two models: no cosine, so that all is held against the closed-form maps."""
+    kept = row(TWO_MODELS.name, scorer=TWO_MODELS)
+    return replace(table_of(**more), rows=label_apart([kept, *rows]), baseline=kept.name)
+
+
+def test_what_is_kept_has_a_name_of_its_own_where_vectors_have_two_widths():
+    """Once: "Keep adapter(closed form) + cosine ...: the other scorer gains nothing on cosine's ndcg@10 of 0.7920"."""
+    worse = row("adapter(untied) + cosine", change=(-0.1, -0.12, -0.08), p=0.0001, scorer=TWO_MODELS)
+    verdict = told(two_widths(worse, most_to_gain=0.0, worth=0.01)).verdict[0]
+    assert verdict.startswith("Keep adapter(closed form) + cosine: transform the vectors of documents and queries, and")
+    assert "the other scorer gains nothing on adapter(closed form) + cosine's ndcg@10 (quality of" in verdict
+
+
+def test_what_changes_one_side_alone_says_which_vectors_stay():
+    """Once: "Transform the vectors of documents and queries", where --sides query had mapped the queries alone."""
+    moved = np.eye(5)[::-1].copy()
+    for adapter, words in (
+        (AdapterMap(SideAdapter(moved), SideAdapter(), "query"), "queries alone (documents stay as they are)"),
+        (AdapterMap(SideAdapter(), SideAdapter(moved), "document"), "documents alone (queries stay as they are)"),
+        (AdapterMap(SideAdapter(moved), SideAdapter(moved), "tied"), "documents and queries"),
+    ):
+        scorer = osp.Scorer(transforms=(adapter,))
+        better = row(scorer.name, change=(0.1, 0.08, 0.12), p=0.0001, scorer=scorer)
+        verdict = told(table_of(better)).verdict[0]
+        assert f": transform the vectors of {words}, and set the index to cosine" in verdict
+        said = verdict.partition("instead of cosine: ")[2].partition(". It means")[0]
+        assert index_complaints(said, scorer, pairs=False) == []
+
+
+def test_what_has_no_value_has_a_name_of_its_own_too():
+    """Once: "cosine itself has no usable value on it", of vectors that have no cosine."""
+    kept = row(TWO_MODELS.name, value=nan, scorer=TWO_MODELS)
+    advice = told(replace(two_widths(), rows=[kept]))
+    assert advice.verdict[0].endswith("Until that is mended, stay with adapter(closed form) + cosine.")
+    assert advice.verdict[2].endswith(": adapter(closed form) + cosine itself has no usable value on it.")
+
+
+def test_compare_says_what_a_bias_costs():
+    """Once ``compare`` recommended "cosine + csls" and only ``audit`` said what serving it takes."""
+    bank = QueryBank(np.eye(4, 5, dtype=np.float32), 2, 0.75)
+    biased = osp.Scorer(bias=DocumentBias("csls", np.zeros(3), ("a", "b", "c"), bank))
+    table = table_of(row("cosine + csls", change=(0.06, 0.03, 0.09), p=0.0001, scorer=biased))
+    told(table)
+    cost = "when the corpus changes, new documents must be given theirs from the saved bank of 4 queries, and stored"
+    assert cost in table.conclusion
+    assert cost not in table_of(LOST).conclusion
 
 
 @pytest.mark.parametrize("units", [3, 9])

@@ -125,6 +125,10 @@ def test_a_map_between_models_of_two_widths_is_learned_by_adapt(reverse, photos,
     rows = json.loads(printed("compare", photos, *again, *(["--reverse"] if reverse else [])))["scorers"]
     assert next(row["value"] for row in rows if row["name"] == name) == pytest.approx(value)
     assert osp.Adapter.load(tmp_path / "adapter").query.widths == ((32 if reverse else 16), 16)
+    start = next(row for row in said["comparison"]["scorers"] if "closed form" in row["name"])
+    again[3] = tmp_path / "adapter" / "closed-form"  # what it is held against can be exported as well
+    rows = json.loads(printed("compare", photos, *again, *(["--reverse"] if reverse else [])))["scorers"]
+    assert next(row["value"] for row in rows if row["name"] == start["name"]) == pytest.approx(start["value"])
 
 
 @pytest.mark.slow

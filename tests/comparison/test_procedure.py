@@ -13,7 +13,10 @@ from offsphere.base.errors import ParameterError
 from offsphere.comparison.choice import choose
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.complexity import complexity_of
+from offsphere.comparison.procedure import Option, judge_choice
 from offsphere.data import RankingVectors
+from offsphere.scoring.scorer import Scorer
+from offsphere.statistics.evaluation import MeanOverQueries
 from tests.comparison.test_compare_scorers import pair_task, planted
 
 
@@ -111,6 +114,28 @@ def test_pairs_have_a_procedure_and_pools_have_none():
 def test_one_query_has_no_procedure():
     assert compare(*few("half", 1), permutations=10).procedure is None
     assert compare(*few("half", 2), permutations=10).procedure.p == 1
+
+
+def judged(units, seed=0):
+    """Let the tool choose among a baseline and options that gain little, each with errors of its own."""
+    rng = np.random.default_rng(units)
+    values = 0.5 + rng.normal([0, *[0.03] * 6], 0.2, (units, 7))
+    options = [Option(f"row {number}", f"row {number}", Scorer(), (number,), values[:, number]) for number in range(7)]
+    return judge_choice(MeanOverQueries(units), options, folds=5, seed=seed, permutations=1)
+
+
+def test_the_fewer_queries_there_are_the_more_often_they_are_divided():
+    """30 divisions up to 200 queries, 5 from 1,200 on, so that at least 6,000 values are held out between them."""
+    assert [judged(units).repeats for units in (12, 200, 300, 600, 1_200, 5_000)] == [30, 30, 20, 10, 5, 5]
+
+
+def test_what_a_choice_is_worth_hangs_less_on_the_cuts_the_more_there_are(monkeypatch):
+    """Thirty divisions of 60 queries: the gain moves, from seed to seed, less than half as much as with one."""
+    many = np.std([judged(60, seed).gain for seed in range(12)])
+    monkeypatch.setattr("offsphere.comparison.procedure.MOST_REPEATS", 1)
+    one = [judged(60, seed) for seed in range(12)]
+    assert {procedure.repeats for procedure in one} == {1}
+    assert many < 0.5 * np.std([procedure.gain for procedure in one])
 
 
 def test_the_smallest_gain_that_matters_is_given_or_usual():

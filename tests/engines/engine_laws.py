@@ -274,6 +274,7 @@ serving.BLOCK = 64
 serving.stored_blocks.__defaults__ = (0, 64)
 engine, where = engine_of(options["target"])
 kind = type(engine.open(where))
+kind.blocks_at_once = min(kind.blocks_at_once, 4)
 step, left = options["step"], [options["calls"]]
 plain = getattr(kind, step)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,14 +56,23 @@ def test_length_follows_popularity_and_groups_are_thirds(data):
     assert weighted == pytest.approx(result.table["dot"].difference)
 
 
+def test_groups_are_told_on_the_one_scale_of_certainty(data):
+    """Once: "Length makes no certain difference for", and "helps" whether p was 0.04 or 0.0001."""
+    held_out = osp.hold_out(data.interactions)
+    result = osp.recommend(osp.factorize(held_out.train, 16, 5.0), held_out)
+    group = result.groups[0]._replace(name="users with few items", users=1_200, difference=0.02, low=0.01, high=0.03)
+    told = [replace(result, groups=[group._replace(p=p)]).sentences[-1] for p in (0.0001, 0.02, 0.4)]
+    assert told[0].startswith("Length helps users with few items (1,200 users), very sure: dot less cosine +0.0200 [")
+    assert told[1].startswith("Length helps users with few items (1,200 users), fairly sure: dot less cosine")
+    assert told[2].startswith("Whether length helps users with few items (1,200 users) cannot be told: dot less")
+
+
 def test_an_excluded_document_is_not_ranked_even_where_nothing_else_is_left():
     from offsphere.data.judgments import Judgments
 
     task = osp.RankingTask.from_judgments({"q": {"b": 1.0}}, ["a", "b"])
     excluded = Judgments.of(np.array([0]), np.array([0]), np.array([1.0]), 1, 2)
     vectors = osp.RankingVectors.of(task, np.array([[1.0, 0]], np.float32), np.array([[2.0, 0], [1, 1]], np.float32))
-    from dataclasses import replace
-
     assert osp.compare(task, vectors, ["dot"], metric="mrr@10")["dot"].value == 0.5
     assert osp.compare(replace(task, excluded=excluded), vectors, ["dot"], metric="mrr@10")["dot"].value == 1.0
 

@@ -11,6 +11,8 @@ from PIL import Image as Pillow
 import offsphere as osp
 from offsphere.data.captioned import CaptionedImage, caption_task
 from offsphere.report import to_html
+from offsphere.report.live_pictures import MOST as LIVE_MOST
+from offsphere.report.live_pictures import live_pictures
 from offsphere.report.thumbnails import MOST, thumbnail
 from tests.report.test_page import browser, opened  # noqa: F401  # a fixture
 
@@ -41,6 +43,34 @@ def test_chromium_draws_every_thumbnail(page_of_pictures, browser):  # noqa: F81
     assert sizes == [[60, 40]] * shown
     assert page.eval_on_selector(".example img", "one => one.alt") == NAME
     assert messages == []
+
+
+def test_documents_worth_a_look_and_the_lists_one_ranks_again_show_pictures(page_of_pictures, browser):  # noqa: F811
+    path, audit = page_of_pictures
+    page, messages = opened(browser, path, viewport={"width": 1_000, "height": 900})
+    page.eval_on_selector_all("#documents details", "all => all.forEach(one => one.open = true)")
+    drawn = "all => all.map(one => one.naturalWidth + one.naturalHeight)"
+    listed = [group for group in (audit.documents.hubs, audit.documents.never, audit.documents.longest) if group]
+    several = sum(map(len, listed)) + len(audit.documents.shortest)
+    assert page.eval_on_selector_all("#documents img", drawn) == [100] * several
+    page.locator("#try-rows button.opens[aria-expanded=false]").first.click()
+    below = page.eval_on_selector_all("#try-rows tr.below:not([hidden]) li", "all => all.length")
+    sizes = page.eval_on_selector_all("#try-rows tr.below:not([hidden]) img.tiny", drawn)
+    assert below >= 10
+    assert sizes == [80] * below
+    assert messages == []
+
+
+def test_pictures_of_the_lists_take_no_more_than_their_room():
+    pixels = np.random.default_rng(0).integers(0, 256, (30, 60, 40, 3), np.uint8)
+    images = [osp.Image.of(each) for each in pixels]
+    whole = live_pictures(images, 10**6)
+    assert all(whole)
+    assert max(map(len, whole)) <= 4 / 3 * LIVE_MOST + 30
+    part = live_pictures(images, 5_000)
+    assert sum(map(len, part)) <= 5_000
+    assert part[0] == whole[0]
+    assert part[-1] == ""
 
 
 def test_names_are_escaped_and_json_has_names_alone(page_of_pictures):

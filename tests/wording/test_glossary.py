@@ -27,6 +27,7 @@ def test_terms_are_explained_in_a_sentence_or_two():
     [
         ("ndcg@10 changes", "nDCG"),
         ("a p = 0.01", "p"),
+        ("very sure (p < 0.0001)", "p"),
         ("p", "p"),
         ("longer (d = -0.2)", "Cohen's d"),
         ("the 95 % interval", "95 % interval"),
@@ -45,6 +46,8 @@ def test_terms_are_explained_in_a_sentence_or_two():
         ("Vector length hurts", "vector length"),
         ("mrr@10", "MRR"),
         ("recall@100", "recall"),
+        ("It was chosen in 79 of 100 tries, and", "following the choice"),
+        ("None is better: following the choice (dot)", "following the choice"),
         ("Spearman's correlation", "Spearman"),
     ],
 )

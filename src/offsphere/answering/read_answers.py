@@ -18,6 +18,7 @@ from offsphere.base.progress import Progress
 from offsphere.comparison.compare_scorers import compare
 from offsphere.comparison.table import Comparison
 from offsphere.data.answered_task import AnsweredTask
+from offsphere.data.call_order import check_order
 from offsphere.data.grouping import grouping_named
 from offsphere.data.items import texts_alone
 from offsphere.data.task import Task, TaskVectors, check_kind, items_of
@@ -132,6 +133,7 @@ def read_answers(
         >>> result.exact["cosine"].value
         1.0
     """
+    check_order("read_answers", task, vectors)
     answered = as_answered_task(task)
     if answered is None:
         raise DataError(f'{task.name} has no answers: add them to queries.jsonl ("answers": [...])')

@@ -11,6 +11,8 @@ import numpy as np
 from offsphere.base.arrays import Array
 from offsphere.base.short_repr import short_repr
 from offsphere.comparison.query_rows import table_texts
+from offsphere.data.image import Image
+from offsphere.data.items import image_in_row
 from offsphere.data.task import Task
 from offsphere.geometry.shape import Geometry
 
@@ -25,6 +27,7 @@ class NotableDocument(NamedTuple):
     length: float
     relevant: bool  # to some query
     lists: int | None  # of the nearest that it is in, where that was counted
+    image: Image | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,10 +96,16 @@ def _by_row(task: Task, searched: Array, rows: Sequence[int], lists: dict[int, i
     """Describe the documents of some rows."""
     relevant = task.relevant_to_any()
     ids = _ids(task, len(searched))
-    texts = table_texts(task.sides[1].items, np.array(rows, np.int64))
+    items = task.sides[1].items
+    texts = table_texts(items, np.array(rows, np.int64))
     return [
         NotableDocument(
-            ids[row], text, float(searched[row]), bool(relevant is not None and relevant[row]), lists.get(row)
+            ids[row],
+            text,
+            float(searched[row]),
+            bool(relevant is not None and relevant[row]),
+            lists.get(row),
+            image_in_row(items, row),
         )
         for row, text in zip(rows, texts, strict=True)
     ]

@@ -44,6 +44,7 @@ GIVES: Mapping[str, str] = MappingProxyType(
         "sqlite": "export to sqlite-vec",
         "chroma": "export to Chroma, and what is deployed there",
         "milvus": "export to Milvus",
+        "remote": "vectors and tasks that are read where they lie: s3://, gs://, hf://",
         "ray": "--on ray: the work of many shards on a Ray cluster",
     }
 )

@@ -87,6 +87,10 @@ class RemotePath(PosixPath):
         """Whether there is such a file or folder."""
         return bool(self._ask(lambda system, path: system.exists(path)))
 
+    def is_symlink(self) -> bool:
+        """No: an address has no links."""
+        return False
+
     def is_file(self, **_: Any) -> bool:
         """Whether it is a file."""
         return bool(self._ask(lambda system, path: system.isfile(path)))

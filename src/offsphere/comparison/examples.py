@@ -13,7 +13,7 @@ from offsphere.base.cache import Memo
 from offsphere.base.short_repr import short_repr
 from offsphere.comparison.row import Row
 from offsphere.data.image import Image
-from offsphere.data.items import Item, text_of_item
+from offsphere.data.items import Item, image_in_row, text_of_item
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.statistics.metrics import parse_metric
@@ -95,7 +95,7 @@ def changed_queries(
             shared=len({result.id for result in first_lists[row]} & {result.id for result in second_lists[row]}),
             first=first_lists[row],
             second=second_lists[row],
-            image=_image(task.query_texts, number),
+            image=image_in_row(task.query_texts, number),
         )
         for row, number in enumerate(chosen.tolist())
     ]
@@ -112,16 +112,10 @@ def _results(task: RankingTask, vectors: RankingVectors, documents: Index, grade
             _shorten(texts[row]) if texts is not None else "",
             float(length),
             float(grade),
-            _image(texts, row),
+            image_in_row(texts, row),
         )
         for row, length, grade in zip(documents.tolist(), document_lengths, grades, strict=True)
     ]
-
-
-def _image(items: Sequence[Item] | None, row: int) -> Image | None:
-    """The item of a row where it is an image."""
-    item = items[row] if items is not None else None
-    return item if isinstance(item, Image) else None
 
 
 def _in_turns(left: Index, right: Index) -> Index:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from offsphere.statistics.significance import ALPHA
-from offsphere.wording.written_numbers import chance
+from offsphere.wording.written_numbers import certainty, chance
 
 
 class LengthContrast(NamedTuple):
@@ -31,8 +31,9 @@ class LengthContrast(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What length is worth here, in words."""
+        """What length is worth here, in words, and how sure that is."""
+        sure = f", {certainty(self.p)}" if self.p < ALPHA else ""
         return (
             f"token length in {self.name}, against {self.without}: {self.metric} {self.gain:+.4f} "
-            f"({self.low:+.4f} to {self.high:+.4f}), {chance(self.p)}: {self.verdict}"
+            f"({self.low:+.4f} to {self.high:+.4f}), {chance(self.p)}: {self.verdict}{sure}"
         )

@@ -19,6 +19,8 @@ from offsphere.base.shown_ids import shown_id
 from offsphere.comparison.query_rows import QueryRows, query_rows, table_texts
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
+from offsphere.data.image import Image
+from offsphere.data.items import image_in_row
 from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task import Task
 from offsphere.data.task_kinds import as_ranking_task
@@ -65,6 +67,8 @@ class RerankableLists:
         compared: Positions of the first five under the two scorers: (2, queries, 5), -1 where there are fewer.
         document_ids: What the documents are called.
         document_texts: What a table shows of them.
+        document_images: Those of them that are images.
+        query_images: Those of the queries that are images.
         table: The queries that are held, in their order, and then others of the task.
     """
 
@@ -85,6 +89,8 @@ class RerankableLists:
     compared: Index
     document_ids: Sequence[str]
     document_texts: Sequence[str]
+    document_images: Sequence[Image | None]
+    query_images: Sequence[Image | None]
     table: QueryRows
 
     __repr__ = short_repr
@@ -171,6 +177,8 @@ def rerankable_lists(
         compared=_positions(pair, documents),
         document_ids=[task.document_ids[row] for row in documents.tolist()],
         document_texts=table_texts(task.document_texts, documents),
+        document_images=[image_in_row(task.document_texts, row) for row in documents.tolist()],
+        query_images=[image_in_row(task.query_texts, row) for row in chosen.tolist()],
         table=query_rows(task, *compared, chosen),
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 from offsphere.base.errors import UnknownNameError
 from offsphere.base.in_notebook import InNotebook, NotebookView
 from offsphere.base.plain import plain
+from offsphere.comparison.bias_verdict import bias_finding
 from offsphere.comparison.breakdown import Breakdown
 from offsphere.comparison.list_row import ListRow
 from offsphere.comparison.lists_verdict import lists_finding
@@ -130,12 +131,12 @@ class Comparison(InNotebook):
 
     @property
     def findings(self) -> list[Finding]:
-        """Which scorer to use, what the dot product does, what to store, and what other systems would give."""
+        """Which scorer to use and what it costs, what the dot product does, what to store, what other systems give."""
         choice = recommended_choice(self)
         dot = dot_finding(self)
         findings = scorer_findings(self, choice)[:1]
         told = is_unreadable(self) or choice.row is row_named(self, "dot")
-        others = [None if told else dot, storing_finding(self), lists_finding(self)]
+        others = [bias_finding(choice), None if told else dot, storing_finding(self), lists_finding(self)]
         return [*findings, *(finding for finding in others if finding is not None)]
 
     @property

@@ -206,6 +206,7 @@ def threshold(
         >>> 0.7 < chosen["cosine"].threshold < 0.9, chosen["cosine"].outcome.recall[0] > 0.85
         (True, True)
     """
+    check_order("threshold", task, vectors)
     goal = Goal.of(precision, recall, false_alarms)
     return thresholds_for(goal, task, vectors, scorers, also=also, folds=folds, seed=seed, progress=progress)
 
@@ -224,7 +225,6 @@ def thresholds_for(
     """Find thresholds for a promise that is an object already; all else is as for ``threshold``."""
     if folds < 2 or seed < 0:  # noqa: PLR2004
         raise ParameterError(f"folds = {folds}, seed = {seed}: cross-fitting needs at least 2, a seed at least 0")
-    check_order("threshold", task, vectors)
     home, home_vectors = _ranking(task, vectors)
     if task.units < goal.fewest_queries:
         raise ParameterError(

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from offsphere.base.errors import UnknownNameError
 from offsphere.comparison.choice import Choice, choose, difference_p, stay
@@ -14,6 +15,8 @@ from offsphere.comparison.row import Row
 from offsphere.comparison.units import FEWEST_UNITS, is_of_pairs, unit_of, units_in_all
 from offsphere.scoring.index_metric import index_metric
 from offsphere.scoring.similarity import Agreement
+from offsphere.scoring.transforms import Transform
+from offsphere.scoring.transforms.maps import Side
 from offsphere.statistics.metrics import parse_metric
 from offsphere.statistics.significance import ALPHA
 from offsphere.wording.finding import Certainty, Direction, Finding
@@ -242,8 +245,15 @@ def _serving(table: Comparison, choice: Choice) -> dict[str, Any]:
         "index": index_metric(scorer, level),
         "lowers": scorer.similarity.lowers,
         "transforms": bool(scorer.transforms),
+        "changed": _changed_sides(scorer.transforms),
         "by_name": scorer.is_plain and all(part.by_name for part in parts),
     }
+
+
+def _changed_sides(transforms: Sequence[Transform]) -> str:
+    """Of which vectors something is made before they are compared."""
+    queries, documents = (any(part.changes(side) for part in transforms) for side in get_args(Side))
+    return "both" if queries == documents else "queries" if queries else "documents"
 
 
 def _higher_row(choice: Choice) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""One order everywhere: a task, then its vectors. A call that has them the other way round is told so."""
+"""One order everywhere: a task, then its vectors or a model. A call that has them the other way round is told so."""
 
 from __future__ import annotations
 
@@ -34,17 +34,26 @@ def check_order(call: str, task: Any, vectors: Any) -> None:
             ...
         offsphere.base.errors.ParameterError: compare: the vectors come first here; write compare(task, vectors)
     """
-    if not is_task(task):
-        if is_task(vectors):
-            raise ParameterError(f"{call}: the vectors come first here; write {call}(task, vectors)")
-        raise ParameterError(
-            f"{call}(task, vectors): the task is of type {type(task).__name__}; give one as osp.load_task makes it"
-        )
+    _check_task(f"{call}(task, vectors)", task, vectors, "vectors come")
     if not isinstance(vectors, TaskVectors):
         raise ParameterError(
             f"{call}(task, vectors): the vectors of {task.name} are of type {type(vectors).__name__}; give them as "
             "osp.embed, osp.load_vectors or task.vectors(first, second) make them"
         )
+
+
+def check_task_and_model(call: str, task: Any, model: Any) -> None:
+    """Refuse a call whose task is no task, such as one that has the model first.
+
+    Args:
+        call: the name of the function that was called.
+        task: what was given as the task.
+        model: what was given as the model.
+
+    Raises:
+        ParameterError: where the two are exchanged, or the task is something else.
+    """
+    _check_task(f"{call}(task, model)", task, model, "model comes")
 
 
 def check_embedded(call: str, what: str, embedded: Any) -> None:
@@ -66,3 +75,12 @@ def check_embedded(call: str, what: str, embedded: Any) -> None:
     if not is_task(task) and is_task(vectors):
         raise ParameterError(f"{call}: {what} is the wrong way round: write (task, vectors)")
     check_order(call, task, vectors)
+
+
+def _check_task(call: str, task: Any, second: Any, comes: str) -> None:
+    """Refuse what is no task; ``call`` is how the call is written, ``comes`` what must not come first in it."""
+    if is_task(task):
+        return
+    if is_task(second):
+        raise ParameterError(f"{call.partition('(')[0]}: the {comes} first here; write {call}")
+    raise ParameterError(f"{call}: the task is of type {type(task).__name__}; give one as osp.load_task makes it")

@@ -75,6 +75,12 @@ def _is_picture(value: Any) -> bool:
     return isinstance(value, Path | np.ndarray) or hasattr(value, "has_transparency_data")
 
 
+def image_in_row(items: Sequence[Item] | None, row: int) -> Image | None:
+    """The item of a row where it is an image, to be drawn; nothing where it is a text or where there are no items."""
+    item = items[row] if items is not None else None
+    return item if isinstance(item, Image) else None
+
+
 def kind_of(item: Item) -> ItemKind:
     """Tell what an item is."""
     return "image" if isinstance(item, Image) else "text"

@@ -14,6 +14,7 @@ from offsphere.base.digests import digest_of_texts
 from offsphere.base.errors import DataError, ParameterError
 from offsphere.base.progress import Progress
 from offsphere.base.version import __version__
+from offsphere.data.call_order import check_task_and_model
 from offsphere.data.items import Item, ItemSide, digest_of_items, is_empty, size_of, text_of_item
 from offsphere.data.store import DTYPES, Manifest, Store, is_store, open_store, read_manifest
 from offsphere.data.store_writer import StoreWriter, locked
@@ -89,6 +90,7 @@ def embed(
         ...     vectors.right.tolist()
         [[7.0, 3.0], [6.0, 0.0], [5.0, 1.0]]
     """
+    check_task_and_model("embed", task, model)
     run: dict[str, Any] = {"keep_normalize": keep_normalize, "runtime": runtime}
     encoder = load_encoder(model, **run) if isinstance(model, str) else model
     asking = load_encoder(query_model, **run) if isinstance(query_model, str) else query_model

@@ -27,7 +27,7 @@ from offsphere.learning.adapters.adapt_vectors import adapt
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.scorer import Scorer
 from offsphere.statistics.significance import ALPHA
-from offsphere.wording.written_numbers import chance
+from offsphere.wording.written_numbers import certainty, chance, with_interval
 
 SCORERS = ("dot", "half")
 THIRDS = ("few", "some", "many")
@@ -90,9 +90,11 @@ class Recommendations:
         sentences = [self.table.conclusion, f"The length of an item's vector follows its popularity {follows}."]
         for group in self.groups:
             effect = "helps" if group.difference > 0 else "hurts"
-            verb = effect if group.p < ALPHA else "makes no certain difference for"
-            around = f"{group.difference:+.4f} [{group.low:+.4f}, {group.high:+.4f}], {chance(group.p)}"
-            sentences.append(f"Length {verb} {group.name} ({group.users:,} users): dot less cosine {around}.")
+            who = f"{group.name} ({group.users:,} users)"
+            sure = f"Length {effect} {who}, {certainty(group.p)}"
+            told = sure if group.p < ALPHA else f"Whether length helps {who} cannot be told"
+            around = f"{with_interval(group.difference, group.low, group.high)}, {chance(group.p)}"
+            sentences.append(f"{told}: dot less cosine {around}.")
         return sentences
 
     def to_json(self) -> dict[str, Any]:

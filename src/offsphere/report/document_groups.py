@@ -31,13 +31,13 @@ def document_groups(documents: NotableDocuments | None) -> list[DocumentGroup]:
     groups = [
         DocumentGroup(
             "Found by everything",
-            f"Look for texts that say little: a document that is in very many of the {lists}, is a hub and takes the "
+            f"Look for what says little: a document that is in very many of the {lists}, is a hub and takes the "
             "place of what was asked for.",
             documents.hubs,
         ),
         DocumentGroup(
             "Never found",
-            f"Look for texts that somebody should find: these are in none of the {lists}. Those that are relevant to "
+            f"Look for what somebody should find: these are in none of the {lists}. Those that are relevant to "
             "some query come first.",
             documents.never,
         ),
@@ -49,8 +49,8 @@ def document_groups(documents: NotableDocuments | None) -> list[DocumentGroup]:
         ),
         DocumentGroup(
             "Shortest vectors",
-            "Look whether there is anything in these: the dot product puts them last, and empty or broken texts often "
-            "end up here.",
+            "Look whether there is anything in these: the dot product puts them last, and what is empty or broken "
+            "often ends up here.",
             documents.shortest,
         ),
     ]

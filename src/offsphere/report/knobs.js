@@ -54,6 +54,15 @@ if (live) (() => {
     picture.append(drawn("text", { x: (left + wide) / 2, y: tall - 2, "text-anchor": "middle" }, "exponent of document length"));
   }
 
+  // A picture by its address, where the page has it; its name is the text beside it.
+  const pictured = (address) => {
+    if (!address || !address.startsWith("data:image/jpeg;base64,")) return [];
+    const image = made("img", "tiny");
+    image.src = address;
+    image.alt = "";
+    return [image];
+  };
+
   // One list of results: its documents, those that are relevant marked.
   function results(entries, scores) {
     const list = made("ol");
@@ -62,7 +71,7 @@ if (live) (() => {
       const about = [data.ids[number], `length ${Number(live.documentLengths[number]).toPrecision(3)}`];
       if (scores) about.push(`score ${scores[rank].toPrecision(4)}`);
       if (grade > 0) about.push("relevant");
-      line.append(made("small", "", about.join(" \u00b7 ")), made("br"), document.createTextNode(data.texts[number]));
+      line.append(made("small", "", about.join(" \u00b7 ")), made("br"), ...pictured(data.pictures?.[number]), document.createTextNode(data.texts[number]));
       list.append(line);
     });
     return list;
@@ -117,7 +126,7 @@ if (live) (() => {
         place.below.hidden = !open.has(number);
         follow();
       });
-      asked.append(button);
+      asked.append(...pictured(data.query_pictures?.[number]), button);
     } else asked.append(made("span", "", text || id));
     if (text) asked.append(made("small", "id", " " + id));
     if (!held) asked.append(made("br"), made("small", "elsewhere", `results not in this page: audit again with --show ${typed(id)}`));

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from offsphere.base.plain import plain
 from offsphere.base.shown_ids import shown_id
 from offsphere.comparison.rerankable import METRIC, RerankableLists
+from offsphere.report.live_pictures import SHARE, live_pictures
 
 SMALL = 65_535  # in two bytes, which stands for no document; beyond that numbers take four
 TABLE_SHARE = 0.35  # of the room, for queries that are listed without their documents
@@ -38,6 +39,9 @@ def live_data(lists: RerankableLists, compared: tuple[str, str], metric: str, ro
     Returns:
         Plain values for JSON.
     """
+    pictures = any(image is not None for image in (*lists.document_images, *lists.query_images))
+    for_pictures = int(room * SHARE) if pictures else 0
+    room -= for_pictures
     held = len(lists.queries)
     least = min(held, lists.chosen)
     listed = _rows_that_fit(lists, held, int(room * TABLE_SHARE))
@@ -45,7 +49,7 @@ def live_data(lists: RerankableLists, compared: tuple[str, str], metric: str, ro
         packed = _packed(lists, compared, metric, held, max(held, listed))
         size = len(json.dumps(packed))
         if size <= room or held <= least:
-            return packed
+            return packed | (_pictures(lists, held, for_pictures) if pictures else {})
         held = max(least, min(held - 1, int(held * room / size)))
 
 
@@ -90,10 +94,24 @@ def _rows_that_fit(lists: RerankableLists, held: int, room: int) -> int:
     return held + int(np.searchsorted(np.cumsum(sizes), room))
 
 
+def _pictures(lists: RerankableLists, held: int, room: int) -> dict[str, Any]:
+    """The images of the queries that are held, and of the documents that one may see below them."""
+    used = _used(lists, held).tolist()
+    seen = [lists.document_images[document] if lists.shown[document] else None for document in used]
+    drawn = live_pictures([*lists.query_images[:held], *seen], room)
+    return {"query_pictures": drawn[:held], "pictures": drawn[held:]}
+
+
+def _used(lists: RerankableLists, held: int) -> NDArray[np.signedinteger[Any]]:
+    """The documents that the queries which are held have, in the task's order."""
+    candidates = lists.candidates[:held]
+    return np.unique(candidates[candidates >= 0])
+
+
 def _packed(lists: RerankableLists, compared: tuple[str, str], metric: str, held: int, listed: int) -> dict[str, Any]:
     """The JSON of some queries: what belongs to documents is told once, for those that these queries have."""
     candidates, pair = lists.candidates[:held], lists.compared[:, :held]
-    used = np.unique(candidates[candidates >= 0])
+    used = _used(lists, held)
     number = np.full(len(lists.documents) + 1, -1)
     number[used] = np.arange(len(used))
     nothing = SMALL if len(used) < SMALL else 2**32 - 1

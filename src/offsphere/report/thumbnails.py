@@ -13,11 +13,13 @@ QUALITIES = (80, 60, 30)  # of the JPEG: the first that is small enough
 MOST = 12_000  # bytes of a picture in the page, before base64 makes a third more of them
 
 
-def thumbnail(image: Image | None) -> str:
+def thumbnail(image: Image | None, side: int = SIDE, most: int = MOST) -> str:
     """Draw an image small, as an address that carries the picture itself.
 
     Args:
         image: What to show.
+        side: How long its longer side is, in pixels.
+        most: Bytes that it may take, as far as a poorer quality brings it there.
 
     Returns:
         ``data:image/jpeg;base64,...``; empty where there is no image, or where it cannot be read any more.
@@ -35,10 +37,10 @@ def thumbnail(image: Image | None) -> str:
         picture = image.picture()
     except OffsphereError:  # its name is shown all the same
         return ""
-    picture.thumbnail((SIDE, SIDE))
+    picture.thumbnail((side, side))
     for quality in QUALITIES:
         stream = BytesIO()
         picture.save(stream, "JPEG", quality=quality)
-        if stream.tell() <= MOST:
+        if stream.tell() <= most:
             break
     return f"data:image/jpeg;base64,{base64.b64encode(stream.getvalue()).decode()}"

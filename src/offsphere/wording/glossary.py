@@ -90,15 +90,16 @@ GLOSSARY: tuple[Term, ...] = (
     Term(
         "95 % interval",
         _SURE,
-        "Where the number would probably lie if it were measured again on other queries of the same kind: the true one "
-        "is inside in 95 of 100 such studies. If the interval of a difference holds 0, either side may be better.",
+        "Where the number would probably lie on other queries of the same kind: the true one is inside in 95 of 100 "
+        "such studies. That of a difference goes with its p: it is wider where p is corrected, and holds 0 where p is "
+        "0.05 or more.",
         ("95 % intervals?",),
     ),
     Term(
         "how sure",
         _SURE,
         "Every sentence uses one scale: very sure (p below 0.005), fairly sure (p below 0.05), may be chance (else). "
-        "Surely nothing worth having: whatever is there is less than the smallest gain that matters.",
+        "Surely nothing worth having: in 95 of 100 such studies the best gains less than what matters at least.",
         ("very sure", "fairly sure", "may be chance", "Surely nothing worth having"),
     ),
     Term(
@@ -112,13 +113,13 @@ GLOSSARY: tuple[Term, ...] = (
         _SURE,
         "How often chance alone would give a difference as large as this. Below 0.005 the sentences say 'very sure', "
         "below 0.05 'fairly sure', above it 'may be chance', which does not show that there is no difference.",
-        ("p(?= = )", "^p$"),
+        ("p(?= [=<] )", "^p$"),
     ),
     Term(
         "corrected",
         _SURE,
         "Whoever compares fifty scorers finds one that looks good by chance. Correction raises each p so that all rows "
-        "together give a false alarm in at most 5 of 100 studies.",
+        "together give a false alarm in at most 5 of 100 studies, and widens the intervals of differences.",
         ("corrected", "correction"),
     ),
     Term(
@@ -139,6 +140,13 @@ GLOSSARY: tuple[Term, ...] = (
         _SURE,
         "Judged on queries that took no part in choosing: nothing is praised for having learned the answers by heart.",
         ("held[- ]out", "took no part in the choice", "in which it had no say"),
+    ),
+    Term(
+        "following the choice",
+        _SURE,
+        "Choosing a scorer by some queries and using it on others, in so many tries. The gain of doing so is held out, "
+        "whatever was chosen; the scorer that is named is what all queries together choose.",
+        ("[Ff]ollowing the choice", r"(?:none|[\d,]+) of [\d,]+ tries"),
     ),
     Term(
         "cross-validation",

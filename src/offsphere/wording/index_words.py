@@ -16,8 +16,9 @@ def index_words(n: Mapping[str, Any]) -> str:
 
     Args:
         n: ``index`` (the metric of the index, or nothing where vectors must be lowered first), ``lowers`` (whether an
-            index can serve it at all), ``transforms`` (whether it has any), ``by_name`` (whether the name ``served``
-            says all), ``pairs`` (whether pairs are compared, without an index), as ``scorer_findings`` gathers them.
+            index can serve it at all), ``transforms`` (whether it has any), ``changed`` (which vectors they change:
+            both, queries or documents), ``by_name`` (whether the name ``served`` says all), ``pairs`` (whether pairs
+            are compared, without an index), as ``scorer_findings`` gathers them.
 
     Returns:
         One sentence or two, without the last full stop.
@@ -37,7 +38,17 @@ def index_words(n: Mapping[str, Any]) -> str:
     target = f'"{n["served"]}"' if n["by_name"] else "FOLDER"
     saved = "" if n["by_name"] else " (FOLDER: where the scorer was saved)"
     return (
-        f"Transform the vectors of {'both sides' if n['pairs'] else 'documents and queries'}, and {set_to} "
+        f"Transform the vectors of {_changed(n)}, and {set_to} "
         f"{INDEXES[n['index'] or 'inner product']}{undone}. Run "
         f"`offsphere export {target} --vectors DIR --to TARGET`{saved}"
     )
+
+
+def _changed(n: Mapping[str, Any]) -> str:
+    """Of which vectors something is made; where an index needs the documents lowered, of all of them."""
+    if n["pairs"]:
+        return "both sides"
+    if n["changed"] == "both" or n["index"] is None:
+        return "documents and queries"
+    stays = "documents" if n["changed"] == "queries" else "queries"
+    return f"{n['changed']} alone ({stays} stay as they are)"

@@ -50,7 +50,7 @@ def _nothing_gains_enough(n: Numbers) -> str:
     best = "less than 0.0001" if 0 < n["most_to_gain"] < 0.00005 else best  # noqa: PLR2004
     return (
         f"{_stay(n)}. Surely nothing worth having is missed: on {_units(n)} {_best_of(n['others'])} gains {best} on "
-        f"cosine's {named_metric(n['metric'])} of {n['baseline_value']:.4f}, which is less than {_worth(n)}."
+        f"{n['baseline']}'s {named_metric(n['metric'])} of {n['baseline_value']:.4f}, which is less than {_worth(n)}."
     )
 
 
@@ -83,8 +83,8 @@ def _nothing_higher(n: Numbers) -> str:
 
 def _one_length(n: Numbers) -> str:
     return (
-        f"Keep cosine: {_set(n)} or {'' if n['pairs'] else 'to '}dot product (inner product). All vectors that are "
-        f"ranked have the same length, so both rank exactly alike ({n['metric']} {n['baseline_value']:.4f} on "
+        f"Keep {n['baseline']}: {_set(n)} or {'' if n['pairs'] else 'to '}dot product (inner product). All vectors "
+        f"that are ranked have the same length, so both rank exactly alike ({n['metric']} {n['baseline_value']:.4f} on "
         f"{_units(n)}), and the dot product costs less to serve."
     )
 
@@ -153,8 +153,9 @@ def _apart(n: Numbers) -> str:
 def _often(n: Numbers) -> str:
     """That the choice fell on another scorer too, where it did: then the gain is that of the choice."""
     often = tries(n)
+    though = "" if round(n["chosen_share"] * n["choices"]) else f", though all {n['unit']} together choose it"
     return (
-        f" It was chosen in {often}, and the gain is that of following the choice, whatever it fell on."
+        f" It was chosen in {often}{though}, and the gain is that of following the choice, whatever it fell on."
         if often
         else ""
     )

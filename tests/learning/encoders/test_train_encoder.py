@@ -221,7 +221,7 @@ def test_a_name_on_the_hub_is_the_base_model_of_the_card(words, transformer_fold
 
     from offsphere.learning.encoders import encoder_setup
 
-    monkeypatch.setattr(encoder_setup, "load_model", lambda _: load(transformer_folder))  # there is no hub here
+    monkeypatch.setattr(encoder_setup, "load_model", lambda *_: load(transformer_folder))  # there is no hub here
     osp.train(words, "somebody/some-model", tmp_path / "m", steps=1, batch=16)
     assert ModelCard.load(tmp_path / "m" / "README.md").data.base_model == "somebody/some-model"
 

@@ -19,7 +19,7 @@ def expectation(case: Case) -> list[Finding]:
             else "the dot product was not compared with cosine, or ranks as it does"
         )
         if case.unreadable:
-            why = "cosine itself has no usable value on it"
+            why = f"{case.table.baseline} itself has no usable value on it"
         return [Finding(topic="expectation", claim="rule, no measurement", numbers={**numbers, "why": why})]
     if not case.enough:
         return [Finding(topic="expectation", claim="rule, too few units", numbers=numbers)]

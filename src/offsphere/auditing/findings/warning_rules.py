@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from offsphere.auditing.findings.case import Case
 from offsphere.base.shown_ids import shown_id
+from offsphere.comparison.bias_verdict import bias_finding
 from offsphere.comparison.units import FEWEST_UNITS
 from offsphere.comparison.verdict import row_named, scorer_findings
 from offsphere.geometry.hubness import HUB
@@ -115,8 +116,5 @@ def too_few_units(case: Case) -> list[Finding]:
 
 def cost_of_bias(case: Case) -> list[Finding]:
     """What a scorer with a document bias asks of whoever serves it."""
-    upkeep = case.choice.scorer.upkeep
-    if not upkeep.per_document:
-        return []
-    numbers = {"name": case.choice.name, **upkeep._asdict()}
-    return [Finding(topic="wrong", claim="bias costs", numbers=numbers, certainty="sure")]
+    finding = bias_finding(case.choice)
+    return [finding] if finding is not None else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from offsphere.base.errors import ENDINGS, DataError, OffsphereError, first_line
+from offsphere.base.remote_path import is_remote
 
 PIECE = 1 << 20  # bytes that are read at a time
 PACKINGS = {".gz": "gzip", ".zst": "zstd"}  # by the end of a name
@@ -49,8 +51,7 @@ def reading(path: Path, kind: str) -> Iterator[None]:
 def is_there(path: Path) -> bool:
     """Whether anything has this name: what may be left out is nothing only where nothing is there.
 
-    A folder, a pipe or a link that leads nowhere is there too, and refused by whoever opens it. Of what lies elsewhere
-    its service is asked.
+    A folder, a pipe or a link that leads nowhere is there too, and refused by whoever opens it.
 
     Args:
         path: A file that belongs to another, or one of several that a folder may have.
@@ -64,11 +65,7 @@ def is_there(path: Path) -> bool:
         >>> is_there(folder / "v.ids"), is_there(folder / "queries.ids")
         (True, False)
     """
-    try:
-        path.lstat()
-    except (OSError, ValueError):
-        return False
-    return True
+    return path.exists() if is_remote(path) else os.path.lexists(path)
 
 
 def open_file(path: Path) -> BufferedReader:

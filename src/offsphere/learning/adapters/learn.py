@@ -113,6 +113,12 @@ class Learned(InNotebook):
         return f"Learned({self.table.conclusion})"
 
     @property
+    def start(self) -> Scorer | None:
+        """The maps that training starts from where vectors have two widths; nothing where they have one."""
+        scorer = self.table[self.table.baseline].scorer
+        return scorer if scorer.transforms else None
+
+    @property
     def sentences(self) -> list[str]:
         """What to use, and for the best adapter how far it reaches."""
         shown = [split for split in self.splits if split.name == self._best]

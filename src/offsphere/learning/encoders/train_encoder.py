@@ -13,6 +13,7 @@ from offsphere.base.errors import OffsphereError, first_line
 from offsphere.base.files import level_modes, write_whole
 from offsphere.base.plain import plain
 from offsphere.base.progress import Progress
+from offsphere.data.call_order import check_task_and_model
 from offsphere.data.store_writer import locked
 from offsphere.data.task import Task
 from offsphere.encode.stages import Power, output_stages
@@ -149,6 +150,7 @@ def train(
         >>> trained.plan["similarity"], trained.record.counts["held_out"], trained.record.run.steps
         ('cosine', 3, 3)
     """
+    check_task_and_model("train", task, model)
     folder = Path(out) if out is not None else None
     chosen = recipe_with(recipe, normalize, **options)
     note = ""

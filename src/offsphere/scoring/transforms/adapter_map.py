@@ -111,6 +111,11 @@ class SideAdapter:
         return cls(matrix, float(numbers_of(arrays, "input", 1)[0]), head)
 
     @property
+    def changes(self) -> bool:
+        """Whether anything is done at all."""
+        return self.matrix is not None or self.input != 0 or self.head is not None
+
+    @property
     def widths(self) -> tuple[int, int] | None:
         """How many numbers a vector has before and after; nothing where any number will do."""
         if self.matrix is not None:
@@ -143,6 +148,10 @@ class AdapterMap(Transform):
     def __repr__(self) -> str:
         """The name, not the arrays."""
         return f"AdapterMap({self.name})"
+
+    def changes(self, side: Side) -> bool:
+        """Whether the vectors of a side are mapped, or stay as they are."""
+        return (self.query if side == "query" else self.document).changes
 
     def config(self) -> dict[str, Any]:
         """Describe it as plain values for a JSON file: its kind and its label, since the maps are arrays."""

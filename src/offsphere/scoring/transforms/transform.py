@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from offsphere.scoring.part import Part
 from offsphere.scoring.training_record import Training
-from offsphere.scoring.transforms.maps import FittedMap, join_maps
+from offsphere.scoring.transforms.maps import FittedMap, Side, join_maps
 from offsphere.vectors.moments import Moments
 
 
@@ -20,6 +20,10 @@ class Transform(Part):
     def record(self) -> Training | None:
         """How it was trained; nothing for what was not."""
         return None
+
+    def changes(self, side: Side) -> bool:  # noqa: ARG002
+        """Whether it does anything to the vectors of a side: most transforms are one map for both."""
+        return True
 
     def config(self) -> dict[str, Any]:
         """Describe it as plain values for a JSON file: its kind and its parameters."""
