@@ -77,6 +77,7 @@ _HOME = {
     "auditing.advice": "Advice advise",
     "auditing.run": "Audit audit",
     "auditing.study.run_study": "Study study",
+    "runners.audit_shards": "audit_shards",
     "runners.compare_shards": "compare_shards",
     "runners.embed_shards": "embed_shards",
     "runners.local_runner": "LocalRunner",
@@ -172,6 +173,7 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.ranking.search import TopK as TopK
     from offsphere.ranking.search import search as search
     from offsphere.report.figure_files import save_figures as save_figures
+    from offsphere.runners.audit_shards import audit_shards as audit_shards
     from offsphere.runners.compare_shards import compare_shards as compare_shards
     from offsphere.runners.embed_shards import embed_shards as embed_shards
     from offsphere.runners.local_runner import LocalRunner as LocalRunner

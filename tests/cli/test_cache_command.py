@@ -64,6 +64,17 @@ def test_clear_leaves_the_vectors(audited, home):
     assert (audited / "vectors.npy").is_file()
 
 
+def test_states_of_runs_that_have_not_ended_are_shown_and_cleared(home):
+    assert "states  " not in printed("cache", "info")
+    (home / "states" / "question").mkdir(parents=True)
+    (home / "states" / "question" / "fit.safetensors").write_bytes(b"x" * 3_000)
+    assert info()["states"] == {"count": 1, "bytes": 3_000}
+    assert info()["vectors"]["stores"] == []
+    assert "states   1 (3.0 kB), of runs over shards that have not ended" in printed("cache", "info")
+    assert "states: removed 1 (3.0 kB)" in printed("cache", "clear")
+    assert info()["states"]["count"] == 0
+
+
 def test_vectors_are_removed_only_when_somebody_says_yes(audited, home):
     with pytest.raises(ParameterError, match=r"which must be made again\? Nobody is there to ask: say --yes"):
         run_here("cache", "clear", "--vectors")

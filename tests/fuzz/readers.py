@@ -86,6 +86,7 @@ NOT_FUZZED = {
     "answering.reader": "what a server answers, no file: hostile servers are in tests/answering",
     "cli.classify": "lines of text, as those of the ids beside vectors are",
     "cli.data": "lines of text, as those of the ids beside vectors are",
+    "data.located_side": "digests of bytes that tell the order of vectors, which are opened, and parsed, elsewhere",
     "data.download": "the package of a data set, whose digest is compared before it is opened",
     "data.item_files": "bytes that are compared with those to be written, and never parsed",
     "encode.served": "what a server answers, no file: hostile servers are in tests/encode",

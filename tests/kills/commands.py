@@ -202,12 +202,13 @@ def write_ranking_and_model(folder: Path) -> None:
 def write_states(folder: Path) -> None:
     """What two shards fitted."""
     from offsphere.data import load_task
+    from offsphere.shards.divided_task import DividedTask
     from offsphere.shards.fit_state import FitState
     from offsphere.shards.shard import Shard
     from offsphere.shards.state_files import write_state
 
     write_ranking(folder, documents=3_000)
-    task, documents = load_task(folder), np.load(folder / "documents.npy")
+    task, documents = DividedTask.of(load_task(folder)), np.load(folder / "documents.npy")
     for number in (1, 2):
         shard = Shard(number, 2)
         mine, fitted = shard.rows(len(documents)), shard.fitted_rows(len(documents))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from safetensors.numpy import save_file
 
-from offsphere import EmbeddedSource
+from offsphere import EmbeddedSource, LocalRunner
 from offsphere.data.numbered_parts import part_name
 
 GROUP = 700  # rows of a group of a parquet file
@@ -93,3 +95,29 @@ class Counting:
             answer = work(piece)
             self.made += answer is not None
             yield number, answer
+
+
+class Sending:
+    """A runner that sends job and pieces as a cluster does, to workers where no id or text of the task can be read."""
+
+    def __init__(self, monkeypatch):
+        self.patch, self.sizes = monkeypatch, []
+
+    def run(self, job, pieces):
+        sent = pickle.dumps((job, list(pieces)))
+        self.sizes.append(len(pickle.dumps(job)))
+
+        def refuse(*_, **__):
+            raise AssertionError("a worker read what only the driver should")
+
+        with self.patch.context() as patch:
+            for name in (
+                "encode.embedded_task.load_task",
+                "data.vector_files.ids_beside",
+                "data.vector_files.id_texts",
+                "data.store._read_ids",
+                "data.store._read_counts",
+            ):
+                patch.setattr(f"offsphere.{name}", refuse)
+            job, pieces = pickle.loads(sent)
+            yield from LocalRunner().run(job, pieces)

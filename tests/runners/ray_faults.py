@@ -6,15 +6,29 @@ import os
 import random
 import signal
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
 import numpy as np
+import pytest
 
 from offsphere.base.errors import DataError
+from tests.processes import ROOT
+
+
+@contextmanager
+def patient_ray():
+    """An environment in which Ray waits for a busy machine, and its workers find these tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_worker_register_timeout_seconds", "900")  # a busy machine starts processes slowly
+        patch.setenv("RAY_health_check_failure_threshold", "20")
+        patch.setenv("RAY_worker_niceness", "0")
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "src")]))  # for workers
+        yield
 
 
 @dataclass(frozen=True)
@@ -47,6 +61,14 @@ class Large:
 
 
 @dataclass(frozen=True)
+class Telling:
+    """A job that tells which process works."""
+
+    def prepare(self):
+        return lambda _: os.getpid()
+
+
+@dataclass(frozen=True)
 class Refusing:
     """A job that refuses one piece."""
 
@@ -70,6 +92,11 @@ class KillingNodes:
             if done == 0:
                 self.kill()
             yield answer
+
+    @contextmanager
+    def keeping(self):
+        with self.runner.keeping() as crew:
+            yield KillingNodes(crew, self.kill)
 
 
 class KillingWorkers:

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import os
+import time
+
 import numpy as np
 import pytest
 
 from offsphere import CompareOptions, LocalRunner, compare, compare_shards
 from offsphere.base.errors import DataError, OffsphereError, ParameterError, VectorError
+from offsphere.base.kept_states import states_home
+from offsphere.base.question_cache import question_memo
 from offsphere.factors.task_source import task_source
 from offsphere.shards.state_files import merge_files, write_state
 from tests.runners.corpora import SCORERS, Backwards, Counting, Dying, write_corpus
@@ -96,12 +101,57 @@ def test_a_part_that_is_missing_truncated_or_of_another_width_is_named(source, t
     assert not [*(tmp_path / "states").glob("*.json")]
 
 
-def test_what_is_done_leaves_nothing_in_the_cache(source, tmp_path, monkeypatch):
-    monkeypatch.setenv("OFFSPHERE_CACHE", str(tmp_path / "cache"))
-    compare_shards(source, OPTIONS, shards=2)
-    assert not list((tmp_path / "cache").rglob("*.json"))
-    monkeypatch.setenv("OFFSPHERE_CACHE_SIZE", "0")
-    compare_shards(source, OPTIONS, shards=2)
+class Looking:
+    """A runner that counts the states in the cache when a pass begins."""
+
+    def __init__(self, cache):
+        self.cache, self.seen = cache, []
+
+    def run(self, job, pieces):
+        self.seen.append(len([*self.cache.rglob("*.json")]))
+        yield from LocalRunner().run(job, pieces)
+
+
+@pytest.mark.parametrize(("size", "seen"), [("1KB", [0, 2]), ("0", [0, 0])])
+def test_states_lie_in_the_cache_until_the_table_is_there(source, cache, monkeypatch, size, seen):
+    monkeypatch.setenv("OFFSPHERE_CACHE_SIZE", size)
+    runner = Looking(cache)
+    compare_shards(source, OPTIONS, shards=2, runner=runner)
+    assert runner.seen == seen
+    assert not [*cache.rglob("*.json")]
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_states_of_a_killed_run_outlive_the_bounded_cache_and_audits_in_between(source, cache, monkeypatch):
+    whole = compare_shards(source, OPTIONS, shards=4).to_json()
+    monkeypatch.setenv("OFFSPHERE_CACHE_SIZE", "1KB")
+    with pytest.raises(KeyboardInterrupt):
+        compare_shards(source, OPTIONS, shards=4, runner=Dying(6))
+    kept = {path.name: path.stat().st_mtime_ns for path in cache.rglob("*.json")}
+    assert len(kept) == 6
+    with question_memo("an audit in between") as memo:
+        memo.arrays("part", lambda: {"x": np.zeros(1_000)})
+    runner = Counting()
+    assert compare_shards(source, OPTIONS, shards=4, runner=runner).to_json() == whole
+    assert runner.made == 2
+    assert not [*cache.rglob("*.json")]
+
+
+def test_states_that_nobody_asks_for_again_are_forgotten_after_a_week(source, cache):
+    with pytest.raises(KeyboardInterrupt):
+        compare_shards(source, OPTIONS, shards=4, runner=Dying(6))
+    for days, left in ((6, 6), (8, 0)):
+        when = time.time() - days * 86_400
+        for path in (states_home(), *states_home().rglob("*")):
+            os.utime(path, (when, when))
+        with pytest.raises(KeyboardInterrupt):
+            compare_shards(source, OPTIONS, shards=3, runner=Dying(0))
+        assert len([*cache.rglob("*-of-00004.json")]) == left
 
 
 def test_vectors_that_are_in_no_file_are_refused():

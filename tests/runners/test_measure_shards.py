@@ -3,9 +3,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from offsphere import LocalRunner, measure_shards
+from offsphere import LocalRunner, measure, measure_shards
 from offsphere.base.errors import DataError, ParameterError
-from tests.runners.corpora import Backwards, Counting, Dying
+from offsphere.geometry.shape import SECTIONS
+from offsphere.runners.measure_task import NEED_ALL
+from tests.cli.running import printed, run_here
+from tests.runners.corpora import Backwards, Counting, Dying, Sending, write_corpus
+from tests.shards.test_measure_state import assert_close
+
+OF_A_TASK = [name for name in SECTIONS if name not in NEED_ALL]
 
 
 @pytest.fixture
@@ -42,3 +48,43 @@ def test_sections_that_need_all_vectors_are_refused_before_anything_is_read(tmp_
         measure_shards(tmp_path / "nothing", sections=["hubness"])
     with pytest.raises(DataError, match="is no file, store or folder of vectors"):
         measure_shards(tmp_path / "nothing")
+
+
+@pytest.fixture
+def source(tmp_path):
+    return write_corpus(tmp_path / "data", documents=20_000, parts=3)
+
+
+@pytest.mark.parametrize("shards", [1, 4])
+def test_a_task_over_shards_tells_what_one_run_tells_of_both_sides(source, monkeypatch, shards):
+    assert len(OF_A_TASK) == 8
+    whole = measure(*source.load(), sections=OF_A_TASK).to_json()
+    runner = Sending(monkeypatch)
+    assert_close(measure_shards(source, sections=OF_A_TASK, shards=shards, runner=runner).to_json(), whole)
+    told = measure_shards(source, shards=shards, runner=Backwards()).to_json()
+    assert set(told["skipped"]) == set(NEED_ALL)
+    assert_close(told | {"skipped": {}}, whole)
+
+
+def test_what_of_a_task_needs_every_document_is_refused_with_its_reason(source):
+    with pytest.raises(ParameterError, match="section ceiling needs all vectors at once: it learns a number for every"):
+        measure_shards(source, sections=["ceiling"])
+
+
+def test_a_killed_measurement_of_a_task_goes_on(source, tmp_path):
+    states = tmp_path / "states"
+    for after in (2, 1, 3):  # among the scans, then among the two passes of the comparison
+        with pytest.raises(KeyboardInterrupt):
+            measure_shards(source, shards=3, runner=Dying(after), folder=states)
+    runner = Counting()
+    shape = measure_shards(source, shards=3, runner=runner, folder=states)
+    assert 0 < runner.made < 9
+    assert shape.to_json() == measure_shards(source, shards=3).to_json()
+
+
+def test_by_the_command_a_task_is_measured_as_in_one_run(source):
+    asked = ("measure", source.data, "--vectors", source.vectors)
+    chosen = [word for name in ("lengths", "negatives", "dual", "gradients") for word in ("--section", name)]
+    assert printed(*asked, *chosen, "--on", "local", "--shards", 2) == printed(*asked, *chosen)
+    with pytest.raises(ParameterError, match="it reads the texts of all documents; measure it in one run"):
+        run_here(*asked, "--section", "frequency", "--on", "local")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from offsphere import (
@@ -26,7 +26,7 @@ from offsphere.base.errors import OffsphereError, ParameterError
 from offsphere.runners.runner import Runner
 from tests.processes import PATIENCE, ROOT, environment_with
 from tests.runners.corpora import SCORERS, write_corpus, write_texts
-from tests.runners.ray_faults import KillingNodes, KillingWorkers, Refusing
+from tests.runners.ray_faults import KillingNodes, KillingWorkers, Refusing, patient_ray
 from tests.runners.test_embed_shards import contents
 
 pytestmark = [
@@ -39,12 +39,7 @@ MEMORY = 100_000_000  # bytes of an object store
 
 @pytest.fixture(scope="module", autouse=True)
 def quiet():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("RAY_worker_register_timeout_seconds", "900")  # a busy machine starts processes slowly
-        patch.setenv("RAY_health_check_failure_threshold", "20")
-        patch.setenv("RAY_worker_niceness", "0")
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "src")]))  # for workers
+    with patient_ray():
         yield
 
 
@@ -210,14 +205,19 @@ def started(*arguments, **environment):
     return told.stdout
 
 
+def compared_by(source):
+    named = [word for scorer in SCORERS for word in ("--scorer", scorer)]
+    return ["compare", source.data, "--vectors", source.vectors, *named, "--json"]
+
+
 def test_compare_through_the_client_of_a_cluster_prints_what_one_run_prints(nodes, source):
     there = f"ray://127.0.0.1:{nodes.client_port}"
-    asked = command(source)[3:]
+    asked = compared_by(source)
     assert started(*asked, "--on", there, "--workers", 2, "--shards", 4) == started(*asked)
 
 
 def test_without_an_address_a_ray_is_started_and_ends_with_the_command(source):
-    asked = command(source)[3:]
+    asked = compared_by(source)
     told = started(*asked, "--on", "ray", "--workers", 1, "--shards", 2, "--object-store", 100)
     assert told == started(*asked)
 
@@ -241,28 +241,95 @@ def test_embed_measure_and_audit_by_the_command_are_those_of_a_run_here(nodes, t
         assert told == wanted
 
 
-def command(source, *more):
-    return [
-        *(sys.executable, "-c", "from offsphere.cli import main; main()", "compare", source.data, "--vectors"),
-        *(source.vectors, "--scorer", SCORERS[0], "--scorer", SCORERS[1], "--json", *more),
-    ]
-
-
-def test_a_driver_that_is_killed_goes_on(nodes, source, tmp_path):
-    states, environment = tmp_path / "states", environment_with(ROOT / "src")
-    environment["RAY_ADDRESS"] = nodes.cluster.address
-    asked = command(source, "--on", "ray", "--workers", "1", "--shards", "9", "--states", states)
+def killed_after(asked, folder, pattern, count, environment):
+    """Kill a command as soon as so many files are in a folder; which these are, and when they were written."""
     with subprocess.Popen([*map(str, asked)], env=environment, stdout=subprocess.DEVNULL) as driver:
         ended = time.monotonic() + PATIENCE
-        while len([*states.glob("*.json")]) < 3 and driver.poll() is None and time.monotonic() < ended:
+        while len([*folder.rglob(pattern)]) < count and driver.poll() is None and time.monotonic() < ended:
             time.sleep(0.01)
         driver.send_signal(signal.SIGKILL)
-    kept = {path: path.stat().st_mtime_ns for path in states.glob("*.json")}
-    assert 3 <= len(kept) < 18
-    again = subprocess.run([*map(str, asked)], env=environment, capture_output=True, text=True, check=True)
-    one = subprocess.run([*map(str, command(source))], env=environment, capture_output=True, text=True, check=True)
+    return {path: path.stat().st_mtime_ns for path in folder.rglob(pattern)}
+
+
+@pytest.mark.parametrize(
+    ("name", "shards", "more"),
+    [
+        ("compare", 9, ["--scorer", SCORERS[0], "--scorer", SCORERS[1], "--json"]),
+        ("compare, states in the cache", 9, ["--scorer", SCORERS[0], "--scorer", SCORERS[1], "--json"]),
+        ("measure, states in the cache", 30, ["--section", "lengths"]),
+        ("embed", 30, []),
+    ],
+)
+def test_a_driver_that_is_killed_goes_on(nodes, source, tmp_path, name, shards, more):
+    command = [sys.executable, "-c", "from offsphere.cli import main; main()", name.partition(",")[0]]
+    where, pattern = tmp_path / "kept", "*.json"
+    environment = environment_with(ROOT / "src") | {"RAY_ADDRESS": nodes.cluster.address, "OFFSPHERE_CACHE_SIZE": "1KB"}
+    on = ["--on", "ray", "--workers", 1, "--shards", shards]
+    if name == "embed":
+        command += [write_texts(tmp_path / "texts", 2_000), "--model", "wordllama"]
+        on, pattern = [*on, "--out", where], "manifest.json"
+    elif name.startswith("measure"):
+        np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(130_000, 6)).astype(np.float32))
+        command += [tmp_path / "rows.npy"]
+    else:
+        command += [source.data, "--vectors", source.vectors]
+    if name.endswith("cache"):
+        environment["XDG_CACHE_HOME"] = str(where)
+    elif name == "compare":
+        on += ["--states", where]
+    where.mkdir()
+    asked = [*command, *more, *on]
+    kept = killed_after(asked, where, pattern, 2, environment)
+    assert 2 <= len(kept) < (shards if shards > 9 else 2 * shards)
+    again = subprocess.run([*map(str, asked)], env=environment, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    left = {path: path.stat().st_mtime_ns for path in kept if path.exists()}
+    assert left == ({} if name.endswith("cache") else kept)  # the cache forgets what the result is made of
+    if name == "embed":
+        embed_shards(EmbeddedSource(str(tmp_path / "texts"), "wordllama"), tmp_path / "here", shards=shards)
+        assert contents(where) == contents(tmp_path / "here")
+        return
+    one = subprocess.run([*map(str, [*command, *more])], env=environment, capture_output=True, text=True, check=True)
     assert again.stdout == one.stdout
-    assert kept == {path: path.stat().st_mtime_ns for path in kept}
+
+
+class Damaging:
+    """A runner that does something to the files before its workers come."""
+
+    def __init__(self, runner, damage):
+        self.runner, self.damage = runner, damage
+
+    def run(self, job, pieces):
+        self.damage()
+        yield from self.runner.run(job, pieces)
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (lambda path: path.unlink(), "lacks the part 00002-of-00003"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-7]), r"00002-of-00003\.npy is truncated"),
+        (lambda path: np.save(path, np.load(path)[:, :3]), r"00002-of-00003\.npy has vectors of shape"),
+        (lambda path: np.save(path, np.load(path) * np.nan), r"document vector of 'd1000' \(row 1000\) is not finite"),
+    ],
+)
+def test_a_part_that_a_worker_finds_damaged_is_named_and_nothing_is_merged(runner, tmp_path, damage, told):
+    source = write_corpus(tmp_path / "data", documents=3_000, parts=3)
+    path = source.vectors / "documents" / "00002-of-00003.npy"
+    with pytest.raises(OffsphereError, match=told):
+        compare_shards(
+            source, OPTIONS, shards=2, runner=Damaging(runner, lambda: damage(path)), folder=tmp_path / "states"
+        )
+    assert not [*(tmp_path / "states").glob("search-*.json")]
+
+
+def test_documents_that_changed_between_two_runs_on_ray_are_named(runner, tmp_path):
+    source = write_corpus(tmp_path / "data", documents=3_000, parts=3)
+    compare_shards(source, OPTIONS, shards=2, runner=runner, folder=tmp_path / "states")
+    path = source.vectors / "documents" / "00003-of-00003.npy"
+    np.save(path, np.load(path) * 2)
+    with pytest.raises(OffsphereError, match=r"the documents of shard 2/2 were changed since .*fit-00002-of-00002"):
+        compare_shards(source, OPTIONS, shards=2, runner=runner, folder=tmp_path / "states")
 
 
 LARGE = """

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from offsphere import CompareOptions, compare_shards
 from offsphere.base.errors import OffsphereError, ParameterError
+from offsphere.runners import planning
 from offsphere.runners import shard_plan as planned
+from offsphere.runners.calibration import ComparePace
 from offsphere.runners.shard_plan import ShardPlan, Workload
 from tests.cli.running import printed, run_here
 from tests.runners.corpora import write_corpus, write_texts
@@ -14,7 +18,7 @@ WIDTH = 256  # of the vectors of wordllama
 LOAD = Workload(documents=10**9, dimension=768, queries=10_000)
 
 
-def plan_of(memory=10**9, reading=5.0, computing=60.0):
+def plan_of(memory=10**9, reading=5.0, computing=60.0, driver=10**9):
     return ShardPlan(
         work="compare",
         workload=LOAD,
@@ -23,6 +27,8 @@ def plan_of(memory=10**9, reading=5.0, computing=60.0):
         bytes_to_read=2 * LOAD.bytes,
         multiplications=10**18,
         memory=memory,
+        driver=driver,
+        states=86 * 10**9,
         reading=reading,
         computing=computing,
     )
@@ -35,6 +41,38 @@ def test_it_is_bound_by_what_takes_longest_or_does_not_fit(monkeypatch):
     assert (
         plan_of(memory=9 * 10**9).sentences[-1] == "bound by memory: a worker needs more than the 8 GB of this machine"
     )
+    assert plan_of(driver=71 * 10**9).sentences[-1] == (
+        "bound by memory: the command itself needs more than the 8 GB of this machine"
+    )
+    assert "states, on the disk of the command: 86 GB" in plan_of().sentences
+
+
+@pytest.fixture
+def paces(monkeypatch):
+    """A machine of known speed."""
+    monkeypatch.setattr(planning, "pace_of_disk", lambda: 1e9)
+    monkeypatch.setattr(planning, "pace_of_measure", lambda dimension: 1e-6)
+    monkeypatch.setattr(planning, "pace_of_compare", lambda *_: ComparePace(1e-6, 1e-9, maps=1, lists=2, depth=10))
+
+
+def test_workers_read_beside_each_other_and_hold_what_is_theirs(paces):
+    options = CompareOptions(scorers=["dot"])
+    one, four = (planning.plan_compare(LOAD, options, workers) for workers in (1, 4))
+    assert (one.reading, four.reading) == (2 * LOAD.bytes / 1e9, LOAD.bytes / 2e9)
+    assert [planning.plan_measure(LOAD, workers).reading for workers in (1, 4)] == [LOAD.bytes / 1e9, LOAD.bytes / 4e9]
+    more = planning.plan_compare(replace(LOAD, documents=4 * 10**9), options, 4, shards=4_000)
+    assert more.memory == four.memory  # shards of the same size
+    assert more.driver > four.driver + 3 * 10**9 * planned.AN_ID
+
+
+@pytest.mark.parametrize("shards", [1, 5])
+def test_states_take_the_disk_that_the_plan_says(tmp_path, paces, shards):
+    source = write_corpus(tmp_path / "data", queries=400, documents=9_000, width=32)
+    load = Workload(documents=9_000, dimension=32, queries=400)
+    plan = planning.plan_compare(load, CompareOptions(scorers=["dot"]), shards=shards)
+    compare_shards(source, CompareOptions(scorers=["dot"]), shards=shards, folder=tmp_path / "states")
+    size = sum(path.stat().st_size for path in (tmp_path / "states").iterdir())
+    assert plan.states == pytest.approx(size, rel=0.25)  # names, judgments and headers are not counted
 
 
 def test_bytes_are_those_of_the_numbers_of_all_documents():

@@ -9,13 +9,14 @@ import numpy as np
 from offsphere import RankingVectors
 from offsphere.shards.compare_question import CompareOptions
 from offsphere.shards.compare_state import search_shard
+from offsphere.shards.divided_task import DividedTask
 from offsphere.shards.fit_state import FitState
 from offsphere.shards.merged_evaluator import compared
 from offsphere.shards.shard import Shard
 
 
 def fit_states(task, documents, count):
-    states = []
+    states, task = [], DividedTask.of(task)
     for number in range(1, count + 1):
         shard = Shard(number, count)
         rows, fits = shard.rows(len(documents)), shard.fitted_rows(len(documents))
@@ -24,7 +25,7 @@ def fit_states(task, documents, count):
 
 
 def search_states(task, vectors, count, fitted, options):
-    states = []
+    states, task = [], DividedTask.of(task, options.metric)
     for number in range(1, count + 1):
         shard = Shard(number, count)
         rows = shard.rows(len(vectors.documents))

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import offsphere.ranking.search as searching
 from offsphere import RankingTask, RankingVectors, Scorer, compare
@@ -12,6 +15,7 @@ from offsphere.data.grouping import Grouping
 from offsphere.data.judgments import Judgments
 from offsphere.shards.compare_question import CompareOptions
 from offsphere.shards.compare_state import search_shard
+from offsphere.shards.divided_task import DividedTask
 from offsphere.shards.merged_evaluator import compared
 from offsphere.shards.shard import Shard
 from tests.shards.sharded import compare_sharded, fit_states, merged, search_states
@@ -134,7 +138,7 @@ def test_documents_that_changed_since_they_were_fitted_are_named(task, vectors):
         search_states(task, RankingVectors(vectors.queries, other), 2, fitted, CompareOptions(scorers=["dot"]))
     part = RankingVectors(vectors.queries, vectors.documents[:0])
     with pytest.raises(DataError, match="fit it again"):
-        search_shard(task, Shard(1, 3), part, fitted, CompareOptions(scorers=["dot"]))
+        search_shard(DividedTask.of(task), Shard(1, 3), part, fitted, CompareOptions(scorers=["dot"]))
 
 
 def test_states_of_another_question_are_refused_with_what_differs(task, vectors):
@@ -166,3 +170,55 @@ def test_what_needs_all_documents_at_once_is_refused(task, vectors):
         asked(folds=1)
     with pytest.raises(OffsphereError, match="unknown"):
         asked(by="nothing")
+
+
+NINE = 9  # shards of seven tiles: two have no documents
+
+
+@pytest.fixture(scope="module")
+def nine(task, vectors):
+    """The states of nine shards, two of them empty, and the state of one shard of everything."""
+    options = CompareOptions(scorers=["dot", "whiten(0.5) + cosine", "polar(1, 0.25)"])
+    fitted = merged(fit_states(task, vectors.documents, NINE))
+    whole = merged(fit_states(task, vectors.documents, 1))
+    return search_states(task, vectors, NINE, fitted, options), search_states(task, vectors, 1, whole, options)[0]
+
+
+def same_lists(one, other):
+    assert np.array_equal(one.documents, other.documents)
+    assert np.array_equal(one.keys, other.keys)
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_states_merge_to_the_last_bit_in_any_order_and_grouping(nine, data):
+    states, whole = nine
+    left = list(data.draw(st.permutations(states)))
+    while len(left) > 1:
+        first = left.pop(data.draw(st.integers(0, len(left) - 1)))
+        left.append(left.pop(data.draw(st.integers(0, len(left) - 1))).merge(first))
+    same_lists(left[0], whole)
+    assert not left[0].origin.missing
+
+
+@settings(max_examples=40)
+@given(st.permutations(range(NINE)), st.integers(1, NINE - 2), st.integers(1, NINE - 1))
+def test_merging_states_is_associative_and_commutative(nine, order, first, length):
+    states, _ = nine
+    parts = [order[:first], order[first : first + length], order[first + length :]]
+    one, two, *three = (reduce(lambda a, b: a.merge(b), [states[number] for number in part]) for part in parts if part)
+    same_lists(one.merge(two), two.merge(one))
+    assert one.merge(two).origin == two.merge(one).origin
+    for last in three:
+        same_lists(one.merge(two).merge(last), one.merge(two.merge(last)))
+
+
+def test_a_shard_without_documents_changes_nothing_of_another(nine):
+    states, _ = nine
+    empty = [state for state in states if not state.documents.shape[2]]
+    assert len(empty) == 2
+    for state in states:
+        for nothing in empty:
+            if state is not nothing:
+                same_lists(state.merge(nothing), state)
+                same_lists(nothing.merge(state), state)

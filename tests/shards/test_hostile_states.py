@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +11,8 @@ from safetensors.numpy import load_file, save
 from offsphere import RankingTask, RankingVectors
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
-from offsphere.data.vector_files import VectorFile
 from offsphere.shards.compare_question import CompareOptions
-from offsphere.shards.measure_state import measure_shard
+from offsphere.shards.measure_state import VectorFacts, measure_shard
 from offsphere.shards.merged_evaluator import compared
 from offsphere.shards.shard import Shard
 from offsphere.shards.state_files import KINDS, read_state, write_state
@@ -39,7 +37,7 @@ def states():
     fitted = fit_states(task, ROWS, 1)
     vectors = RankingVectors(ROWS[:9] + 1, ROWS)
     (first,) = search_states(task, vectors, 1, merged(fitted), CompareOptions(scorers=["dot", "cosine"]))
-    measured = measure_shard(VectorFile(Path("v.npy"), ROWS, None), Shard(1, 1))
+    measured = measure_shard(VectorFacts("v.npy", *ROWS.shape, None), Shard(1, 1), ROWS)
     return {KINDS[type(state)]: state for state in (fitted[0], first, measured)}
 
 

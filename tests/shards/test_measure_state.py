@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import offsphere.geometry.length_distribution as lengths_spread
 from offsphere import measure
 from offsphere.base.errors import DataError, OffsphereError, ParameterError, VectorError
-from offsphere.data.vector_files import VectorFile
-from offsphere.shards.measure_state import SECTIONS, measure_shard, measured
+from offsphere.data.vector_files import VectorFile, take_rows
+from offsphere.shards.measure_state import SECTIONS, VectorFacts, measure_shard, measured, shard_rows
 from offsphere.shards.shard import Shard
 from offsphere.shards.state_files import merge_files, write_state
 from tests.cli.running import printed, run_here
@@ -31,7 +31,8 @@ def rows():
 
 def states_of(rows, count, seed=0):
     file = VectorFile(Path("vectors.npy"), rows, None)
-    return [measure_shard(file, Shard(number, count), seed) for number in range(1, count + 1)]
+    facts, shards = VectorFacts.of(file), [Shard(number, count) for number in range(1, count + 1)]
+    return [measure_shard(facts, shard, take_rows(file, shard_rows(facts, shard)), seed) for shard in shards]
 
 
 def assert_close(one, other):

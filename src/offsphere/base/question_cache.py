@@ -43,31 +43,15 @@ def question_memo(key: str) -> Iterator[Memo]:
     Raises:
         ParameterError: The size that the user wrote is none.
     """
-    with question_folder(key) as folder:
-        yield Memo(folder, allowed_size()) if folder is not None else Memo()
-
-
-@contextmanager
-def question_folder(key: str) -> Iterator[Path | None]:
-    """Give the folder of a question, as ``question_memo`` does; nothing where the user allows no size at all.
-
-    Args:
-        key: A digest of everything that the question is.
-
-    Yields:
-        The folder.
-
-    Raises:
-        ParameterError: The size that the user wrote is none.
-    """
     most = allowed_size()
-    trim(most)
     if not most:
-        yield None
+        trim(most)
+        yield Memo()
         return
-    folder = questions_home() / f"{_this_code()}-{key}"
-    with in_use(folder):
-        yield folder
+    folder = questions_home() / name_of_question(key)
+    with in_use(folder):  # before others are removed, or this one might be
+        trim(most)
+        yield Memo(folder, most)
     trim(most)
 
 
@@ -104,6 +88,11 @@ def trim(most: int) -> None:
 def is_of_this_code(question: CachedFolder) -> bool:
     """Whether this version of the code kept a question: others never look at it."""
     return question.path.name.startswith(f"{_this_code()}-")
+
+
+def name_of_question(key: str) -> str:
+    """What the folder of a question is called: by what it is, and by this version of the code."""
+    return f"{_this_code()}-{key}"
 
 
 def _this_code() -> str:

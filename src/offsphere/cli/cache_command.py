@@ -14,7 +14,7 @@ from offsphere.base.errors import ParameterError
 from offsphere.cli import options
 
 cache_app = typer.Typer(help="Show or empty what is kept between runs.", no_args_is_help=True)
-NO_STORES = ("audits", "answers", "served", "data")  # folders of the cache that are no vectors of a task
+NO_STORES = ("audits", "states", "answers", "served", "data")  # folders of the cache that are no vectors of a task
 UNITS = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 
 
@@ -31,6 +31,9 @@ def cache_info_command(as_json: options.AsJson = False) -> None:
     typer.echo(
         f"audits   {audits['count']:,} ({_size(audits['bytes'])} of at most {_size(audits['most_bytes'])}){others}"
     )
+    states = info["states"]
+    if states["count"]:
+        typer.echo(f"states   {states['count']:,} ({_size(states['bytes'])}), of runs over shards that have not ended")
     typer.echo(f"vectors  {len(vectors['stores']):,} ({_size(vectors['bytes'])})")
     for store in vectors["stores"]:
         used = f"used {store['days_unused']:,} days ago" if store["days_unused"] else "used today"
@@ -44,28 +47,32 @@ def clear_command(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before vectors are removed.")] = False,
 ) -> None:
-    """Remove what audits kept, which they compute again when they need it; vectors stay unless one says so."""
+    """Remove what audits and runs over shards kept, and compute again; vectors stay unless one says so."""
     from offsphere.base.cached_folders import cached_folders, remove_folder, remove_leftovers
+    from offsphere.base.kept_states import states_home
     from offsphere.base.question_cache import questions_home
 
     stores = _stores() if vectors else []
     if stores and not yes:
         _ask(len(stores), sum(store.size for store in stores))
-    for what, folders in (("audits", cached_folders(questions_home())), ("vectors", stores)):
+    kept = {"audits": cached_folders(questions_home()), "states": cached_folders(states_home()), "vectors": stores}
+    for what, folders in kept.items():
         gone = [folder for folder in folders if remove_folder(folder.path)]
-        if what == "audits" or vectors:
+        if what == "audits" or folders or (what == "vectors" and vectors):
             typer.echo(f"{what}: removed {len(gone):,} ({_size(sum(folder.size for folder in gone))})")
         if len(gone) < len(folders):
             typer.echo(f"{what}: kept {len(folders) - len(gone):,}, in use or not allowed to be removed")
-    remove_leftovers(questions_home())
+    for home in (questions_home(), states_home()):
+        remove_leftovers(home)
 
 
 def _cache_info() -> dict[str, Any]:
     """Everything that is kept, as plain values."""
     from offsphere.base.cached_folders import cached_folders
+    from offsphere.base.kept_states import states_home
     from offsphere.base.question_cache import allowed_size, is_of_this_code, questions_home
 
-    questions, stores = cached_folders(questions_home()), _stores()
+    questions, states, stores = cached_folders(questions_home()), cached_folders(states_home()), _stores()
     return {
         "folder": str(cache_home()),
         "audits": {
@@ -74,6 +81,7 @@ def _cache_info() -> dict[str, Any]:
             "most_bytes": allowed_size(),
             "of_other_versions": sum(not is_of_this_code(question) for question in questions),
         },
+        "states": {"count": len(states), "bytes": sum(state.size for state in states)},
         "vectors": {
             "bytes": sum(store.size for store in stores),
             "stores": [

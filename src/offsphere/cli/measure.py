@@ -113,11 +113,10 @@ def measure_command(
     data, deployed = _of_target(data, deployed)
     source = deployed.source(data, vectors, options.ModelOptions(model, query_model, running), reading)
     needing: dict[str, object] = {"--model": model, "--collection": deployed.collection}
-    needing |= {"--scorer": scorer, "--groups": groups, "--training-size": training_size, "--vectors": vectors}
+    needing |= {"--scorer": scorer, "--groups": groups, "--training-size": training_size}
     needing |= dict.fromkeys(alone, True)
-    divided = ShardRequest.of(
-        shard, None, state, {"--on": runners.on, **needing, "--section": section, "--json": as_json}
-    )
+    without = {"--on": runners.on, "--vectors": vectors, "--section": section, "--json": as_json}
+    divided = ShardRequest.of(shard, None, state, {**needing, **without})
     gathered = runners.request(needing)
     if divided is not None:
         divided.measure(source, seed)
@@ -201,7 +200,11 @@ def _measure_shape(
     from offsphere.scoring.names import parse_scorer
 
     if gathered is not None:
-        return gathered.measure(given_path(source.data), sections, seed, verify=source.verify), None
+        from offsphere.data.vector_files import is_vectors
+
+        path = given_path(source.data)
+        asked = path if source.vectors is None and is_vectors(path) else source
+        return gathered.measure(asked, split, sections, seed, verify=source.verify), None
     # what can be wrong in the command itself is said before any data is read
     grouped = read_groups(groups) if groups is not None else None
     sections = check_sections(sections)

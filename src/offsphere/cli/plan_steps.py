@@ -149,7 +149,7 @@ class PlanRequest(NamedTuple):
 
     def _workload(self, source: EmbeddedSource | None, split: str | None) -> Workload:
         """The corpus: what is there, but for what was described."""
-        from offsphere.data.task_vectors import OpenSide
+        from offsphere.data.task_vectors import open_side
 
         documents, queries, dimension, number = self.documents, self.queries, self.dimension, 4
         if source is not None:
@@ -159,8 +159,7 @@ class PlanRequest(NamedTuple):
             if source.encoder is not None:
                 dimension = dimension or source.encoder.description.dimension
             else:
-                cure = f"make them with offsphere embed {source.data}"
-                rows = OpenSide(source.folder_of(task), asked, cure, verify=False).file.vectors
+                rows = open_side(source.folder_of(task), asked, verify=False, lazy=True, with_ids=False).vectors
                 dimension, number = dimension or int(rows.shape[1]), rows.dtype.itemsize
         return Workload(
             documents=_said(documents, "--documents"),

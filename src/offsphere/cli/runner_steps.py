@@ -162,13 +162,16 @@ class RunnerRequest(NamedTuple):
                 progress=progress,
             )
 
-    def measure(self, path: Path, sections: list[str] | None, seed: int, *, verify: bool) -> Geometry:
-        """Measure vectors over shards of them, with a bar."""
+    def measure(
+        self, data: Path | EmbeddedSource, split: str | None, sections: list[str] | None, seed: int, *, verify: bool
+    ) -> Geometry:
+        """Measure vectors, or a task, over shards, with a bar."""
         from offsphere.runners.measure_shards import measure_shards
 
         with progress_bar("measuring, shards") as progress:
             return measure_shards(
-                path,
+                data,
+                split=split,
                 sections=sections,
                 seed=seed,
                 verify=verify,

@@ -61,35 +61,32 @@ class ShardRequest(NamedTuple):
         """Fit the shard, or search it where all shards have been fitted, and write its state."""
         from dataclasses import replace
 
-        from offsphere.comparison.compare_scorers import metric_for
-        from offsphere.shards.compare_question import check_divisible
+        from offsphere.data.task_vectors import RankingVectors
         from offsphere.shards.compare_state import search_shard
         from offsphere.shards.fit_state import FitState
-        from offsphere.shards.shard_vectors import ShardedVectors, fit_shard
+        from offsphere.shards.shard_vectors import LocatedTask, fit_shard, load_shard
         from offsphere.shards.state_files import merge_files, write_state
 
         check_names(options)
-        whole = source.task(split)
-        task = check_divisible(whole, metric_for(whole, options.metric))
-        count = len(task.document_ids)
-        rows, opened = self.shard.rows(count), ShardedVectors(source, task)
+        task, queries, documents, declared = LocatedTask.find(source, source.task(split), options.metric)
+        rows, opened = self.shard.rows(task.documents), documents.opened()
         if self.fitted:
             fitted = merge_files(self.fitted)
             if not isinstance(fitted, FitState):
                 raise OffsphereError(f"{self.fitted[0]} is no state of the first pass: make it without --fitted")
-            vectors = opened.load(rows)
-            declared = replace(options, declared=source.made_by(task).get("similarity"))
+            vectors = RankingVectors(queries, load_shard(opened, rows))
+            asked = replace(options, declared=declared)
             with progress_bar("searching") as progress:
-                path = write_state(self.state, search_shard(task, self.shard, vectors, fitted, declared, progress))
-            typer.echo(f"{path}: shard {self.shard} is searched, {len(rows):,} of {count:,} documents")
+                path = write_state(self.state, search_shard(task, self.shard, vectors, fitted, asked, progress))
+            typer.echo(f"{path}: shard {self.shard} is searched, {len(rows):,} of {task.documents:,} documents")
             return
-        path = write_state(self.state, fit_shard(opened, self.shard))
-        typer.echo(f"{path}: shard {self.shard} is fitted, {len(rows):,} of {count:,} documents")
+        path = write_state(self.state, fit_shard(task, opened, self.shard))
+        typer.echo(f"{path}: shard {self.shard} is fitted, {len(rows):,} of {task.documents:,} documents")
 
     def measure(self, source: EmbeddedSource, seed: int) -> None:
         """Measure the shard of vectors alone, and write its state."""
-        from offsphere.data.vector_files import is_vectors, read_vectors
-        from offsphere.shards.measure_state import measure_shard, take_shard
+        from offsphere.data.vector_files import is_vectors, read_vectors, take_rows
+        from offsphere.shards.measure_state import VectorFacts, measure_shard, shard_rows
         from offsphere.shards.state_files import write_state
 
         path = given_path(source.data)
@@ -99,9 +96,10 @@ class ShardRequest(NamedTuple):
                 "vectors/documents"
             )
         file = read_vectors(path, verify=False, lazy=True)
-        mine = take_shard(file, self.shard, verify=source.verify)
+        facts = VectorFacts.of(file)
+        mine = take_rows(file, shard_rows(facts, self.shard), verify=source.verify)
         with progress_bar("measuring") as progress:
-            written = write_state(self.state, measure_shard(file, self.shard, seed, progress, mine))
+            written = write_state(self.state, measure_shard(facts, self.shard, mine, seed, progress))
         typer.echo(f"{written}: shard {self.shard} is measured, {len(mine):,} of {len(file.vectors):,} vectors")
 
 

@@ -84,7 +84,7 @@ class EmbeddedTable(NamedTuple):
                     yield f"{file}, row {row}", known | {"title": entry[names.title] if names.title else None}
                     number, row = number + 1, row + 1
 
-    def vectors(self, side: str) -> VectorFile:
+    def vectors(self, side: str, *, with_ids: bool = True) -> VectorFile:
         """The vectors of the texts, for documents, or of the titles, for queries that titles ask; with their ids.
 
         Raises:
@@ -99,7 +99,9 @@ class EmbeddedTable(NamedTuple):
                 f"with offsphere measure {self.path}"
             )
         names = VectorNames(self.columns.ids, column)
-        file = read_vectors(self.files[0] if len(self.files) == 1 else self.path, names=names)
+        file = read_vectors(self.files[0] if len(self.files) == 1 else self.path, names=names, with_ids=with_ids)
+        if not with_ids:
+            return file
         numbered = [str(row) for row in range(len(file.vectors))] if self.columns.ids is None else file.ids
         return file._replace(ids=numbered)
 

@@ -100,6 +100,20 @@ class Judgments:
         kept = numbers >= 0
         return Judgments.of(self.queries[kept], numbers[kept], self.grades[kept], self.query_count, len(rows))
 
+    def between(self, rows: range) -> Judgments:
+        """The judgments of documents that stand one below the other, which are counted from the first of them.
+
+        Args:
+            rows: Of the documents.
+
+        Returns:
+            Their judgments, for all queries; nothing is made that grows with the number of documents.
+        """
+        mine = (self.documents >= rows.start) & (self.documents < rows.stop)
+        return Judgments(
+            self.queries[mine], self.documents[mine] - rows.start, self.grades[mine], self.query_count, len(rows)
+        )
+
 
 def judgments_in(given: Mapping[str, Mapping[str, Any]], name: str) -> Iterator[Judgment]:
     """The judgments of a dictionary ``{query id: {document id: grade}}``.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +18,10 @@ from offsphere.data.embedded_table import EmbeddedTable
 from offsphere.data.list_columns import BLOCK
 from offsphere.data.store import is_store, read_manifest
 from offsphere.data.task import Task, TaskSide, TaskVectors
-from offsphere.data.vector_files import VectorFile, find_file, read_vectors, take_rows
+from offsphere.data.vector_files import VectorFile, find_file, read_vectors
 from offsphere.vectors.as_vectors import as_vectors
-from offsphere.vectors.blocks import Blocks
 from offsphere.vectors.contents import keys_of
-from offsphere.vectors.lengths import lengths
+from offsphere.vectors.finite import rows_without_length
 from offsphere.vectors.parted_rows import cut_rows
 
 
@@ -296,7 +294,7 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True, data: s
     asking, asked = task.sides
 
     def read(side: TaskSide) -> VectorFile:
-        file = _read_side(path, side, verify=verify)
+        file = open_side(path, side, verify=verify)
         return file if side.ids is None else _in_order(file, side, _cure(file, task, path, data))
 
     if asking.made_from_other is not None and find_side(path, asking) is None:
@@ -306,11 +304,23 @@ def load_vectors(folder: str | Path, task: Task, *, verify: bool = True, data: s
     return task.vectors(first.vectors, second.vectors, (first.tokens, second.tokens))
 
 
-def _read_side(folder: Path, side: TaskSide, *, verify: bool, lazy: bool = False) -> VectorFile:
-    """The vectors of the side's split, else those of the whole side; or those of a table that has texts beside them."""
+def open_side(folder: Path, side: TaskSide, *, verify: bool, lazy: bool = False, with_ids: bool = True) -> VectorFile:
+    """Open the vectors of the side's split, else those of the whole side; or of a table that has texts beside them.
+
+    Args:
+        folder: Has a file, a store or parts of the side's name, or is a table.
+        side: Of a task.
+        verify: Whether a store is compared with its digests.
+        lazy: Whether rows that cannot be mapped are read only where they are asked for.
+        with_ids: Whether ids are read; without them nobody knows yet which vector is whose.
+
+    Raises:
+        DataError: There are none, several files of them, or damaged ones.
+        VectorError: A file cannot be read.
+    """
     table = EmbeddedTable.of(folder)
     if table is not None:
-        return table.vectors(side.name)
+        return table.vectors(side.name, with_ids=with_ids)
     path = find_side(folder, side)
     if path is None:
         name = side.stored_as
@@ -318,7 +328,7 @@ def _read_side(folder: Path, side: TaskSide, *, verify: bool, lazy: bool = False
             f"{folder} has no {name} vectors (a store, {name}.npy, .npz, .parquet or .safetensors, or a folder {name} "
             "of such parts): make some with offsphere embed DATA --out DIR, and say where they are with --vectors DIR"
         )
-    return read_vectors(path, verify=verify, expected=side.ids, lazy=lazy)
+    return read_vectors(path, verify=verify, expected=side.ids, lazy=lazy, with_ids=with_ids)
 
 
 def find_side(folder: Path, side: TaskSide) -> Path | None:
@@ -336,71 +346,36 @@ def _cure(file: VectorFile, task: Task, folder: Path, data: str) -> str:
 
 def _in_order(file: VectorFile, side: TaskSide, cure: str) -> VectorFile:
     """The rows of a side's ids. A file without ids is in the order of these or of all listed ones."""
-    chosen = _chosen_rows(file, side, cure)
+    chosen = chosen_rows(file, side, cure)
     if chosen is None:
         return file  # stays on disk where it is a map
     tokens = file.tokens[chosen] if file.tokens is not None else None
-    run = _as_range(chosen)
+    run = as_range(chosen)
     where = str(file.path)
     rows = pick_rows(file.vectors, chosen, where) if run is None else cut_rows(file.vectors, run.start, run.stop)
     return VectorFile(file.path, rows, side.ids, tokens)
 
 
-def _chosen_rows(file: VectorFile, side: TaskSide, cure: str) -> list[int] | None:
-    """The rows of a file that have the ids of a side; nothing where all of them do, in order."""
+def chosen_rows(file: VectorFile, side: TaskSide, cure: str) -> list[int] | None:
+    """The rows of a file that have the ids of a side; nothing where all of them do, in order.
+
+    Args:
+        file: With its ids, where it has any.
+        side: With its ids.
+        cure: What to do about vectors that are missing.
+
+    Raises:
+        VectorError: One is missing, an id repeats, or nothing says which vector is whose.
+    """
     naming = f"add {file.path.with_suffix('.ids').name} with one id a line"
     return rows_in_order(file.ids, len(file.vectors), side, str(file.path), cure=cure, naming=naming)
 
 
-def _as_range(rows: Sequence[int]) -> range | None:
+def as_range(rows: Sequence[int]) -> range | None:
     """Rows that stand one below the other as a range; nothing where they do not."""
     first = rows[0] if len(rows) else 0
     run = range(first, first + len(rows))
     return run if rows == run or list(rows) == list(run) else None
-
-
-class OpenSide:
-    """The vectors of one side of a task, opened once; pieces of them are read when they are asked for, each once.
-
-    Args:
-        folder: Has a file, a store or parts of the side's name.
-        side: Of the task.
-        cure: What to do about vectors that are missing.
-        verify: Whether rows of stores are compared with the digests they were stored with.
-
-    Raises:
-        DataError: There are none, several files of them, or damaged ones.
-        VectorError: A file cannot be read, or a vector is missing.
-    """
-
-    def __init__(self, folder: Path, side: TaskSide, cure: str, *, verify: bool = True) -> None:
-        self.file = _read_side(folder, side, verify=False, lazy=True)
-        self.verify = verify
-        self._chosen = _chosen_rows(self.file, side, cure)
-
-    def rows(self, only: range) -> Vectors:
-        """The vectors of some rows of the side, in the task's order.
-
-        Args:
-            only: Which of them.
-
-        Returns:
-            The vectors: a view where they are mapped and stand one below the other, else read.
-
-        Raises:
-            DataError: They cannot be read, or are not those that were stored.
-            VectorError: A row has no vector.
-        """
-        chosen = only if self._chosen is None else self._chosen[only.start : only.stop]
-        run = _as_range(chosen)
-        if run is not None:
-            return take_rows(self.file, run, verify=self.verify)
-        return pick_rows(self._whole, list(chosen), str(self.file.path))
-
-    @cached_property
-    def _whole(self) -> Vectors:
-        """All vectors of the file, for rows that stand anywhere in it."""
-        return take_rows(self.file, range(len(self.file.vectors)), verify=self.verify)
 
 
 def rows_in_order(
@@ -467,7 +442,7 @@ def read_side(folder: Path, side: TaskSide, cure: str, *, verify: bool = True) -
         DataError: There are none, several files of them, or damaged ones.
         VectorError: A file cannot be read, or a vector is missing.
     """
-    file = _read_side(folder, side, verify=verify)
+    file = open_side(folder, side, verify=verify)
     return file if side.ids is None else _in_order(file, side, cure)
 
 
@@ -481,16 +456,8 @@ def _check_shapes(first: Vectors, second: Vectors, first_name: str, second_name:
 
 def _empty_names(vectors: Vectors, ids: Sequence[str], kind: str) -> list[str]:
     """The names of the vectors that have length zero; an error for the first that is not finite."""
-    empty, start = [], 0
-    for block in Blocks.of(vectors):
-        block_lengths = lengths(block)
-        bad = np.flatnonzero(~np.isfinite(block_lengths))
-        if len(bad):
-            row = start + int(bad[0])
-            raise VectorError(f"{kind} vector of {ids[row]!r} (row {row}) is not finite: encode that text again")
-        empty += [f"{kind} {ids[start + int(row)]!r}" for row in np.flatnonzero(block_lengths == 0)]
-        start += len(block)
-    return empty
+    empty = rows_without_length(vectors, kind, lambda row: f"{ids[row]!r} (row {row})")
+    return [f"{kind} {ids[row]!r}" for row in empty]
 
 
 def _pick_tokens(tokens: Counts | None, rows: Index) -> Counts | None:

@@ -29,7 +29,7 @@ from offsphere.data.vector_tables import read_table_vectors
 from offsphere.vectors.parted_rows import PartedRows, cut_rows, held_rows
 
 ANY_NAMES = VectorNames()
-RowsAndIds = tuple[Vectors, list[str] | None]
+RowsAndIds = tuple[Vectors, Callable[[], list[str] | None]]  # ids are read where somebody wants them
 
 
 class VectorFile(NamedTuple):
@@ -72,6 +72,7 @@ def read_vectors(
     names: VectorNames = ANY_NAMES,
     expected: Sequence[str] | None = None,
     lazy: bool = False,
+    with_ids: bool = True,
 ) -> VectorFile:
     """Read a file, and the ids beside it (``documents.ids``, one a line) where it carries none; or open a store.
 
@@ -82,6 +83,7 @@ def read_vectors(
         expected: The ids that it should have; a store that says it has these does not read them again.
         lazy: Whether rows that cannot be mapped (packed ones, and files elsewhere) are read only where they are asked
             for; they are then to be cut, and held.
+        with_ids: Whether ids and token counts are read, and files compared with checksums beside them.
 
     Returns:
         The vectors, with ids and token counts where they are known.
@@ -92,20 +94,27 @@ def read_vectors(
     """
     if is_parts(path):
         return VectorFile(
-            path, *read_parts(path, lambda part: read_vectors(part, verify=verify, names=names, lazy=lazy))
+            path,
+            *read_parts(
+                path, lambda part: read_vectors(part, verify=verify, names=names, lazy=lazy, with_ids=with_ids)
+            ),
         )
     if path.is_dir():
         names.refuse_any(path, "a store")
         store = open_store(path, verify=verify, lazy=lazy)
+        if not with_ids:
+            return VectorFile(path, store.vectors, None, None, [store])
         tokens = store.tokens
         known = expected if expected is not None and store.has_ids(expected) else store.ids
         return VectorFile(path, store.vectors, known, tokens if (tokens >= 0).all() else None, [store])
-    vectors, ids = _READERS[path.suffix](path, names)
+    vectors, read_own_ids = _READERS[path.suffix](path, names)
     if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating):  # noqa: PLR2004
         raise VectorError(
             f"{path} holds {vectors.dtype} of shape {vectors.shape}: expected floats of shape (rows, dimensions)"
         )
-    ids = ids_beside(path, len(vectors)) if ids is None else _as_many(ids, path, len(vectors))
+    ids = read_own_ids() if with_ids else None
+    if with_ids:
+        ids = ids_beside(path, len(vectors)) if ids is None else _as_many(ids, path, len(vectors))
     return VectorFile(path, vectors if lazy else held_rows(vectors), ids)
 
 
@@ -164,7 +173,7 @@ def _as_many(ids: list[str], path: Path, rows: int) -> list[str]:
 
 def _read_npy(path: Path, names: VectorNames) -> RowsAndIds:
     names.refuse_any(path, "an .npy file")
-    return (cast("Vectors", lazy_npy(path)) if is_remote(path) else map_npy(path)), None
+    return (cast("Vectors", lazy_npy(path)) if is_remote(path) else map_npy(path)), _no_ids
 
 
 def _read_npz(path: Path, names: VectorNames) -> RowsAndIds:
@@ -172,7 +181,7 @@ def _read_npz(path: Path, names: VectorNames) -> RowsAndIds:
     id_name = names.id_name(listed, path)
     name = names.vectors_name([name for name in listed if name != id_name], path)
     arrays = read_npz(path, [name] if id_name is None else [name, id_name])
-    return arrays[name], None if id_name is None else id_texts(arrays[id_name].tolist(), str(path))
+    return arrays[name], (lambda: id_texts(arrays[id_name].tolist(), str(path))) if id_name is not None else _no_ids
 
 
 def _read_safetensors(path: Path, names: VectorNames) -> RowsAndIds:
@@ -180,14 +189,14 @@ def _read_safetensors(path: Path, names: VectorNames) -> RowsAndIds:
     tensors = map_tensors(path)
     kind, numbers = tensors[names.vectors_name(list(tensors), path)]
     if kind != BFLOAT16 or numbers.ndim != 2:  # noqa: PLR2004
-        return numbers, None
+        return numbers, _no_ids
 
     def widened(start: int, stop: int) -> Iterator[NDArray[np.float32]]:
         for first in range(start, stop, BLOCK):
             yield widen_bfloat16(numbers[first : min(first + BLOCK, stop)])
 
     rows, width = numbers.shape
-    return cast("Vectors", LazyRows((rows, width), np.float32, widened, str(path))), None
+    return cast("Vectors", LazyRows((rows, width), np.float32, widened, str(path))), _no_ids
 
 
 def _read_parquet(path: Path, names: VectorNames) -> RowsAndIds:
@@ -197,7 +206,18 @@ def _read_parquet(path: Path, names: VectorNames) -> RowsAndIds:
         raise VectorError(f"{path} claims vectors of more than {WIDEST:,} dimensions: it is no such file")
     vectors = cast("Vectors", parquet_rows(path, name))
     id_name = names.id_name(schema.names, path)
-    return vectors, None if id_name is None else id_texts(read_columns(path, [id_name])[id_name], str(path))
+    if id_name is None:
+        return vectors, _no_ids
+    return vectors, lambda: id_texts(read_columns(path, [id_name])[id_name], str(path))
+
+
+def _read_table(path: Path, names: VectorNames) -> RowsAndIds:
+    vectors, ids = read_table_vectors(path, names)
+    return vectors, lambda: ids
+
+
+def _no_ids() -> None:
+    """Give the ids of a file that has none in it."""
 
 
 def id_texts(values: Sequence[Any], where: str) -> list[str]:
@@ -229,8 +249,8 @@ _READERS: dict[str, Callable[[Path, VectorNames], RowsAndIds]] = {
     ".npz": _read_npz,
     ".parquet": _read_parquet,
     ".safetensors": _read_safetensors,
-    ".csv": read_table_vectors,
-    ".tsv": read_table_vectors,
+    ".csv": _read_table,
+    ".tsv": _read_table,
 }
 TABLES = (".csv", ".tsv")  # which hold texts more often than vectors: only an import takes them for these
 SUFFIXES = tuple(suffix for suffix in _READERS if suffix not in TABLES)

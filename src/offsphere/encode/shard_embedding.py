@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from offsphere.base.errors import DataError, ParameterError
@@ -22,7 +23,6 @@ def embed_shard(
     *,
     query_encoder: Encoder | None = None,
     dtype: str = "float32",
-    wait: float = 0.0,
     progress: Progress | None = None,
 ) -> list[Store]:
     """Encode one of so many shards of what is asked for; the first shard also has what asks.
@@ -35,7 +35,6 @@ def embed_shard(
         count: How many shards there are.
         query_encoder: Of the queries.
         dtype: ``"float32"`` or ``"float16"``.
-        wait: Seconds that another process which writes the same shard is given to end.
         progress: Is told how many items are done.
 
     Returns:
@@ -62,13 +61,40 @@ def embed_shard(
         >>> osp.load_vectors(folder, task).documents.tolist()
         [[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]]
     """
-    asking, asked = task.sides
-    home = folder / asked.stored_as
+    home = folder / task.sides[-1].stored_as
     if is_store(home):
-        raise DataError(f"{home} holds the vectors of all {asked.plural}: choose another --out for its shards")
+        raise DataError(f"{home} holds the vectors of all documents already: choose another --out for its shards")
+    parts = items_of_shard(task, number, count)
+    return embed_parts(parts, encoder, folder, query_encoder=query_encoder, dtype=dtype, progress=progress)
+
+
+def embed_parts(
+    parts: Mapping[str, SideItems],
+    encoder: Encoder,
+    folder: Path,
+    *,
+    query_encoder: Encoder | None = None,
+    dtype: str = "float32",
+    wait: float = 0.0,
+    progress: Progress | None = None,
+) -> list[Store]:
+    """Encode what one shard has, without the rest of the task.
+
+    Args:
+        parts: Its items, by the names of their stores.
+        encoder: Of the documents, and of the queries unless they have their own.
+        folder: Of the vectors.
+        query_encoder: Of the queries.
+        dtype: ``"float32"`` or ``"float16"``.
+        wait: Seconds that another process which writes the same shard is given to end.
+        progress: Is told how many documents are done.
+
+    Returns:
+        The stores that were made, or were there already.
+    """
     made = []
-    for name, part in items_of_shard(task, number, count).items():
-        asks = name == asking.stored_as
+    for name, part in parts.items():
+        asks = part.side in ("query", "left")
         encodes = query_encoder if asks and query_encoder is not None else encoder
         told = None if asks else progress
         made.append(embed_items(part, encodes, folder / name, dtype=dtype, wait=wait, progress=told))

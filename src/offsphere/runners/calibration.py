@@ -22,6 +22,7 @@ from offsphere.encode.encoder import Encoder
 from offsphere.geometry.scanning import scan
 from offsphere.shards.compare_question import CompareOptions, CompareQuestion
 from offsphere.shards.compare_state import search_shard
+from offsphere.shards.divided_task import DividedTask
 from offsphere.shards.fit_state import FitState
 from offsphere.shards.shard import Shard
 from offsphere.vectors.blocks import TILE
@@ -55,7 +56,8 @@ def pace_of_compare(dimension: int, queries: int, options: CompareOptions) -> Co
 
     def compare(rows: int) -> None:
         ids = [str(row) for row in range(rows)]
-        task = RankingTask.from_judgments({f"q{row}": {str(row): 1} for row in range(asking)}, ids)
+        judged = {f"q{row}": {str(row): 1} for row in range(asking)}
+        task = DividedTask.of(RankingTask.from_judgments(judged, ids), options.metric)
         documents, asked, shard = _random(rows, dimension), _random(asking, dimension), Shard(1, 1)
         started = time.process_time()
         fitted = FitState.of(task, shard, documents, documents)

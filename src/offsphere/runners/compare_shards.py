@@ -9,19 +9,20 @@ from pathlib import Path
 from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress, in_phase
 from offsphere.comparison.table import Comparison
-from offsphere.data.task_vectors import read_side
+from offsphere.data.located_side import LocatedSide
 from offsphere.encode.embedded_task import EmbeddedSource
-from offsphere.runners.gathering import ShardPiece, state_folder
+from offsphere.runners.gathering import ShardPiece, StateFolder, state_folder
 from offsphere.runners.local_runner import LocalRunner
-from offsphere.runners.runner import Runner
-from offsphere.runners.shared_source import divisible_task, question_key, shared_source
+from offsphere.runners.runner import Runner, kept_workers
+from offsphere.runners.shared_source import question_key, shared_source
 from offsphere.shards.compare_question import CompareOptions, CompareQuestion
-from offsphere.shards.compare_state import CompareState, search_shard
+from offsphere.shards.compare_state import CompareState, ShardSearch
+from offsphere.shards.divided_task import DividedTask
 from offsphere.shards.fit_state import FitState, fit_origin
 from offsphere.shards.merged_evaluator import compared
 from offsphere.shards.origin import Origin
 from offsphere.shards.shard import usual_shards
-from offsphere.shards.shard_vectors import ShardedVectors, fit_shard
+from offsphere.shards.shard_vectors import LocatedTask, fit_shard, load_shard
 
 LEAST = 65_536  # documents of a shard, where nobody says how many shards there are
 EVERYTHING = CompareOptions()
@@ -76,45 +77,65 @@ def compare_shards(
         >>> table.to_json() == osp.compare(*source.load(), ["dot"]).to_json()
         True
     """
-    runner = runner or LocalRunner()
     source = shared_source(source)
-    task = divisible_task(source, split, options.metric)
-    options = replace(options, declared=options.declared or source.made_by(task).get("similarity"))
-    count = shards or usual_shards(len(task.document_ids), LEAST)
+    located = LocatedTask.find(source, source.task(split), options.metric)  # the ids are forgotten before work begins
+    options = replace(options, declared=options.declared or located.declared)
+    count = shards or usual_shards(located.task.documents, LEAST)
     key = question_key("compare", source, split=split, shards=count, **asdict(options))
-    with state_folder(folder, key, count) as states:
-        fitted = states.gather(runner, FitJob(source, split), "fit", progress=in_phase(progress, "fitting"))
-        cure = f"make them with offsphere embed {source.data}"
-        queries = read_side(source.folder_of(task), task.sides[0], cure, verify=source.verify).vectors
-        question = CompareQuestion.of(task, options, queries, fitted.whole()).digest()
+    with state_folder(folder, key, count) as states, kept_workers(runner or LocalRunner()) as workers:
+        return compare_located(located, options, states, workers, progress)
 
-        def check(state: CompareState, name: str) -> None:
-            state.origin.check_unchanged(fitted.origin)
-            if state.question.digest() != question:
-                raise DataError(f"{name} answers another question: remove it, or choose another --states")
 
-        job = SearchJob(source, split, options, fitted)
-        state = states.gather(runner, job, "search", checked=check, progress=in_phase(progress, "searching"))
-        return compared(state, in_phase(progress, "comparing"))
+def compare_located(
+    located: LocatedTask,
+    options: CompareOptions,
+    states: StateFolder,
+    runner: Runner,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare scorers on a task whose vectors were found.
+
+    Args:
+        located: The task, and where its vectors are.
+        options: Of the comparison.
+        states: Where the states of finished shards are kept.
+        runner: Who works on them.
+        progress: Is told how many shards are done.
+
+    Raises:
+        DataError: Vectors are damaged, or were changed since an earlier run.
+        ParameterError: An option is out of range.
+    """
+    fit = FitJob(located.task, located.documents)
+    fitted = states.gather(runner, fit, "fit", progress=in_phase(progress, "fitting"))
+    question = CompareQuestion.of(located.task, options, located.queries, fitted.whole()).digest()
+
+    def check(state: CompareState, name: str) -> None:
+        state.origin.check_unchanged(fitted.origin)
+        if state.question.digest() != question:
+            raise DataError(f"{name} answers another question: remove it, or choose another --states")
+
+    job = SearchJob(located, options, fitted)
+    state = states.gather(runner, job, "search", checked=check, progress=in_phase(progress, "searching"))
+    return compared(state, in_phase(progress, "comparing"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitJob:
     """What workers do in the first pass: fit one shard after the other."""
 
-    source: EmbeddedSource
-    split: str | None
+    task: DividedTask
+    documents: LocatedSide
 
     def prepare(self) -> Callable[[ShardPiece], FitState | None]:
-        """Read the task and open its vectors, once for all shards."""
-        task = divisible_task(self.source, self.split)
-        opened, count = ShardedVectors(self.source, task), len(task.document_ids)
+        """Open the vectors, once for all shards."""
+        task, opened = self.task, self.documents.opened()
 
         def work(piece: ShardPiece) -> FitState | None:
             def origin_now() -> Origin:
-                return fit_origin(task, piece.shard, opened.load(piece.shard.rows(count)).documents)
+                return fit_origin(task, piece.shard, load_shard(opened, piece.shard.rows(task.documents)))
 
-            return None if piece.is_kept(origin_now) else fit_shard(opened, piece.shard)
+            return None if piece.is_kept(origin_now) else fit_shard(task, opened, piece.shard)
 
         return work
 
@@ -123,18 +144,16 @@ class FitJob:
 class SearchJob:
     """What workers do in the second pass: search one shard after the other, for all scorers."""
 
-    source: EmbeddedSource
-    split: str | None
+    located: LocatedTask
     options: CompareOptions
     fitted: FitState
 
     def prepare(self) -> Callable[[ShardPiece], CompareState | None]:
-        """Read the task and open its vectors, once for all shards."""
-        task = divisible_task(self.source, self.split, self.options.metric)
-        opened, count = ShardedVectors(self.source, task), len(task.document_ids)
+        """Open the vectors, once for all shards."""
+        (task, queries, *_), opened = self.located, self.located.documents.opened()
+        searching = ShardSearch(task, queries, self.fitted, self.options)
 
         def work(piece: ShardPiece) -> CompareState:
-            vectors = opened.load(piece.shard.rows(count))
-            return search_shard(task, piece.shard, vectors, self.fitted, self.options)
+            return searching.search(piece.shard, load_shard(opened, piece.shard.rows(task.documents)))
 
         return work

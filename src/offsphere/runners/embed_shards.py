@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from offsphere.data.numbered_parts import part_name
 from offsphere.data.store import is_store
 from offsphere.data.task import Task
 from offsphere.encode.embedded_task import EmbeddedSource
-from offsphere.encode.embedding import default_folder, items_by_store
-from offsphere.encode.shard_embedding import embed_shard, items_of_shard
+from offsphere.encode.embedding import SideItems, default_folder, items_by_store
+from offsphere.encode.shard_embedding import embed_parts, items_of_shard
 from offsphere.encode.sources import DEFAULT_MODEL, load_encoder
 from offsphere.runners.local_runner import LocalRunner
 from offsphere.runners.runner import Runner
@@ -80,8 +80,8 @@ def embed_shards(
     names = stores_of(task, count)
     if is_store(home / task.sides[-1].stored_as):
         raise DataError(f"{home} holds the vectors of all documents already: choose another --out for its parts")
-    job = EmbedJob(source, split, home, count, keep_normalize, dtype)
-    pieces = range(1, count + 1)
+    job = EmbedJob(source, home, keep_normalize, dtype)
+    pieces = [items_of_shard(task, number, count) for number in range(1, count + 1)]
     for done, _ in enumerate((runner or LocalRunner()).run(job, pieces), start=1):
         if progress is not None:
             progress(done, count)
@@ -142,22 +142,18 @@ class EmbedJob:
     """What workers do: embed one shard after the other, each into a part of one folder."""
 
     source: EmbeddedSource
-    split: str | None
     folder: Path
-    count: int
     keep_normalize: bool
     dtype: str
 
-    def prepare(self) -> Callable[[int], None]:
-        """Read the task and load the encoders, once for all shards."""
-        task = self.source.task(self.split)
+    def prepare(self) -> Callable[[Mapping[str, SideItems]], None]:
+        """Load the encoders, once for all shards; each shard comes with its own texts."""
         run: dict[str, Any] = {"keep_normalize": self.keep_normalize, "runtime": self.source.runtime}
         encoder = load_encoder(self.source.model or DEFAULT_MODEL, **run)
         name = self.source.query_model
         asking = load_encoder(name, **run) if name is not None else None
 
-        def work(number: int) -> None:
-            dtype, count = self.dtype, self.count
-            embed_shard(task, encoder, self.folder, number, count, query_encoder=asking, dtype=dtype, wait=PATIENCE)
+        def work(parts: Mapping[str, SideItems]) -> None:
+            embed_parts(parts, encoder, self.folder, query_encoder=asking, dtype=self.dtype, wait=PATIENCE)
 
         return work

@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeVar, cast
 
 from offsphere.base.errors import DataError
 from offsphere.base.interruption import told_when_interrupted
+from offsphere.base.kept_states import states_of_question
 from offsphere.base.progress import Progress
-from offsphere.base.question_cache import question_folder
 from offsphere.base.reading.file_access import is_there
 from offsphere.data.numbered_parts import part_name
 from offsphere.data.store_writer import locked
@@ -130,7 +130,7 @@ def state_folder(folder: Path | None, key: str, shards: int) -> Iterator[StateFo
         with locked(folder, option="--states"):
             yield StateFolder(folder, shards)
         return
-    with question_folder(key) as kept:
+    with states_of_question(key) as kept:
         if kept is None:  # the user wants nothing kept
             with tempfile.TemporaryDirectory() as passing:
                 yield StateFolder(Path(passing), shards)

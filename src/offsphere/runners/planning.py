@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from offsphere.data.items import Item
 from offsphere.encode.encoder import Encoder
+from offsphere.geometry.length_distribution import MOST_KEPT
+from offsphere.geometry.scanning import SAMPLE
 from offsphere.ranking.search import TOP_LISTS
 from offsphere.runners import compare_shards, embed_shards, measure_shards
 from offsphere.runners.calibration import pace_of_compare, pace_of_disk, pace_of_embed, pace_of_measure
@@ -14,7 +18,7 @@ from offsphere.shards.compare_question import CompareOptions
 from offsphere.shards.shard import BLOCK, usual_shards
 
 PROGRAM = 400_000_000  # bytes of Python, numpy and compiled code in a worker
-ENTRY = 16  # bytes of a document in a list: its number and its key
+ENTRY = 16  # bytes of a document in a list: its number and its key; on disk fewer, where the number fits into four
 
 
 def plan_compare(
@@ -33,7 +37,7 @@ def plan_compare(
         workers: How many.
         cores: Of each worker, as fast as those of this machine.
         shards: How many; by the number of documents unless said.
-        texts: Bytes of the texts that every worker reads with the task.
+        texts: Bytes of the texts that the command reads with the task.
 
     Returns:
         The plan; documents are read twice, to be fitted and to be searched.
@@ -49,17 +53,23 @@ def plan_compare(
     """
     pace = pace_of_compare(workload.dimension, workload.queries, options)
     documents, queries, dimension = workload.documents, workload.queries, workload.dimension
-    state = ENTRY * pace.lists * queries * pace.depth + 4 * queries * dimension
+    count = shards or usual_shards(documents, compare_shards.LEAST)
+    entries = pace.lists * queries * pace.depth
+    state = ENTRY * entries + 4 * queries * dimension
+    narrower = 4 * entries if documents <= np.iinfo(np.int32).max else 0
+    fitted = 8 * dimension**2 * max(1, (documents // count // BLOCK).bit_length())
     fit_and_map = (1 + pace.maps) * dimension**2
     return ShardPlan(
         work="compare",
         workload=workload,
-        shards=shards or usual_shards(documents, compare_shards.LEAST),
+        shards=count,
         workers=workers,
         bytes_to_read=2 * workload.bytes,
         multiplications=documents * (fit_and_map + pace.maps * queries * dimension),
-        memory=PROGRAM + TOP_LISTS + 3 * state + 4 * BLOCK * dimension * 4 + AN_ID * documents + texts,
-        reading=2 * workload.bytes / pace_of_disk(),
+        memory=PROGRAM + TOP_LISTS + 3 * state + 4 * BLOCK * dimension * 4 + AN_ID * -(-documents // count),
+        driver=PROGRAM + AN_ID * documents + texts + state * (count.bit_length() + 3),
+        states=count * (state - narrower + fitted),
+        reading=2 * workload.bytes / (pace_of_disk() * workers),
         computing=documents * (pace.fit + pace.search * queries) / (workers * cores),
     )
 
@@ -74,15 +84,19 @@ def plan_measure(workload: Workload, workers: int = 1, cores: int = 1, shards: i
         shards: How many; by the number of vectors unless said.
     """
     documents, dimension = workload.documents, workload.dimension
+    count = shards or usual_shards(documents, measure_shards.LEAST)
+    state = 8 * (dimension**2 + min(documents // count, MOST_KEPT)) + 4 * SAMPLE * dimension
     return ShardPlan(
         work="measure",
         workload=workload,
-        shards=shards or usual_shards(documents, measure_shards.LEAST),
+        shards=count,
         workers=workers,
         bytes_to_read=workload.bytes,
         multiplications=documents * dimension**2,
         memory=PROGRAM + 4 * BLOCK * dimension * 4 + 6 * dimension**2 * 8,
-        reading=workload.bytes / pace_of_disk(),
+        driver=PROGRAM + AN_ID * documents + state * (count.bit_length() + 3),
+        states=count * state,
+        reading=workload.bytes / (pace_of_disk() * workers),
         computing=documents * pace_of_measure(dimension) / (workers * cores),
     )
 
@@ -102,14 +116,17 @@ def plan_embed(
     """
     size = sum(len(str(item).encode()) for item in items) * documents // max(len(items), 1)
     workload = Workload(documents=documents, dimension=encoder.description.dimension, number=number)
+    count = shards or usual_shards(documents, embed_shards.LEAST)
     return ShardPlan(
         work="embed",
         workload=workload,
-        shards=shards or usual_shards(documents, embed_shards.LEAST),
+        shards=count,
         workers=workers,
-        bytes_to_read=size * workers,
+        bytes_to_read=size,  # by the command, which sends each shard its own
         multiplications=None,
-        memory=3 * PROGRAM + AN_ID * documents + size,
-        reading=size * workers / pace_of_disk(),
+        memory=3 * PROGRAM + (AN_ID * documents + size) // count,
+        driver=PROGRAM + AN_ID * documents + size,
+        states=0,
+        reading=size / pace_of_disk(),
         computing=documents * pace_of_embed(encoder, items) / workers,
     )

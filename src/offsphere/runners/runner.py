@@ -1,8 +1,13 @@
-"""What a runner is: whoever does the same work for every shard, anywhere and in any order."""
+"""What a runner is: whoever does the same work for every shard, anywhere and in any order.
+
+One that has workers of its own may have a second method, ``keeping()``: a context in which a runner keeps them from one
+pass to the next. ``kept_workers`` asks for it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TypeVar
 
 Piece = TypeVar("Piece")
@@ -38,3 +43,21 @@ class Runner(Protocol):
             OffsphereError: A piece cannot be done. Answers that came before it count.
         """
         ...
+
+
+@contextmanager
+def kept_workers(runner: Runner) -> Iterator[Runner]:
+    """Let a runner keep its workers while a question is asked in several passes, where it can.
+
+    Args:
+        runner: Any.
+
+    Yields:
+        What it gives for as long as the block lasts; itself, where it keeps nothing.
+    """
+    keeping: Callable[[], AbstractContextManager[Runner]] | None = getattr(runner, "keeping", None)
+    if keeping is None:
+        yield runner
+        return
+    with keeping() as crew:
+        yield crew

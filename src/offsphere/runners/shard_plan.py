@@ -11,7 +11,7 @@ from offsphere.base.errors import ParameterError
 
 UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 TIMES = ((86_400, "days"), (3_600, "hours"), (60, "minutes"), (1, "seconds"))
-AN_ID = 70  # bytes of the id of a document in Python: a text of ten letters, and the place that points to it
+AN_ID = 150  # bytes of the id of a document where it is looked up: a text of ten letters in a list and in a table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,9 @@ class ShardPlan:
         bytes_to_read: By all workers together.
         multiplications: Of numbers, in matrix products; none where they are not counted.
         memory: Bytes a worker needs.
-        reading: Seconds that reading takes, at the speed of the disk of this machine.
+        driver: Bytes that the command itself needs, which reads the task and merges the states.
+        states: Bytes of the states that it keeps on its disk until all are merged; none where there are no states.
+        reading: Seconds that reading takes, where each worker reads at the speed of the disk of this machine.
         computing: Seconds that all else takes, at the speed of this machine.
     """
 
@@ -69,6 +71,8 @@ class ShardPlan:
     bytes_to_read: int
     multiplications: int | None
     memory: int
+    driver: int
+    states: int
     reading: float
     computing: float
 
@@ -80,7 +84,7 @@ class ShardPlan:
     @property
     def bound(self) -> str:
         """The resource that more of would help most."""
-        if self.memory > physical_memory():
+        if max(self.memory, self.driver) > physical_memory():
             return "memory"
         return "the disk" if self.reading > self.computing else "the processor"
 
@@ -97,9 +101,12 @@ class ShardPlan:
         ]
         if self.multiplications is not None:
             told.append(f"multiplications: {in_units(self.multiplications)}")
-        told.append(f"memory a worker: {in_units(self.memory)}B")
+        told.append(f"memory a worker: {in_units(self.memory)}B, of the command itself: {in_units(self.driver)}B")
+        if self.states:
+            told.append(f"states, on the disk of the command: {in_units(self.states)}B")
         told.append(f"time with {workers}, by the speed of this machine: {in_time(self.seconds)}")
-        lack = f": a worker needs more than the {in_units(physical_memory())}B of this machine"
+        needing = "a worker" if self.memory > physical_memory() else "the command itself"
+        lack = f": {needing} needs more than the {in_units(physical_memory())}B of this machine"
         told.append(f"bound by {self.bound}{lack if self.bound == 'memory' else ''}")
         return told
 

@@ -10,10 +10,7 @@ from offsphere.base.digests import digest_of
 from offsphere.base.errors import ParameterError
 from offsphere.base.remote_path import given_path
 from offsphere.base.version import __version__
-from offsphere.comparison.compare_scorers import metric_for
-from offsphere.data.ranking_task import RankingTask
 from offsphere.encode.embedded_task import EmbeddedSource
-from offsphere.shards.compare_question import check_divisible
 
 
 def shared_source(source: EmbeddedSource) -> EmbeddedSource:
@@ -28,16 +25,6 @@ def shared_source(source: EmbeddedSource) -> EmbeddedSource:
     data, model, asking = (_there(name) for name in (source.data, source.model, source.query_model))
     assert data is not None
     return replace(source, data=data, model=model, query_model=asking, vectors=vectors)
-
-
-def divisible_task(source: EmbeddedSource, split: str | None, metric: str | None = None) -> RankingTask:
-    """Read a task, known to be one whose documents can be searched shard by shard.
-
-    Raises:
-        ParameterError: It needs all documents at once.
-    """
-    task = source.task(split)
-    return check_divisible(task, metric_for(task, metric))
 
 
 def question_key(kind: str, source: EmbeddedSource | Path, **asked: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -12,17 +12,15 @@ from numpy.typing import NDArray
 
 from offsphere.base.arrays import Arrays, Vectors
 from offsphere.base.digests import array_pieces, digest_of
-from offsphere.base.errors import DataError, ParameterError
+from offsphere.base.errors import DataError
 from offsphere.base.plain import plain
 from offsphere.base.short_repr import short_repr
 from offsphere.comparison.candidate_rows import CandidateRows, candidate_rows
-from offsphere.comparison.compare_scorers import check_numbers, metric_for
+from offsphere.comparison.compare_scorers import check_numbers
 from offsphere.comparison.corpus_fit import CorpusFit
-from offsphere.data.grouping import Grouping, grouping_named
+from offsphere.data.grouping import grouping_named
 from offsphere.data.judgments import Judgments
-from offsphere.data.ranking_task import RankingTask
-from offsphere.data.task import Task
-from offsphere.data.task_kinds import as_ranking_task
+from offsphere.shards.divided_task import DividedTask, TaskFacts
 from offsphere.shards.fit_state import fit_arrays, fit_from_arrays
 from offsphere.statistics.metrics import QualityMetric, parse_metric
 from offsphere.vectors.lengths import lengths
@@ -61,43 +59,6 @@ class CompareOptions:
     __repr__ = short_repr
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskFacts:
-    """What the table says of the task, and what must not be found in it."""
-
-    name: str
-    unit: str
-    units: int
-    made: str | None
-    described: Mapping[str, Any]  # its summary
-    group_names: Sequence[str]
-    group_labels: Sequence[Sequence[str]]
-    excluded: str | None  # a digest of the pairs of a query and a document that it must not get
-
-    @classmethod
-    def of(cls, task: RankingTask) -> TaskFacts:
-        """Write down what the table says of a task."""
-        return cls(
-            name=task.name,
-            unit=task.unit,
-            units=task.units,
-            made=task.made,
-            described=plain(task.summary()),
-            group_names=[grouping.name for grouping in task.groups],
-            group_labels=[list(grouping.labels) for grouping in task.groups],
-            excluded=_digest_of_pairs(task.excluded) if task.excluded is not None else None,
-        )
-
-    def summary(self) -> dict[str, Any]:
-        """Names and counts, as they stand in every output."""
-        return dict(self.described)
-
-    @property
-    def groups(self) -> list[Grouping]:
-        """How the data groups its queries."""
-        return [Grouping(name, labels) for name, labels in zip(self.group_names, self.group_labels, strict=True)]
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CompareQuestion:
     """Everything about a comparison but its documents."""
@@ -109,22 +70,20 @@ class CompareQuestion:
     fit: CorpusFit
 
     @classmethod
-    def of(cls, task: RankingTask, options: CompareOptions, queries: Vectors, fit: CorpusFit) -> CompareQuestion:
-        """Put the question of a task; what does not work over shards is refused.
+    def of(cls, task: DividedTask, options: CompareOptions, queries: Vectors, fit: CorpusFit) -> CompareQuestion:
+        """Put the question of a task, under the metric for which it was divided.
 
         Raises:
-            ParameterError: The metric or the task needs all documents at once, or an option is out of range.
+            ParameterError: An option is out of range.
         """
         check_numbers(options.folds, options.seed, options.worth)
-        metric = metric_for(task, options.metric)
-        check_divisible(task, metric)
         if options.by is not None:
-            grouping_named(task.groups, options.by, task.name)
+            grouping_named(task.facts.groups, options.by, task.facts.name)
         if options.scorers is None:
             refuse_two_widths(int(queries.shape[1]), len(fit.moments.mean))
         return cls(
-            options=replace(options, metric=metric.name),  # a name that needs no task to be understood
-            facts=TaskFacts.of(task),
+            options=replace(options, metric=task.metric),  # a name that needs no task to be understood
+            facts=task.facts,
             queries=np.ascontiguousarray(queries),
             judgments=task.judgments,
             fit=fit,
@@ -189,30 +148,3 @@ class CompareQuestion:
             judgments=Judgments(queries, documents, grades, len(arrays["queries"]), fit.moments.count),
             fit=fit,
         )
-
-
-def _digest_of_pairs(excluded: Judgments) -> str:
-    queries, documents = excluded.pairs
-    return digest_of(array_pieces({"queries": queries, "documents": documents}))
-
-
-def check_divisible(task: Task, metric: QualityMetric) -> RankingTask:
-    """The task, known to be one whose documents can be searched shard by shard.
-
-    Raises:
-        ParameterError: It needs all documents at once; the message says why.
-    """
-    ranking = as_ranking_task(task)
-    if ranking is None:
-        raise ParameterError(f"{task.name} has no documents to divide: compare it in one run, without --shard")
-    if not ranking.judgments.by_document or ranking.queries_from_documents is not None:
-        raise ParameterError(
-            f"{task.name} judges whole lists, or makes its queries' vectors of its documents': compare it in one run, "
-            "without --shard"
-        )
-    if metric.kind != "ranking":
-        raise ParameterError(
-            f"metric {metric.name} is one of all queries together: over shards use one with a value a query, such as "
-            "ndcg@10, mrr@10 or recall@100"
-        )
-    return ranking

@@ -7,23 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from offsphere.base.arrays import Array, Index
+from offsphere.base.arrays import Array, Index, Vectors
 from offsphere.base.digests import digest_of
 from offsphere.base.errors import DataError
 from offsphere.base.progress import Progress
 from offsphere.base.version import __version__
+from offsphere.comparison.candidate_rows import CandidateRows
 from offsphere.comparison.tuning import list_candidates
 from offsphere.data.ranking_evaluator import RankingEvaluator, plain_key
-from offsphere.data.ranking_task import RankingTask
 from offsphere.data.task_vectors import RankingVectors
 from offsphere.ranking.list_merging import merge_lists
 from offsphere.ranking.pairs_by_query import pairs_of
 from offsphere.ranking.search import keyed_search, query_turns
 from offsphere.scoring.scorer import Scorer
 from offsphere.shards.compare_question import CompareOptions, CompareQuestion
+from offsphere.shards.divided_task import DividedTask
 from offsphere.shards.fit_state import FitState, digest_of_rows
 from offsphere.shards.origin import Origin
 from offsphere.shards.shard import Shard
@@ -53,7 +55,7 @@ class CompareState:
 
 
 def search_shard(
-    task: RankingTask,
+    task: DividedTask,
     shard: Shard,
     vectors: RankingVectors,
     fitted: FitState,
@@ -63,8 +65,8 @@ def search_shard(
     """Search one shard for all scorers of a comparison.
 
     Args:
-        task: The whole task.
-        shard: Which part of its documents is searched.
+        task: By the rows of all documents.
+        shard: Which part of these is searched.
         vectors: Of all queries, and of the shard's documents.
         fitted: What all shards fitted.
         options: Of the comparison.
@@ -77,32 +79,58 @@ def search_shard(
         DataError: A shard was not fitted, or was changed since.
         ParameterError: The task or an option does not work over shards.
     """
-    question = CompareQuestion.of(task, options, vectors.queries, fitted.whole())
-    rows = shard.rows(len(task.document_ids))
-    part = task.among_documents(np.arange(rows.start, rows.stop))
-    evaluator = RankingEvaluator(
-        part.judgments,
-        part.excluded,
-        vectors,
-        part.document_ids,
-        metric=question.metric,
-        folds=assign_folds(task.units, options.folds, options.seed),
-        progress=progress,
-    )
-    listed = question.rows()
-    scorers = list_candidates(evaluator, listed.distinct, extra=listed.given is None).scorers
-    labels, numbers = list_numbers(scorers, question.metric)
-    origin = Origin(
-        question=digest_of([question.digest().encode(), *(label.encode() for label in labels)]),
-        described=question.described(),
-        version=__version__,
-        documents=len(task.document_ids),
-        shards=shard.count,
-        parts={str(shard.number): digest_of_rows(vectors.documents)},
-    )
-    origin.check_unchanged(fitted.origin)
-    distinct = list(dict(zip(numbers, scorers, strict=True)).values())
-    return CompareState(origin, question, *_shard_lists(evaluator, question, distinct, rows.start))
+    return ShardSearch(task, vectors.queries, fitted, options).search(shard, vectors.documents, progress)
+
+
+@dataclass(frozen=True, eq=False)  # without slots: what is the same for every shard is kept in the object
+class ShardSearch:
+    """What searches one shard after the other for all scorers of a comparison; whatever they share is made once."""
+
+    task: DividedTask
+    queries: Vectors
+    fitted: FitState
+    options: CompareOptions
+
+    @cached_property
+    def question(self) -> CompareQuestion:
+        """The question that all shards answer in part."""
+        return CompareQuestion.of(self.task, self.options, self.queries, self.fitted.whole())
+
+    @cached_property
+    def digest(self) -> str:
+        """By which states know that they answer the same question."""
+        return self.question.digest()
+
+    @cached_property
+    def listed(self) -> CandidateRows:
+        """The rows of the comparison, fitted."""
+        return self.question.rows()
+
+    def search(self, shard: Shard, documents: Vectors, progress: Progress | None = None) -> CompareState:
+        """Search one shard, as ``search_shard`` does."""
+        task, question, rows = self.task, self.question, shard.rows(self.task.documents)
+        evaluator = RankingEvaluator(
+            task.judgments.between(rows),
+            task.excluded.between(rows) if task.excluded is not None else None,
+            RankingVectors(question.queries, documents),
+            [str(row) for row in rows],  # nothing here asks what documents are called
+            metric=question.metric,
+            folds=assign_folds(task.facts.units, question.options.folds, question.options.seed),
+            progress=progress,
+        )
+        scorers = list_candidates(evaluator, self.listed.distinct, extra=self.listed.given is None).scorers
+        labels, numbers = list_numbers(scorers, question.metric)
+        origin = Origin(
+            question=digest_of([self.digest.encode(), *(label.encode() for label in labels)]),
+            described=question.described(),
+            version=__version__,
+            documents=task.documents,
+            shards=shard.count,
+            parts={str(shard.number): digest_of_rows(documents)},
+        )
+        origin.check_unchanged(self.fitted.origin)
+        distinct = list(dict(zip(numbers, scorers, strict=True)).values())
+        return CompareState(origin, question, *_shard_lists(evaluator, question, distinct, rows.start))
 
 
 def list_numbers(scorers: Sequence[Scorer], metric: QualityMetric) -> tuple[list[str], list[int]]:

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from offsphere.base.arrays import Arrays, Vectors
-from offsphere.base.digests import array_pieces, digest_of, digest_of_texts
+from offsphere.base.digests import array_pieces, digest_of
 from offsphere.base.errors import DataError
 from offsphere.base.merging import Merging
 from offsphere.base.version import __version__
 from offsphere.comparison.corpus_fit import CorpusFit, fit_corpus
-from offsphere.data.ranking_task import RankingTask
+from offsphere.shards.divided_task import DividedTask
 from offsphere.shards.origin import Origin
 from offsphere.shards.shard import BLOCK, Shard
 from offsphere.vectors.blocks import Blocks
@@ -36,17 +36,16 @@ class FitState:
     nodes: Mapping[Node, CorpusFit]
 
     @classmethod
-    def of(cls, task: RankingTask, shard: Shard, documents: Vectors, fitted: Vectors) -> FitState:
+    def of(cls, task: DividedTask, shard: Shard, documents: Vectors, fitted: Vectors) -> FitState:
         """Fit one shard.
 
         Args:
-            task: The whole task.
+            task: All documents.
             shard: Which part of its documents it is.
             documents: The vectors of the shard's own rows.
             fitted: Those of the rows that it fits.
         """
-        count = len(task.document_ids)
-        first = shard.fitted_rows(count).start // BLOCK
+        first = shard.fitted_rows(task.documents).start // BLOCK
         nodes = {
             (1, first + number): fit_corpus(fitted[start : start + BLOCK])
             for number, start in enumerate(range(0, len(fitted), BLOCK))
@@ -103,20 +102,23 @@ class FitState:
         return cls(origin, nodes)
 
 
-def fit_origin(task: RankingTask, shard: Shard, documents: Vectors) -> Origin:
+def fit_origin(task: DividedTask, shard: Shard, documents: Vectors) -> Origin:
     """What the fit of a shard is made of.
 
     Args:
-        task: The whole task.
+        task: All documents.
         shard: Which part of its documents it is.
         documents: The vectors of the shard's own rows.
     """
-    ids = digest_of_texts(task.document_ids)
     return Origin(
-        question=digest_of([b"fit", ids.encode(), str(documents.shape[1]).encode()]),
-        described={"task": task.name, "ids of documents": ids[:12], "dimensions": str(documents.shape[1])},
+        question=digest_of([b"fit", task.ids.encode(), str(documents.shape[1]).encode()]),
+        described={
+            "task": task.facts.name,
+            "ids of documents": task.ids[:12],
+            "dimensions": str(documents.shape[1]),
+        },
         version=__version__,
-        documents=len(task.document_ids),
+        documents=task.documents,
         shards=shard.count,
         parts={str(shard.number): digest_of_rows(documents)},
     )

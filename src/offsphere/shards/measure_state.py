@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,11 @@ from offsphere.base.digests import digest_of, digest_of_texts
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.base.progress import Progress
 from offsphere.base.version import __version__
-from offsphere.data.vector_files import VectorFile, take_rows
-from offsphere.geometry.dimensions import dimensions
+from offsphere.data.vector_files import VectorFile
+from offsphere.geometry.dimensions import Dimensions, dimensions
 from offsphere.geometry.directions import Directions
-from offsphere.geometry.isotropy import isotropy
+from offsphere.geometry.isotropy import Isotropy, isotropy
+from offsphere.geometry.length import LengthSummary
 from offsphere.geometry.length_distribution import QUANTILE_ERROR, LengthDistribution
 from offsphere.geometry.measurement import check_sections
 from offsphere.geometry.sample import Sample
@@ -30,6 +31,21 @@ from offsphere.vectors.moments import Moments
 
 SECTIONS = ("lengths", "isotropy", "dimensions")  # what one pass tells, without neighbours or judgments
 SIDE = "vector"  # what vectors alone are called
+
+
+class VectorFacts(NamedTuple):
+    """What every shard of vectors knows of all of them, however many there are."""
+
+    name: str
+    rows: int
+    width: int
+    ids: str | None  # a digest of the ids in their order, where they have any
+
+    @classmethod
+    def of(cls, file: VectorFile) -> VectorFacts:
+        """Tell them of vectors that were opened with their ids."""
+        ids = digest_of_texts(file.ids) if file.ids is not None else None
+        return cls(file.path.name, len(file.vectors), int(file.vectors.shape[1]), ids)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +61,16 @@ class ScanSummary:
     def of(cls, state: Scan) -> ScanSummary:
         """Keep of a pass what does not grow with the number of vectors."""
         return cls(state.moments, state.directions, LengthDistribution.of(state.lengths), state.sample)
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        return len(self.moments.mean)
+
+    @property
+    def scan(self) -> Scan:
+        """The same as a scan, of which no length is known."""
+        return Scan(self.moments, self.directions, np.zeros(0), self.sample)
 
     def merge(self, other: ScanSummary) -> ScanSummary:
         """What is kept of both, whichever comes first."""
@@ -129,35 +155,22 @@ class MeasureState:
         )
 
 
-def take_shard(file: VectorFile, shard: Shard, *, verify: bool = True) -> Vectors:
-    """The vectors of one shard, each read once.
-
-    Args:
-        file: All vectors, of which only the shard's are read.
-        shard: Which part of them.
-        verify: Whether those of stores are compared with the digests they were stored with.
-
-    Raises:
-        DataError: A vector cannot be read, or is not the one that was stored.
-    """
-    return take_rows(file, shard.rows(len(file.vectors), SCAN_TILE), verify=verify)
+def shard_rows(facts: VectorFacts, shard: Shard) -> range:
+    """Which vectors a shard has: those of whole tiles of a scan."""
+    return shard.rows(facts.rows, SCAN_TILE)
 
 
 def measure_shard(
-    file: VectorFile,
-    shard: Shard,
-    seed: int = 0,
-    progress: Progress | None = None,
-    mine: Vectors | None = None,
+    facts: VectorFacts, shard: Shard, mine: Vectors, seed: int = 0, progress: Progress | None = None
 ) -> MeasureState:
     """Measure one shard of vectors.
 
     Args:
-        file: All vectors, of which only the shard's are read.
+        facts: Of all vectors.
         shard: Which part of them.
+        mine: The vectors of the shard: those of ``shard_rows``.
         seed: Of the sample.
         progress: Is told how many vectors are done.
-        mine: The vectors of the shard, where they were read already.
 
     Returns:
         A state that merges with those of the other shards.
@@ -165,34 +178,31 @@ def measure_shard(
     Raises:
         VectorError: A vector is not finite.
     """
-    count = len(file.vectors)
-    rows = shard.rows(count, SCAN_TILE)
-    mine = take_shard(file, shard, verify=False) if mine is None else mine
-    origin = measure_origin(file, shard, seed, mine)
+    rows = shard_rows(facts, shard)
+    origin = measure_origin(facts, shard, mine, seed)
     if not len(rows):
         return MeasureState(origin, None)
-    scanned = scan(mine, seed=seed, progress=progress, first=rows.start, total=count)
+    scanned = scan(mine, seed=seed, progress=progress, first=rows.start, total=facts.rows)
     return MeasureState(origin, ScanSummary.of(scanned))
 
 
-def measure_origin(file: VectorFile, shard: Shard, seed: int, mine: Vectors) -> Origin:
+def measure_origin(facts: VectorFacts, shard: Shard, mine: Vectors, seed: int) -> Origin:
     """What the measurements of a shard are made of.
 
     Args:
-        file: All vectors.
+        facts: Of all vectors.
         shard: Which part of them.
-        seed: Of the sample.
         mine: The vectors of the shard.
+        seed: Of the sample.
     """
-    count, width = file.vectors.shape
-    described = {"file": file.path.name, "dimensions": str(width), "seed": str(seed)}
-    if file.ids is not None:
-        described["ids of vectors"] = digest_of_texts(file.ids)[:12]
+    described = {"file": facts.name, "dimensions": str(facts.width), "seed": str(seed)}
+    if facts.ids is not None:
+        described["ids of vectors"] = facts.ids[:12]
     return Origin(
         question=digest_of([b"measure", *(f"{name} {value}".encode() for name, value in described.items())]),
         described=described,
         version=__version__,
-        documents=count,
+        documents=facts.rows,
         shards=shard.count,
         parts={str(shard.number): digest_of_rows(mine)},
     )
@@ -228,25 +238,49 @@ def measured(state: MeasureState, sections: Sequence[str] | None = None) -> Geom
         ParameterError: A section needs neighbours, texts or judgments.
     """
     wanted = check_shard_sections(sections)
-    state.origin.check_whole()
-    scanned = state.scanned
-    if scanned is None or scanned.moments.count != state.origin.documents:
-        raise DataError("the shards do not make up all vectors: measure them again")
-    whole = Scan(scanned.moments, scanned.directions, np.zeros(0), scanned.sample)
+    scanned = whole_scan(state)
     parts: dict[str, Any] = {}
     skipped = {}
-    if "lengths" in wanted:
-        parts["lengths"] = [scanned.lengths.summary(SIDE)]
-    if "isotropy" in wanted:
-        parts["isotropy"] = [isotropy(SIDE, whole)]
-    if "dimensions" in wanted:
-        if whole.dimension > 1:
-            parts["dimensions"] = [dimensions(SIDE, scanned.directions, scanned.sample)]
-        elif sections is not None:
-            raise OffsphereError("vectors of one dimension have no direction but a sign: there is nothing to drop")
-        else:
-            skipped["dimensions"] = "vectors of one dimension have no direction but a sign: there is nothing to drop"
-    told: dict[str, Any] = {"vectors": {SIDE: [state.origin.documents, whole.dimension]}}
-    if not scanned.lengths.exact and "lengths" in wanted:
-        told["quantiles of lengths"] = f"within {QUANTILE_ERROR:.3%} of themselves"
-    return Geometry(told, **parts, skipped=skipped)
+    for name in wanted:
+        try:
+            parts[name] = [section_of_side(name, SIDE, scanned)]
+        except OffsphereError as error:
+            if sections is not None:
+                raise
+            skipped[name] = str(error)
+    shape = {SIDE: [state.origin.documents, scanned.dimension]}
+    return Geometry({"vectors": shape} | how_exact(scanned, wanted), **parts, skipped=skipped)
+
+
+def whole_scan(state: MeasureState) -> ScanSummary:
+    """What is kept of all vectors.
+
+    Raises:
+        DataError: A shard is missing.
+    """
+    state.origin.check_whole()
+    if state.scanned is None or state.scanned.moments.count != state.origin.documents:
+        raise DataError("the shards do not make up all vectors: measure them again")
+    return state.scanned
+
+
+def section_of_side(name: str, side: str, scanned: ScanSummary) -> LengthSummary | Isotropy | Dimensions:
+    """What one of ``SECTIONS`` tells of a side.
+
+    Raises:
+        OffsphereError: There is nothing to tell.
+    """
+    if name == "lengths":
+        return scanned.lengths.summary(side)
+    if name == "isotropy":
+        return isotropy(side, scanned.scan)
+    if scanned.dimension < 2:  # noqa: PLR2004
+        raise OffsphereError("vectors of one dimension have no direction but a sign: there is nothing to drop")
+    return dimensions(side, scanned.directions, scanned.sample)
+
+
+def how_exact(scanned: ScanSummary, sections: Sequence[str]) -> dict[str, str]:
+    """Within what the quantiles of lengths are right; nothing where they are exact, or nobody asked for them."""
+    if scanned.lengths.exact or "lengths" not in sections:
+        return {}
+    return {"quantiles of lengths": f"within {QUANTILE_ERROR:.3%} of themselves"}

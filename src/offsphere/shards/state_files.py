@@ -9,14 +9,16 @@ from typing import Any, cast
 
 import numpy as np
 
+from offsphere.base.cores import available_cores, in_order
 from offsphere.base.errors import DataError
 from offsphere.base.merging import Merging
 from offsphere.base.plain import plain
 from offsphere.base.reading.records import record_of
 from offsphere.base.reading.safetensors_files import read_tensors
 from offsphere.base.reading.sealed_json import read_sealed, write_sealed
-from offsphere.shards.compare_question import CompareOptions, CompareQuestion, TaskFacts
+from offsphere.shards.compare_question import CompareOptions, CompareQuestion
 from offsphere.shards.compare_state import CompareState, check_lists
+from offsphere.shards.divided_task import TaskFacts
 from offsphere.shards.fit_state import FitState
 from offsphere.shards.measure_state import MeasureState
 from offsphere.shards.origin import Origin
@@ -31,6 +33,7 @@ from offsphere.shards.state_checks import (
 )
 
 State = FitState | CompareState | MeasureState
+READERS = 2  # threads that read states
 PARTS = ("origin", "options", "facts")  # of the description; that of a comparison has the last two
 KINDS = {FitState: "fit", CompareState: "compare", MeasureState: "measure"}
 
@@ -59,7 +62,9 @@ def write_state(path: Path, state: State) -> Path:
     values = {"kind": KINDS[type(state)], "origin": plain(asdict(state.origin))}
     if isinstance(state, CompareState):
         values |= state.question.values()
-        arrays = state.question.arrays() | {"documents": state.documents, "keys": state.keys}
+        fits = state.origin.documents <= np.iinfo(np.int32).max  # half the bytes to write, to hash and to read again
+        documents = state.documents.astype(np.int32) if fits else state.documents
+        arrays = state.question.arrays() | {"documents": documents, "keys": state.keys}
     else:
         arrays = state.arrays()
     numbers = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
@@ -93,11 +98,13 @@ def read_state(path: Path) -> State:
     options = record_of(CompareOptions, values["options"], f"{path}, 'options'")
     facts = record_of(TaskFacts, values["facts"], f"{path}, 'facts'")
     question = check_question(CompareQuestion.from_arrays(options, facts, arrays), origin, path)
-    return check_lists(CompareState(origin, question, arrays["documents"], arrays["keys"]))
+    return check_lists(CompareState(origin, question, arrays["documents"].astype(np.int64), arrays["keys"]))
 
 
 def merge_files(paths: Sequence[Path]) -> State:
-    """Read states one after the other and merge them in a tree: of n states the logarithm of n are in memory.
+    """Read states in their order and merge them in a tree: of n states the logarithm of n are in memory.
+
+    While some are merged, threads read the next few and compare them with their digests.
 
     Args:
         paths: Of the states, in any order.
@@ -109,8 +116,9 @@ def merge_files(paths: Sequence[Path]) -> State:
         DataError: One cannot be read, is of another question than the others, or has a shard that another has too.
     """
     merging = Merging[_NamedState]()
-    for path in paths:
-        merging.add(_NamedState(read_state(path), str(state_path(path))))
+    states = in_order(read_state, ((path,) for path in paths), min(available_cores(), READERS))
+    for path, state in zip(paths, states, strict=True):
+        merging.add(_NamedState(state, str(state_path(path))))
     merged = merging.result()
     assert merged is not None  # whoever merges names at least one
     return merged.state

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from dataclasses import asdict, replace
 from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -173,14 +172,13 @@ class ShardState:
 
     def made(self):
         from offsphere import RankingTask, RankingVectors
-        from offsphere.data.vector_files import VectorFile
         from offsphere.shards.compare_question import CompareOptions
-        from offsphere.shards.measure_state import measure_shard
+        from offsphere.shards.measure_state import VectorFacts, measure_shard
         from offsphere.shards.shard import Shard
         from tests.shards.sharded import fit_states, merged, search_states
 
         if self.kind == "measure":
-            return measure_shard(VectorFile(Path("v.npy"), VECTORS, None), Shard(1, 1))
+            return measure_shard(VectorFacts("v.npy", *VECTORS.shape, None), Shard(1, 1), VECTORS)
         judged = {f"q{query}": {f"d{query}": 1, f"d{query + 5}": 2} for query in range(5)}
         task = RankingTask.from_judgments(judged, [f"d{row}" for row in range(len(VECTORS))])
         fitted = fit_states(task, VECTORS, 1)

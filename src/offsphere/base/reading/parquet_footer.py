@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from offsphere.base.digests import digest_of
 from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import open_file
 
@@ -47,6 +48,18 @@ def column_chunks(path: Path) -> list[ColumnChunk]:
     try:
         return list(_chunks_of(_Footer(_footer_bytes(path)).struct()))
     except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"{path} is damaged: its footer cannot be read") from error
+
+
+def footer_digest(path: Path) -> str:
+    """A digest of the footer of a parquet file: of where each piece of a column is, how large, and within which bounds.
+
+    Raises:
+        DataError: It has no footer that can be read.
+    """
+    try:
+        return digest_of([_footer_bytes(path)])
+    except ValueError as error:
         raise DataError(f"{path} is damaged: its footer cannot be read") from error
 
 
