@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import asdict, replace
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
