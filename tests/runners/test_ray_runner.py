@@ -293,6 +293,12 @@ def test_a_driver_that_is_killed_goes_on(nodes, source, tmp_path, name, shards, 
     assert again.stdout == one.stdout
 
 
+def spoil(path, row):
+    rows = np.load(path)
+    rows[row] = np.nan
+    np.save(path, rows)
+
+
 class Damaging:
     """A runner that does something to the files before its workers come."""
 
@@ -310,7 +316,7 @@ class Damaging:
         (lambda path: path.unlink(), "lacks the part 00002-of-00003"),
         (lambda path: path.write_bytes(path.read_bytes()[:-7]), r"00002-of-00003\.npy is truncated"),
         (lambda path: np.save(path, np.load(path)[:, :3]), r"00002-of-00003\.npy has vectors of shape"),
-        (lambda path: np.save(path, np.load(path) * np.nan), r"document vector of 'd1000' \(row 1000\) is not finite"),
+        (lambda path: spoil(path, 500), r"document vector of 'd1500' \(row 1500\) is not finite"),
     ],
 )
 def test_a_part_that_a_worker_finds_damaged_is_named_and_nothing_is_merged(runner, tmp_path, damage, told):

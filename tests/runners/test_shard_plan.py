@@ -91,6 +91,8 @@ def test_a_corpus_that_is_described_or_there_is_planned_and_nothing_runs(tmp_pat
     assert "to read: 48 MB\nmultiplications: " in told
     told = printed("measure", "--plan", "--documents", "2e5", "--dimension", "4", "--shards", "7")
     assert told.startswith("measure: 200,000 documents x 4\nshards: 7, of 28,572 documents each\nto read: 3.2 MB\n")
+    told = printed("measure", source.data, "--vectors", source.vectors, "--plan")
+    assert told.startswith("measure: 9,000 documents x 6\nshards: 1, of 9,000 documents each\nto read: 216 kB\n")
     with pytest.raises(OffsphereError, match="needs --queries: add it, or name the DATA"):
         run_here("compare", "--plan", "--documents", "10", "--dimension", "4")
     with pytest.raises(OffsphereError, match="--documents describes a corpus that is not there: add --plan"):

@@ -15,6 +15,7 @@ from offsphere.data.vector_files import read_vectors
 from offsphere.shards.measure_state import SECTIONS
 from tests.processes import ROOT
 from tests.runners.corpora import write_corpus
+from tests.runners.ray_faults import Telling
 from tests.shards.test_measure_state import assert_close
 
 pytestmark = [
@@ -59,7 +60,8 @@ def ray():
         patch.delenv("RAY_ADDRESS", raising=False)
         import ray
 
-        RayRunner(object_store=200_000_000)._connect()  # starts it, again where the machine is too busy
+        # starts it, again where the machine is too busy
+        assert len(list(RayRunner(workers=1, object_store=200_000_000).run(Telling(), [1]))) == 1
         yield
         ray.shutdown()
 

@@ -108,7 +108,7 @@ def measure_command(
     _check_alone(alone, at_least, side, against, other, without_sections=not section and for_sections)
     planned = plans.request(runners, as_json=as_json)
     if planned is not None:
-        planned.measure(data)
+        planned.measure(data, vectors, split)
         return
     data, deployed = _of_target(data, deployed)
     source = deployed.source(data, vectors, options.ModelOptions(model, query_model, running), reading)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -16,6 +16,8 @@ from offsphere.cli.shard_steps import check_names
 from offsphere.runners.shard_plan import ShardPlan, Workload
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from offsphere.encode.embedded_task import EmbeddedSource
     from offsphere.shards.compare_question import CompareOptions
 
@@ -115,11 +117,16 @@ class PlanRequest(NamedTuple):
             texts = sum(len(str(item)) for item in items) if items is not None else 0
         self._print(plan_compare(self._workload(source, split), options, self.workers, self.cores, self.shards, texts))
 
-    def measure(self, path: str | None) -> None:
-        """Print the plan of a measurement of vectors alone."""
+    def measure(self, path: str | None, vectors: Path | None, split: str | None) -> None:
+        """Print the plan of a measurement: of vectors alone, or of the documents of a task whose vectors are named."""
         from offsphere.data.vector_files import read_vectors
+        from offsphere.encode.embedded_task import EmbeddedSource
         from offsphere.runners.planning import plan_measure
 
+        if vectors is not None:
+            load = replace(self._workload(EmbeddedSource(named(path), vectors=vectors), split), queries=0)
+            self._print(plan_measure(load, self.workers, self.cores, self.shards))
+            return
         documents, dimension, number = self.documents, self.dimension, 4
         if path is not None:
             rows = read_vectors(given_path(path), verify=False, lazy=True).vectors
