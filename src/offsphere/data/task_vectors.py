@@ -413,13 +413,15 @@ def rows_in_order(
         name, times = Counter(ids).most_common(1)[0]
         raise VectorError(f"{where}: {kind} id {name!r} stands there {times} times: ids must not repeat")
     missing = [name for name in wanted if name not in rows]
-    if missing and len(missing) == len(wanted):
-        raise VectorError(
-            f"{where} has no id of the task's {len(wanted)} {kind} ids: there is {shown_id(ids[0])!r}, and in the data "
-            f"{shown_id(wanted[0])!r}: {naming}"
-        )
     if missing:
-        raise VectorError(f"{where} has no vector for {kind} {missing[0]!r} ({len(missing)} are missing): {cure}")
+        none = (
+            f" has no id of the task's {len(wanted)} {kind} ids: there is {shown_id(ids[0])!r}, and in the data "
+            f"{shown_id(wanted[0])!r}: {naming} if these are the same; it"
+        )
+        raise VectorError(
+            f"{where}{none if len(missing) == len(wanted) else ''} has no vector for {kind} {missing[0]!r} "
+            f"({len(missing)} are missing): {cure}"
+        )
     return [rows[name] for name in wanted]
 
 

@@ -22,7 +22,14 @@ class Transform(Part):
         return None
 
     def changes(self, side: Side) -> bool:  # noqa: ARG002
-        """Whether it does anything to the vectors of a side: most transforms are one map for both."""
+        """Tell whether it does anything to the vectors of a side.
+
+        Args:
+            side: query or document.
+
+        Returns:
+            True, as most transforms are one map for both.
+        """
         return True
 
     def config(self) -> dict[str, Any]:
