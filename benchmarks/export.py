@@ -212,8 +212,8 @@ def fill_as_told(how: str, name: str, target: str, folder: Path) -> None:
             with strategy.open(engine, where) as collection:
                 Filling(collection, strategy.serving, part, strategy.layout(part), str(where)).run(replace=True)
         elif bare is not None:
-            (folder / f"memory-{label}").mkdir()
-            bare(part, folder / f"memory-{label}")
+            (folder / f"memory-{name}-{label}").mkdir()
+            bare(part, folder / f"memory-{name}-{label}")
         else:
             bare_postgres(part, engine_of(target)[1].location, f"memory_{label}")
 

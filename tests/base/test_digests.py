@@ -5,9 +5,13 @@ from __future__ import annotations
 import hashlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from offsphere.base.digests import digest_of, digest_of_files, digest_of_named_files, digest_of_texts
+from offsphere.base.digests import digest_of, digest_of_files, digest_of_ids, digest_of_named_files, digest_of_texts
 from offsphere.base.errors import OffsphereError
+
+NAMES = st.lists(st.text(st.sampled_from("ab\0"), max_size=3))
 
 
 def by_hand(*parts: bytes) -> str:
@@ -56,3 +60,11 @@ def test_files_of_a_folder_are_known_by_contents_and_names(tmp_path):
     assert digest_of_named_files(tmp_path, [one, two]) == digest_of_named_files(tmp_path, [two, one]) == wanted
     moved = two.rename(tmp_path / "three")
     assert digest_of_named_files(tmp_path, [one, moved]) != wanted
+
+
+@given(
+    first=st.lists(st.text(st.sampled_from("ab\0"), max_size=3)),
+    second=st.lists(st.text(st.sampled_from("ab\0"), max_size=3)),
+)
+def test_the_digest_of_ids_tells_lists_apart_wherever_one_id_ends(first, second):
+    assert (digest_of_ids(first) == digest_of_ids(second)) == (first == second)

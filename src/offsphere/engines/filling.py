@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offsphere.base.digests import digest_of_texts, hashing_along
+from offsphere.base.digests import digest_of_ids, digest_of_texts, hashing_along
 from offsphere.base.errors import DataError
 from offsphere.base.interruption import told_when_interrupted
 from offsphere.base.progress import Progress
@@ -166,7 +166,7 @@ class Filling:
     def _asked(self) -> str:
         corpus = self.corpus
         parts = [self.serving.scorer.key, self.serving.metric, str(self.serving.lowered), str(self.serving.radius)]
-        parts += [repr(self.layout), self.target, str(corpus.vectors.shape), digest_of_texts(corpus.ids)]
+        parts += [repr(self.layout), self.target, str(corpus.vectors.shape), digest_of_ids(corpus.ids)]
         return digest_of_texts(parts)
 
     def _holds(self, record: FillRecord) -> bool:
