@@ -20,7 +20,7 @@ from offsphere.cli.writable import check_writable
 from offsphere.comparison.units import is_of_pairs
 from offsphere.learning.objective.losses import LOSSES
 
-START = "closed-form"  # the folder of the maps that bring two widths together before anything is learned
+CLOSED_FORM = "closed-form"  # the folder of the maps that bring two widths together without any training
 
 if TYPE_CHECKING:
     from offsphere.learning.adapters.learn import Learned
@@ -99,8 +99,8 @@ def adapt_command(
     with told_when_interrupted(lambda: "nothing was written"), progress_bar("training") as progress:
         learned = learn(train, test, [recipe], also=also, progress=progress, **how)
     learned.adapters[0].save(out)
-    if learned.start is not None:
-        learned.start.save(out / START)
+    if learned.closed_form is not None:
+        learned.closed_form.save(out / CLOSED_FORM)
     if as_json:
         typer.echo(json.dumps(learned.to_json(), indent=2, allow_nan=False))
     else:
@@ -134,9 +134,9 @@ def _print_learned(learned: Learned, out: Path, judged: str | None) -> None:
             echo_paragraph(f"Mind: {split.warning}.")
     again = f"`offsphere compare {judged} --scorer {out}`" if judged is not None else "judge it by other queries only"
     echo_paragraph(f"The adapter is in {out}; {again}")
-    if learned.start is not None:
+    if learned.closed_form is not None:
         recommended = ", which is recommended," if learned.table.chosen.name == learned.table.baseline else ""
-        echo_paragraph(f"What it started from, {learned.start.name}{recommended} is in {out / START}")
+        echo_paragraph(f"What it is held against, {learned.closed_form.name}{recommended} is in {out / CLOSED_FORM}")
 
 
 def _trained_on(learned: Learned) -> str:

@@ -113,8 +113,8 @@ class Learned(InNotebook):
         return f"Learned({self.table.conclusion})"
 
     @property
-    def start(self) -> Scorer | None:
-        """The maps that training starts from where vectors have two widths; nothing where they have one."""
+    def closed_form(self) -> Scorer | None:
+        """The maps that adapters are held against where vectors have two widths; nothing where they have one."""
         scorer = self.table[self.table.baseline].scorer
         return scorer if scorer.transforms else None
 
