@@ -69,9 +69,9 @@ def test_what_its_graph_of_inner_products_never_reaches_bands_of_length_find(tar
     monkeypatch.setattr(qdrant_edge, "FULL_SCAN", 1)
     _, vectors = embedded("cranfield")
     documents, queries = np.asarray(vectors.documents), np.asarray(vectors.queries)
-    how = {"queries": queries, "k": 100, "index": "graph", "replace": True}
+    how = {"queries": queries, "k": 100, "index": "graph", "replace": True, "goal": 0.98}  # builds differ by 0.04
     plain = export("dot", documents, target, effort=2 * len(documents), **how)
-    assert plain.verification.recall < 0.95
+    assert plain.verification.recall < 0.98
     assert "let the export race other ways to serve it: add --tune" in plain.advice
     assert any("cannot be reached in its graph" in note for note in qdrant_edge.QDRANT_EDGE.notes)
     tuned = export("dot", documents, target, tune=True, **how)
@@ -79,9 +79,9 @@ def test_what_its_graph_of_inner_products_never_reaches_bands_of_length_find(tar
     assert tuned.strategy.edges or tuned.strategy.serving.augmented
     (bands,) = (seen.recall for tried, seen in tuned.raced if tried.edges)
     raw = [seen.recall for tried, seen in tuned.raced if not tried.edges and not tried.serving.augmented]
-    assert bands > 0.97
+    assert bands > 0.98
     assert len(raw) > 2
-    assert max(raw) < 0.95
+    assert max(raw) < 0.98
 
 
 def test_what_was_stored_comes_back(target):
