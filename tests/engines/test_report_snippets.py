@@ -29,7 +29,7 @@ PACKAGES = {
     "hnswlib": "hnswlib",
 }
 NAMES = ("dot", "cosine", "whiten(0.5) + polar(1, 1.5)")
-# in a graph of so few each is linked with nearly all others: it answers as an exact search does, but for one or two
+# in a graph of so few each is linked with all others: it answers as an exact search does
 DOCUMENTS, QUERIES = laws.vectors_of(3, 30, 8), laws.vectors_of(4, 5, 8)
 IDS = [f"document {row}" for row in range(len(DOCUMENTS))]
 
@@ -70,14 +70,15 @@ def test_the_code_in_a_report_finds_the_ten_best(here, engine, name):
     done = osp.export(scorer, DOCUMENTS, setting.target, ids=IDS, queries=QUERIES)
     assert done.verification.recall == 1.0
     best = osp.search(QUERIES, DOCUMENTS, [scorer], 10)[0].documents
-    came = 0
+    missed = 0
     for number, rows in enumerate(best.tolist()):
         hits = [document for document, _ in laws.run_code(setting.snippet, QUERIES[number : number + 1])]
         wanted = [IDS[row] for row in rows]
         assert len(hits) == len(wanted)
         assert [document for document in hits if document in wanted] == [each for each in wanted if each in hits]
-        came += len(set(wanted) & set(hits))
-    assert came >= 0.95 * best.size
+        missed += len(set(wanted) - set(hits))
+    # hnswlib links what its threads put in at one time in any order, so that now and then one is not reached
+    assert missed <= (2 if engine == "hnswlib" else 0)
 
 
 def test_every_engine_that_can_be_opened_has_code_in_the_report():
