@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import offsphere as osp
 from offsphere.auditing.study import run_study
 from offsphere.auditing.study.run_study import study
 from offsphere.auditing.study.study_cell import cells_of, read_cells
@@ -92,10 +94,13 @@ def test_a_file_says_what_there_is_to_study(tmp_path):
     path.write_text(
         'model = ["wordllama", "other"]\n[[task]]\ndata = "first.csv"\nsymmetric = false\nname = "one"\n'
         '[[task]]\ndata = "first.csv"\nvectors = "stores/first"\n[[task]]\ndata = "first.csv"\n'
-        'vectors = {wordllama = "stores/first"}\n'
+        'vectors = {wordllama = "stores/first"}\n[[task]]\ndata = "first.csv"\nmodel = "its own"\n'
+        '[[task]]\ndata = "first.csv"\nmodel = ["third"]\nvectors = {"spectral(4)" = "stores/new"}\n'
     )
     found = read_cells(path)
-    assert [cell.model for cell in found] == ["wordllama", "other", None, "wordllama", "other"]
+    models = ["wordllama", "other", None, "wordllama", "other", "its own", "spectral(4)", "third"]
+    assert [cell.model for cell in found] == models
+    assert found[6].vectors == str(tmp_path / "stores" / "new")
     assert found[0].data == str(tmp_path / "first.csv")
     assert found[0].symmetric is False
     assert found[0].label == "one x wordllama"
@@ -112,6 +117,8 @@ def test_a_file_says_what_there_is_to_study(tmp_path):
         ("[[task]]\ndata = 'x'\nvectors = 3", "task 1: vectors = 3"),
         ("[[task]]\ndata = 'x'\nvectors = 'v'\nsymmetric = 'yes'", "task 1: symmetric = 'yes' is neither"),
         ("[[task]]\ndata = 'x'\nvectors = 'v'\nname = 3", "task 1: name = 3 is no text"),
+        ("[[task]]\ndata = 'x'\nmodel = 3", r"task 1: model = \[3\]: give names of models"),
+        ("[[task]]\ndata = 'x'\nmodel = 'm'\nvectors = 'v'", "task 1: vectors = 'v' are of no model"),
         ("model = [3]\n[[task]]\ndata = 'x'", r"model = \[3\]: give names of models"),
         ("[[task]]\ndata = 'x'\nvectors = 'v'\nVectors = 'w'", "two of data, vectors, Vectors are the same name"),
     ],
@@ -142,6 +149,32 @@ def test_tasks_without_models_or_vectors_are_refused():
         cells_of(["cisi"], [])
     with pytest.raises(ParameterError, match="at least one task"):
         cells_of([], ["wordllama"])
+
+
+@pytest.mark.slow
+def test_cells_that_are_audited_beside_each_other_come_out_as_one_after_another(cells, tmp_path):
+    alone = study(cells, tmp_path / "alone", to_page=page)
+    beside = study(cells, tmp_path / "beside", jobs=2, to_page=page)
+    assert beside.to_json() == alone.to_json()
+    assert sorted(path.name for path in (tmp_path / "beside" / "audits").iterdir()) == sorted(
+        path.name for path in (tmp_path / "alone" / "audits").iterdir()
+    )
+
+
+@pytest.mark.slow
+def test_adapters_of_a_study_are_those_of_the_grid_that_learn_gives(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "pairs").mkdir()
+    for seed, split in enumerate(("train", "test")):
+        pairs_file(tmp_path / "pairs", split, seed=seed)
+    (cell,) = cells_of([str(tmp_path / "pairs")], ["wordllama"], adapt=True)
+    cell = replace(cell, split="test")
+    (row,) = study([cell], tmp_path / "study").rows
+    parts = osp.load_parts(cell.source, split="test")
+    grid = [osp.Recipe(normalize=sides) for sides in ("both", "query", "document", "none")]
+    table = osp.learn(parts.train, parts.test, grid).table
+    assert {name: change["value"] for name, change in row.learned.items()} == {one.name: one.value for one in table.rows}
+    assert len(row.learned) >= len(grid)
 
 
 def test_the_page_links_every_audit_and_everything_is_json(cells, tmp_path):

@@ -130,9 +130,10 @@ def cells_of(
 
 
 def read_cells(path: Path) -> list[StudyCell]:
-    """Read the cells of a study from a TOML file: ``[[task]]`` tables, and a list ``model`` for those without vectors.
+    """Read the cells of a study from a TOML file: ``[[task]]`` tables, and a list ``model`` for all of them.
 
-    Paths in it are relative to the file. ``vectors`` of a task may be a folder, or a table of models and folders.
+    Paths in it are relative to the file. A task may have a ``model`` of its own instead of that list. ``vectors`` of a
+    task may be a folder, or a table of models and folders, which are models beside those.
 
     Args:
         path: The file.
@@ -147,10 +148,7 @@ def read_cells(path: Path) -> list[StudyCell]:
     content = _with_known_names(content, f"{path}: table", OF_THE_STUDY) if isinstance(content, dict) else {}
     if not isinstance(content.get("task"), list):
         raise ParameterError(f"{path}: a study lists its tasks as [[task]] tables, each with data = ...")
-    models = content.get("model", [])
-    models = models if isinstance(models, list) else [models]
-    if not all(isinstance(model, str) for model in models):
-        raise ParameterError(f"{path}: model = {models!r}: give names of models")
+    models = _names_of_models(content.get("model", []), str(path))
     cells = []
     for number, table in enumerate(content["task"], start=1):
         cells += _cells_of_table(table, models, path, f"{path}: task {number}")
@@ -166,7 +164,7 @@ def _with_known_names(table: Mapping[Any, Any], kind: str, known: Sequence[str])
 
 
 def _cells_of_table(table: Any, models: Sequence[str], path: Path, where: str) -> list[StudyCell]:
-    names = [field.name for field in fields(StudyCell) if field.name not in ("model", "runtime")]
+    names = [field.name for field in fields(StudyCell) if field.name != "runtime"]
     has_data = isinstance(table, dict) and "data" in map(plain_name, map(str, table))
     table = _with_known_names(table, f"{where}: key", names) if has_data else {}
     if not isinstance(table.get("data"), str):
@@ -179,15 +177,27 @@ def _cells_of_table(table: Any, models: Sequence[str], path: Path, where: str) -
             raise ParameterError(f"{where}: {name} = {table[name]!r} is no text")
     here = {**table, "data": _beside(path, table["data"])}
     folders = here.pop("vectors", None)
+    if "model" in here:
+        models = _names_of_models(here.pop("model"), where)
+        if isinstance(folders, str):
+            raise ParameterError(f"{where}: vectors = {folders!r} are of no model, and model = {models!r}: give one")
     if isinstance(folders, str):
-        return [StudyCell(vectors=_beside(path, folders), **here)]
+        return [StudyCell(vectors=str(path.parent / folders), **here)]
     if folders is not None and not (isinstance(folders, Mapping) and all(isinstance(f, str) for f in folders.values())):
         raise ParameterError(f"{where}: vectors = {folders!r}: give a folder, or a table of models and folders")
     asked = list(dict.fromkeys([*(folders or {}), *models]))
     if not asked:
         raise ParameterError(f"{where}: name models with model = [...], or give vectors")
-    placed = {model: _beside(path, folder) for model, folder in (folders or {}).items()}
+    placed = {model: str(path.parent / folder) for model, folder in (folders or {}).items()}
     return [StudyCell(model=model, vectors=placed.get(model), **here) for model in asked]
+
+
+def _names_of_models(named: Any, where: str) -> list[str]:
+    """A name of a model or a list of them, as a list."""
+    models = named if isinstance(named, list) else [named]
+    if not all(isinstance(model, str) for model in models):
+        raise ParameterError(f"{where}: model = {models!r}: give names of models")
+    return models
 
 
 def _beside(path: Path, name: str) -> str:
