@@ -173,7 +173,9 @@ def test_adapters_of_a_study_are_those_of_the_grid_that_learn_gives(tmp_path, mo
     parts = osp.load_parts(cell.source, split="test")
     grid = [osp.Recipe(normalize=sides) for sides in ("both", "query", "document", "none")]
     table = osp.learn(parts.train, parts.test, grid).table
-    assert {name: change["value"] for name, change in row.learned.items()} == {one.name: one.value for one in table.rows}
+    assert {name: change["value"] for name, change in row.learned.items()} == {
+        one.name: one.value for one in table.rows
+    }
     assert len(row.learned) >= len(grid)
 
 

@@ -167,6 +167,24 @@ def _cells_of_table(table: Any, models: Sequence[str], path: Path, where: str) -
     names = [field.name for field in fields(StudyCell) if field.name != "runtime"]
     has_data = isinstance(table, dict) and "data" in map(plain_name, map(str, table))
     table = _with_known_names(table, f"{where}: key", names) if has_data else {}
+    _check_values(table, where)
+    here = {**table, "data": _beside(path, table["data"])}
+    own, folders = here.pop("model", None), here.pop("vectors", None)
+    if own is not None:
+        models = _names_of_models(own, where)
+        if isinstance(folders, str):
+            raise ParameterError(f"{where}: vectors = {folders!r} are of no model, and model = {own!r}: give one")
+    if isinstance(folders, str):
+        return [StudyCell(vectors=str(path.parent / folders), **here)]
+    asked = list(dict.fromkeys([*(folders or {}), *models]))
+    if not asked:
+        raise ParameterError(f"{where}: name models with model = [...], or give vectors")
+    placed = {model: str(path.parent / folder) for model, folder in (folders or {}).items()}
+    return [StudyCell(model=model, vectors=placed.get(model), **here) for model in asked]
+
+
+def _check_values(table: Mapping[str, Any], where: str) -> None:
+    """Every value of a task's table is of the kind that its key asks for."""
     if not isinstance(table.get("data"), str):
         raise ParameterError(f"{where}: it needs data = a folder, a file or a name")
     for name in ("symmetric", "adapt", "ignore_missing"):
@@ -175,21 +193,10 @@ def _cells_of_table(table: Any, models: Sequence[str], path: Path, where: str) -
     for name in ("name", "split", "metric"):
         if not isinstance(table.get(name, ""), str):
             raise ParameterError(f"{where}: {name} = {table[name]!r} is no text")
-    here = {**table, "data": _beside(path, table["data"])}
-    folders = here.pop("vectors", None)
-    if "model" in here:
-        models = _names_of_models(here.pop("model"), where)
-        if isinstance(folders, str):
-            raise ParameterError(f"{where}: vectors = {folders!r} are of no model, and model = {models!r}: give one")
-    if isinstance(folders, str):
-        return [StudyCell(vectors=str(path.parent / folders), **here)]
-    if folders is not None and not (isinstance(folders, Mapping) and all(isinstance(f, str) for f in folders.values())):
+    folders = table.get("vectors", {})
+    folders = table.get("vectors", "")
+    if not all(isinstance(one, str) for one in (folders.values() if isinstance(folders, Mapping) else [folders])):
         raise ParameterError(f"{where}: vectors = {folders!r}: give a folder, or a table of models and folders")
-    asked = list(dict.fromkeys([*(folders or {}), *models]))
-    if not asked:
-        raise ParameterError(f"{where}: name models with model = [...], or give vectors")
-    placed = {model: str(path.parent / folder) for model, folder in (folders or {}).items()}
-    return [StudyCell(model=model, vectors=placed.get(model), **here) for model in asked]
 
 
 def _names_of_models(named: Any, where: str) -> list[str]:
