@@ -4,8 +4,8 @@
     python scripts/picture_grid.py DATA RESULTS.jsonl --table
 
 DATA is a folder of pictures with classes. The output grid says which side's length counts in training; the input grid
-divides the pixels of a side, after their standardisation, by their root mean square. After Feng & Watanabe 2026
-(arXiv:2602.09229). A training is a line of the results and is not done again.
+divides the pixels of a side, after their standardisation, by their root mean square, or leaves the standardisation out.
+After Feng & Watanabe 2026 (arXiv:2602.09229). A training is a line of the results and is not done again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from picture_trainings import study_options, study_results
 
 BATCH = 64
 OUTPUTS = {"cosine": "both", "dot": "none", "query": "query", "document": "document", "learn": "learn"}
-INPUTS = ("query", "document", "both")
+INPUTS = {"query": ("query",), "document": ("document",), "both": ("query", "document")}
 BASELINE = "cosine"
 
 
@@ -28,7 +28,9 @@ def variants() -> dict[str, dict[str, Any]]:
     """The trainings by their names."""
     named: dict[str, dict[str, Any]] = {name: {"normalize": output} for name, output in OUTPUTS.items()}
     for output in ("cosine", "dot"):
-        named |= {f"{output}, input {side}": {"normalize": OUTPUTS[output], "normalize_input": side} for side in INPUTS}
+        for name, sides in INPUTS.items():
+            named[f"{output}, input {name}"] = {"normalize": OUTPUTS[output], "normalize_input": name}
+            named[f"{output}, raw {name}"] = {"normalize": OUTPUTS[output], "raw": sides}
     return {name: {"batch": BATCH, "scale": "calibrated", **options} for name, options in named.items()}
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,14 +92,17 @@ class LastState(TaskJudge):
 
 
 def train_pictures(pictures: Pictures, options: dict[str, Any], epochs: int, seed: int) -> dict[str, Any]:
-    """Train once, by ``options`` of a recipe, and measure."""
+    """Train once, by ``options`` of a recipe, and measure; ``raw`` are the sides whose pixels are not standardised."""
     started = time.process_time()
+    options = dict(options)
+    raw = options.pop("raw", ())
     batch = options["batch"]
     steps = epochs * (len(pictures.learned.items) // batch)
     fixed = {"projection": HEAD, "rate": RATES[batch], "steps": steps, "evaluate_every": steps, "dynamics_every": 0}
     recipe = osp.recipe_with("simclr", **{"temperature": TEMPERATURE, "views": VIEWS, **fixed, **options})
     data = text_data(pictures.learned.ranking_task(), held_out=pictures.aside.ranking_task(), seed=seed)
     setup = EncoderSetup.of(osp.image_tower("resnet", SIDE, WIDTH, seed), data, recipe, seed)
+    leave_raw(setup.model, raw)
     fitted = fit(setup.model, recipe, setup.pairs, LastState(data.held_out.task, data.metric), seed)
     row = similarities(setup, seed)
     settle(setup.model)
@@ -115,6 +118,19 @@ def train_pictures(pictures: Pictures, options: dict[str, Any], epochs: int, see
         "kept_step": fitted.run.best_step,
         "seconds": round(time.process_time() - started, 1),
     }
+
+
+def leave_raw(model: Any, sides: Sequence[str]) -> None:
+    """Let the pixels of some sides enter as they are, from 0 to 1; the towers' processor has them from -1 to 1."""
+
+    def undo(_: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+        features, *others = arguments
+        side = options.get("task") or features.get("task") or "document"
+        if side in sides:
+            features = {**features, "pixel_values": (features["pixel_values"] + 1) / 2}
+        return (features, *others), options
+
+    model.register_forward_pre_hook(undo, with_kwargs=True)
 
 
 @torch.no_grad()
