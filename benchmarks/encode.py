@@ -30,7 +30,7 @@ from offsphere.data.formats.docstrings import read_package
 from offsphere.data.store import open_store
 from offsphere.encode import load_encoder
 from offsphere.encode.embedding import SideItems, embed_items
-from offsphere.engines.exchange import import_vectors
+from offsphere.engines.files.exchange import import_vectors
 from offsphere.ranking.search import search
 from offsphere.scoring.names import parse_scorer
 

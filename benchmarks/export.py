@@ -22,13 +22,13 @@ from harness import Clock, Goals, quick
 from memory import anonymous
 
 from offsphere.engines.collection import IndexKind
-from offsphere.engines.corpus import Corpus
-from offsphere.engines.filling import Filling
-from offsphere.engines.racing import race
 from offsphere.engines.registry import engine_of
-from offsphere.engines.serving import BLOCK
-from offsphere.engines.strategy import ExportWishes, plain_strategy
-from offsphere.engines.verification import make_trial, verify
+from offsphere.engines.shipping.corpus import Corpus
+from offsphere.engines.shipping.filling import Filling
+from offsphere.engines.shipping.racing import race
+from offsphere.engines.shipping.serving import BLOCK
+from offsphere.engines.shipping.strategy import ExportWishes, plain_strategy
+from offsphere.engines.shipping.verification import make_trial, verify
 from offsphere.scoring.names import parse_scorer
 
 ROUNDS = 5
@@ -232,7 +232,7 @@ def measure_strategies(folder: Path, goals: Goals, rows: int) -> None:
 
 def real_corpus(rows: int) -> Corpus:
     """Docstrings of installed packages, embedded by a static model: real text, no download."""
-    from offsphere.cli.docstring_task import make_docstring_task
+    from offsphere.cli.steps.docstring_task import make_docstring_task
     from offsphere.data.load import load_task
     from offsphere.encode.embedding import embed
 

@@ -16,8 +16,8 @@ from typing import get_args
 from offsphere.base.errors import OffsphereError
 from offsphere.engines import qdrant_edge
 from offsphere.engines.collection import IndexKind
-from offsphere.engines.probed_metric import MOST_ASKED, MetricProbe, Probe
-from offsphere.engines.probing import ROWS, probe
+from offsphere.engines.trials.probed_metric import MOST_ASKED, MetricProbe, Probe
+from offsphere.engines.trials.probing import ROWS, probe
 
 HEAD = (
     "engine, index",

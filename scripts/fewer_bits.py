@@ -19,10 +19,10 @@ from scripts.engine_table import FULL_SCAN, markdown, targets
 from offsphere.base.errors import OffsphereError
 from offsphere.engines import qdrant_edge
 from offsphere.engines.collection import IndexKind, NumberForm
-from offsphere.engines.corpus import Corpus
 from offsphere.engines.engine import Engine
-from offsphere.engines.exporting import export
 from offsphere.engines.registry import engine_of
+from offsphere.engines.shipping.corpus import Corpus
+from offsphere.engines.shipping.exporting import export
 
 FORMS: tuple[NumberForm, ...] = tuple(form for form in get_args(NumberForm) if form != "float32")
 HEAD = ("engine", *FORMS, "how")

@@ -454,7 +454,7 @@ ALLOWED = {
     "engines.qdrant_points": "SQLite opens the file of Qdrant's own client",
     "engines.sqlite": "SQLite opens its own file",
     "engines.usearch": "usearch opens an index whose bytes were compared",
-    "engines.vector_writers": "it writes a member of an archive",
+    "engines.files.vector_writers": "it writes a member of an archive",
     "base.cached_folders": "it opens locks",
     "learning.encoders.callbacks": "torch loads tensors whose header was checked before",
     "factors.factor_files": "scipy makes a matrix of arrays that were read and checked before",

@@ -69,11 +69,11 @@ _HOME = {
     "factors.stability": "stability",
     "factors.link_vectors": "link_vectors",
     "factors.task_source": "load_embedded task_source",
-    "engines.collection_source": "CollectionSource",
-    "engines.exporting": "Export export",
-    "engines.model_folder": "export_model",
-    "engines.probed_metric": "Probe",
-    "engines.probing": "probe",
+    "engines.deployed.collection_source": "CollectionSource",
+    "engines.shipping.exporting": "Export export",
+    "engines.models.model_folder": "export_model",
+    "engines.trials.probed_metric": "Probe",
+    "engines.trials.probing": "probe",
     "auditing.advice": "Advice advise",
     "auditing.run": "Audit audit",
     "auditing.study.run_study": "Study study",
@@ -123,12 +123,12 @@ if TYPE_CHECKING:  # `as` is what makes a name public to type checkers
     from offsphere.encode.embedded_labels import embed_labels as embed_labels
     from offsphere.encode.embedded_task import EmbeddedSource as EmbeddedSource
     from offsphere.encode.runtime import Runtime as Runtime
-    from offsphere.engines.collection_source import CollectionSource as CollectionSource
-    from offsphere.engines.exporting import Export as Export
-    from offsphere.engines.exporting import export as export
-    from offsphere.engines.model_folder import export_model as export_model
-    from offsphere.engines.probed_metric import Probe as Probe
-    from offsphere.engines.probing import probe as probe
+    from offsphere.engines.deployed.collection_source import CollectionSource as CollectionSource
+    from offsphere.engines.models.model_folder import export_model as export_model
+    from offsphere.engines.shipping.exporting import Export as Export
+    from offsphere.engines.shipping.exporting import export as export
+    from offsphere.engines.trials.probed_metric import Probe as Probe
+    from offsphere.engines.trials.probing import probe as probe
     from offsphere.factors.closed_form import Factors as Factors
     from offsphere.factors.closed_form import factorize as factorize
     from offsphere.factors.closed_form import original_space as original_space

@@ -16,10 +16,10 @@ from offsphere.comparison.stored_row import StoredRow
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.units import units_in_all
 from offsphere.comparison.verdict import recommended_choice, row_named
-from offsphere.engines.deployment import Deployment
-from offsphere.engines.lengths_at_hand import LengthsAtHand
+from offsphere.engines.deployed.deployment import Deployment
+from offsphere.engines.deployed.lengths_at_hand import LengthsAtHand
 from offsphere.engines.registry import ENGINES
-from offsphere.engines.verification import Verification
+from offsphere.engines.shipping.verification import Verification
 from offsphere.geometry.ceiling import Ceiling, CeilingRow
 from offsphere.geometry.dimensions import Dimensions
 from offsphere.geometry.dual import dual_of

@@ -8,7 +8,7 @@ from math import isnan
 import numpy as np
 
 from offsphere.comparison.units import unit_of, units_in_all
-from offsphere.engines.lengths_at_hand import LengthsAtHand
+from offsphere.engines.deployed.lengths_at_hand import LengthsAtHand
 from offsphere.engines.metric import Metric
 from offsphere.statistics.estimate import Estimate
 from tests.auditing.reader import p_of

@@ -14,7 +14,7 @@ import pytest
 from offsphere.base.local_paths import local_path
 from offsphere.base.passwords import hide_password, is_unclear, without_password
 from offsphere.encode.embedded_task import EmbeddedSource
-from offsphere.engines.exchange import import_vectors
+from offsphere.engines.files.exchange import import_vectors
 from tests.processes import PATIENCE, ROOT, environment_with
 
 # each half of a secret is one: what an address ends at a letter in its middle must not be shown either

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from offsphere import Scorer
-from offsphere.cli.audit_steps import ENGINES_TOLD
+from offsphere.cli.steps.audit_steps import ENGINES_TOLD
 from tests.cli.running import run
 from tests.processes import COMMAND_IMPORTS, environment_with, run_warm
 

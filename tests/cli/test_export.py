@@ -12,7 +12,7 @@ import offsphere as osp
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from tests.cli.running import printed, run, run_here
 from tests.engines.engine_laws import run_code
-from tests.engines.test_model_folder import assert_same_ranking
+from tests.engines.models.test_model_folder import assert_same_ranking
 from tests.learning.encoders.conftest import save_transformer, words_task
 
 

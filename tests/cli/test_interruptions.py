@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from offsphere.cli import app
 from offsphere.cli.endings import Interrupted
-from offsphere.engines.exchange import import_vectors
-from offsphere.engines.live_collection import LiveCollection
+from offsphere.engines.deployed.live_collection import LiveCollection
+from offsphere.engines.files.exchange import import_vectors
 from tests.cli.running import run_here
 from tests.kills.commands import files_of, write_ranking, write_words
 from tests.processes import PATIENCE, environment_with

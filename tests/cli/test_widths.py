@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from offsphere.cli.ablation_table import print_ablation
-from offsphere.cli.layer_tables import print_changes
-from offsphere.cli.outcome_table import outcome_table
+from offsphere.cli.tables.ablation_table import print_ablation
+from offsphere.cli.tables.layer_tables import print_changes
+from offsphere.cli.tables.outcome_table import outcome_table
 from offsphere.geometry.change import SelfSimilarityChange
 from offsphere.learning.ablation.ablation import PaperFinding, VariantResult, VariantRow
 from tests.auditing.study.test_run_study import pairs_file
 from tests.cli.running import printed
-from tests.cli.test_ablation_table import ablation_of
+from tests.cli.tables.test_ablation_table import ablation_of
 from tests.learning.encoders.painted import painted
 from tests.tiny_vision import save_clip
 

@@ -7,7 +7,7 @@ import pytest
 
 import offsphere as osp
 from offsphere.base.errors import OffsphereError, ParameterError
-from offsphere.cli.options import ModelOptions
+from offsphere.cli.options.shared_options import ModelOptions
 from offsphere.comparison.fusion import WEIGHTS, reciprocal_ranks, weighted_sums
 from offsphere.comparison.list_source import ListRequest
 from offsphere.data.items import ItemList
@@ -276,7 +276,7 @@ def test_a_folder_without_a_model_is_told(words, tmp_path):
 
 
 def test_fuse_without_bm25_is_refused():
-    from offsphere.cli.other_systems import OtherSystems
+    from offsphere.cli.options.other_systems import OtherSystems
 
     with pytest.raises(ParameterError, match="write --bm25 too"):
         OtherSystems(fuse=["dot"]).sources(ModelOptions(), ignore_missing=False)

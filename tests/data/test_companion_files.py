@@ -17,7 +17,7 @@ from offsphere.base.reading.file_access import is_there
 from offsphere.base.unfinished import is_unfinished, mark_beside
 from offsphere.data import load_task
 from offsphere.data.vector_files import find_file, read_ids, read_vectors
-from offsphere.engines.exchange import import_vectors
+from offsphere.engines.files.exchange import import_vectors
 from offsphere.factors.node_features import find_features
 from offsphere.runners.gathering import StateFolder
 from offsphere.runners.local_runner import LocalRunner

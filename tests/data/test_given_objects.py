@@ -11,7 +11,7 @@ import offsphere as osp
 from offsphere.base.errors import DataError
 from offsphere.data.items import ItemList, as_items
 from offsphere.data.judgments import Judgment
-from offsphere.engines.exchange import import_vectors
+from offsphere.engines.files.exchange import import_vectors
 
 GRADES = [
     (math.inf, "tiny: query 'q', document 'd': the grade inf is not finite or above 1e\\+100"),

@@ -14,7 +14,7 @@ from offsphere.base.errors import DataError, VectorError
 from offsphere.data import vector_tables
 from offsphere.data.vector_files import read_vectors
 from offsphere.data.vector_names import VectorNames
-from offsphere.engines.exchange import import_vectors
+from offsphere.engines.files.exchange import import_vectors
 from tests.processes import run_command
 
 ROWS = (np.random.default_rng(0).standard_normal((40, 6)) * np.linspace(0.1, 9, 40)[:, None]).astype(np.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from offsphere.engines.exchange import import_vectors
+from offsphere.engines.files.exchange import import_vectors
 from tests.engines.postgres_server import running_postgres
 
 ROWS = (np.random.default_rng(0).standard_normal((300, 6)) * np.linspace(0.1, 9, 300)[:, None]).astype(np.float32)

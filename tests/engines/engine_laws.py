@@ -14,14 +14,14 @@ import pytest
 import offsphere as osp
 from offsphere.base.errors import DataError
 from offsphere.data.store import open_store
-from offsphere.engines.bands import length_edges
-from offsphere.engines.corpus import Corpus
-from offsphere.engines.exporting import GOAL, export
-from offsphere.engines.kept_strategy import KeptStrategy
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import engine_of
-from offsphere.engines.serving import servings
-from offsphere.engines.strategy import ExportWishes, Strategy
+from offsphere.engines.shipping.bands import length_edges
+from offsphere.engines.shipping.corpus import Corpus
+from offsphere.engines.shipping.exporting import GOAL, export
+from offsphere.engines.shipping.kept_strategy import KeptStrategy
+from offsphere.engines.shipping.serving import servings
+from offsphere.engines.shipping.strategy import ExportWishes, Strategy
 from tests.cli.running import run_here
 from tests.processes import PATIENCE, ROOT, environment_with
 
@@ -265,8 +265,8 @@ def check_other_metric_refused(target, folder, done):
 KILLED = """
 import json, os, signal, sys
 import numpy as np
-from offsphere.engines import serving
-from offsphere.engines.exporting import export
+from offsphere.engines.shipping import serving
+from offsphere.engines.shipping.exporting import export
 from offsphere.engines.registry import engine_of
 
 options = json.loads(sys.argv[1])

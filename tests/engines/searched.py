@@ -11,6 +11,6 @@ import numpy as np
 
 import offsphere as osp
 
-for name in ("faiss", "hnswlib", "offsphere.engines.exporting", "usearch.index"):
+for name in ("faiss", "hnswlib", "offsphere.engines.shipping.exporting", "usearch.index"):
     import_module(name)
 osp.search(np.eye(20, dtype=np.float32), np.eye(20, dtype=np.float32), [osp.parse_scorer("dot")], 10)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import offsphere as osp
-from offsphere.engines.exporting import export
 from offsphere.engines.registry import ENGINES, engine_of
+from offsphere.engines.shipping.exporting import export
 from tests.engines import engine_laws as laws
 from tests.learning.conftest import hidden
 from tests.learning.encoders.conftest import words_task
@@ -128,7 +128,7 @@ def test_vectors_that_were_normalised_before_are_told_where_the_scorer_wants_len
 
 @pytest.mark.slow
 def test_a_tuned_export_that_was_killed_goes_on_with_what_the_race_chose(tmp_path, monkeypatch):
-    from offsphere.engines import exporting
+    from offsphere.engines.shipping import exporting
 
     rows = np.random.default_rng(0).normal(size=(400, 8)).astype(np.float32)
     target, out = f"lancedb:{tmp_path}/db:docs", tmp_path / "out"

@@ -10,10 +10,10 @@ import pytest
 
 from offsphere.base.errors import OffsphereError
 from offsphere.engines import qdrant_edge
-from offsphere.engines.bands import BandedCollection
 from offsphere.engines.collection import Layout
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import ENGINES, engine_of
+from offsphere.engines.shipping.bands import BandedCollection
 from tests.engines.engine_laws import DOCUMENTS, QUERIES
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the packages

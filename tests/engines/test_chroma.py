@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from offsphere.base.errors import DataError, OffsphereError
-from offsphere.engines.exporting import export
 from offsphere.engines.registry import engine_of
+from offsphere.engines.shipping.exporting import export
 from tests.engines import engine_laws as laws
 from tests.processes import PATIENCE
 
@@ -194,8 +194,8 @@ def running(tmp_path):
 
 @pytest.mark.slow
 def test_a_server_that_dies_in_the_middle_is_one_line_and_the_same_command_goes_on(tmp_path, running, monkeypatch):
-    from offsphere.engines import serving
     from offsphere.engines.chroma import ChromaCollection
+    from offsphere.engines.shipping import serving
 
     monkeypatch.setattr(serving.stored_blocks, "__defaults__", (0, 64))
     calls, add = [], ChromaCollection.add

@@ -13,9 +13,9 @@ from offsphere.base.errors import DataError, OffsphereError, VectorError
 from offsphere.engines import duckdb as ours
 from offsphere.engines.collection import Layout
 from offsphere.engines.duckdb import DUCKDB
-from offsphere.engines.exporting import export
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import engine_of
+from offsphere.engines.shipping.exporting import export
 from tests.engines import engine_laws as laws
 
 duckdb = pytest.importorskip("duckdb")

@@ -10,11 +10,11 @@ import pytest
 
 import offsphere as osp
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
-from offsphere.engines.live_collection import LiveCollection
-from offsphere.engines.racing import cheapest
+from offsphere.engines.deployed.live_collection import LiveCollection
 from offsphere.engines.registry import engine_of
-from offsphere.engines.strategy import Strategy
-from offsphere.engines.verification import Verification
+from offsphere.engines.shipping.racing import cheapest
+from offsphere.engines.shipping.strategy import Strategy
+from offsphere.engines.shipping.verification import Verification
 from tests.cli.running import run_here
 from tests.engines import engine_laws as laws
 from tests.oracles import FORMULAS, top, values

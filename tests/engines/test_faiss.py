@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from offsphere.base.errors import DataError, OffsphereError, VectorError
-from offsphere.engines.exchange import export_store, import_vectors
 from offsphere.engines.faiss_files import read_header
 from offsphere.engines.faiss_vectors import read_faiss_rows
+from offsphere.engines.files.exchange import export_store, import_vectors
 from offsphere.engines.registry import engine_of
 from tests.engines.conftest import ROWS
 

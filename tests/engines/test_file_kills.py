@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from offsphere.base.errors import DataError
-from offsphere.engines.exporting import export
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import engine_of
+from offsphere.engines.shipping.exporting import export
 from tests.engines import engine_laws as laws
 from tests.processes import run_warm
 
@@ -25,8 +25,8 @@ EXPORT = """
 import json, os, signal, sys
 from pathlib import Path
 import numpy as np
-from offsphere.engines import serving
-from offsphere.engines.exporting import export
+from offsphere.engines.shipping import serving
+from offsphere.engines.shipping.exporting import export
 from offsphere.engines.index_file import IndexStream
 from offsphere.engines.registry import engine_of
 

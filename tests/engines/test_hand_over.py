@@ -116,7 +116,7 @@ def test_documents_without_any_place_in_the_ranking_are_refused_and_nothing_is_m
 
 def test_a_block_without_any_document_in_the_ranking_is_passed_over(tmp_path, monkeypatch):
     pytest.importorskip("duckdb")
-    from offsphere.engines import serving
+    from offsphere.engines.shipping import serving
 
     monkeypatch.setattr(serving.stored_blocks, "__defaults__", (0, 20))
     rows = DOCUMENTS.copy()

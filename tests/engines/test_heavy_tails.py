@@ -12,8 +12,8 @@ import pytest
 
 import offsphere as osp
 from offsphere.engines import qdrant_edge
-from offsphere.engines.exporting import export
 from offsphere.engines.registry import ENGINES, engine_of
+from offsphere.engines.shipping.exporting import export
 from tests.engines import engine_laws as laws
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the packages

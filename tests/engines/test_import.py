@@ -9,7 +9,7 @@ from offsphere.base.errors import DataError, OffsphereError, VectorError
 from offsphere.data.store import open_store
 from offsphere.data.store_writer import StoreWriter
 from offsphere.engines.engine import BATCH
-from offsphere.engines.exchange import import_vectors
+from offsphere.engines.files.exchange import import_vectors
 from tests.engines.conftest import ROWS
 from tests.processes import run_command
 

@@ -8,11 +8,11 @@ import pytest
 
 from offsphere.base.errors import DataError, OffsphereError, VectorError
 from offsphere.engines.collection import Layout
-from offsphere.engines.exchange import export_store, import_vectors
-from offsphere.engines.exporting import export
+from offsphere.engines.files.exchange import export_store, import_vectors
 from offsphere.engines.lancedb import LANCEDB
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import engine_of
+from offsphere.engines.shipping.exporting import export
 from tests.engines import engine_laws as laws
 from tests.engines.conftest import IDS, ROWS, store_of
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
-from offsphere.engines.exporting import export
+from offsphere.engines.shipping.exporting import export
 from tests.engines import engine_laws as laws
 from tests.processes import PATIENCE, ROOT, environment_with
 

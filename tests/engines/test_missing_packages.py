@@ -11,9 +11,9 @@ import pytest
 
 from offsphere.base.errors import MissingExtraError, UnknownNameError
 from offsphere.base.extras import PACKAGES
-from offsphere.engines.exporting import export
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import ENGINES, engine_of
+from offsphere.engines.shipping.exporting import export
 from tests.processes import ROOT
 
 ROWS = np.eye(3, dtype=np.float32)

@@ -10,10 +10,10 @@ import pytest
 
 from offsphere.base.errors import DataError, OffsphereError, VectorError
 from offsphere.engines.collection import Layout
-from offsphere.engines.exporting import export
 from offsphere.engines.metric import Metric
 from offsphere.engines.postgres import POSTGRES
 from offsphere.engines.registry import engine_of
+from offsphere.engines.shipping.exporting import export
 from tests.engines import engine_laws as laws
 
 psycopg = pytest.importorskip("psycopg")
@@ -347,7 +347,8 @@ def test_no_password_is_told_anywhere(server, address, tmp_path):
 
 
 def test_a_connection_that_is_lost_is_one_line_and_the_same_command_goes_on(server, target, tmp_path, monkeypatch):
-    from offsphere.engines import postgres, serving
+    from offsphere.engines import postgres
+    from offsphere.engines.shipping import serving
 
     monkeypatch.setattr(serving.stored_blocks, "__defaults__", (0, 64))
     calls = []

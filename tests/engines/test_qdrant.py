@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from offsphere.base.errors import DataError, OffsphereError
-from offsphere.engines.exchange import export_store, import_vectors
-from offsphere.engines.exporting import export
+from offsphere.engines.files.exchange import export_store, import_vectors
+from offsphere.engines.shipping.exporting import export
 from tests.engines import engine_laws as laws
 from tests.engines.conftest import IDS, ROWS, store_of
 

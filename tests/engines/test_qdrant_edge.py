@@ -11,7 +11,7 @@ import pytest
 
 from offsphere.base.errors import DataError, OffsphereError
 from offsphere.engines import qdrant_edge
-from offsphere.engines.exporting import export
+from offsphere.engines.shipping.exporting import export
 from tests.engines import engine_laws as laws
 from tests.processes import PATIENCE, ROOT, environment_with
 

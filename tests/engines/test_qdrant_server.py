@@ -7,7 +7,7 @@ import pytest
 
 import offsphere as osp
 from offsphere.base.errors import DataError, OffsphereError
-from offsphere.engines.exporting import export
+from offsphere.engines.shipping.exporting import export
 from tests.engines import engine_laws as laws
 
 qdrant = pytest.importorskip("qdrant_client")
@@ -121,7 +121,7 @@ def test_a_connection_that_is_lost_in_the_middle_is_one_line_and_nothing_stands_
     tmp_path, held, monkeypatch
 ):
     """The server goes after some requests, and comes again at the same address with what it had."""
-    from offsphere.engines import serving
+    from offsphere.engines.shipping import serving
 
     monkeypatch.setattr(serving, "BLOCK", 64)
     monkeypatch.setattr(serving.stored_blocks, "__defaults__", (0, 64))

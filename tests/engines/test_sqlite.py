@@ -7,9 +7,9 @@ import pytest
 
 from offsphere.base.errors import DataError, OffsphereError, ParameterError
 from offsphere.engines.collection import Layout
-from offsphere.engines.exporting import export
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import engine_of
+from offsphere.engines.shipping.exporting import export
 from offsphere.engines.sqlite import SQLITE
 from tests.engines import engine_laws as laws
 

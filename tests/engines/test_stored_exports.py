@@ -9,9 +9,9 @@ import pytest
 from scripts import fewer_bits
 from scripts.fewer_bits import HOW
 
-from offsphere.engines.corpus import Corpus
-from offsphere.engines.exporting import export
 from offsphere.engines.registry import ENGINES, engine_of
+from offsphere.engines.shipping.corpus import Corpus
+from offsphere.engines.shipping.exporting import export
 from tests.engines import engine_laws as laws
 from tests.processes import ROOT
 

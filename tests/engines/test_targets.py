@@ -6,7 +6,7 @@ import pytest
 
 from offsphere.base.errors import OffsphereError, UnknownNameError
 from offsphere.base.passwords import hide_password
-from offsphere.cli.options import TARGET_HELP
+from offsphere.cli.options.shared_options import TARGET_HELP
 from offsphere.engines.registry import ENGINES, engine_of
 from offsphere.engines.target import Target
 

@@ -181,7 +181,7 @@ def test_a_token_that_need_not_occur_twice_is_refused(minilm):  # noqa: F811
 
 
 def test_where_no_token_occurs_so_often_there_is_no_number(minilm, capsys):  # noqa: F811
-    from offsphere.cli.layer_tables import print_layers
+    from offsphere.cli.tables.layer_tables import print_layers
 
     layers = measure_layers(minilm, TEXTS, "document", at_least=50)
     frequent = layers.layers[-1].frequent

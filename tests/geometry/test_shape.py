@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import offsphere as osp
 from offsphere.cli import app
-from offsphere.cli.shape_tables import TABLES, print_shape
+from offsphere.cli.tables.shape_tables import TABLES, print_shape
 from offsphere.geometry import SECTIONS, Geometry
 from offsphere.geometry import shape as shape_module
 from offsphere.statistics.estimate import Estimate

@@ -32,7 +32,7 @@ from pathlib import Path
 
 from tests.kills.commands import COMMANDS, Command
 
-IMPORTS = ("tests.command", "offsphere.engines.exchange", "offsphere.factors.closed_form", "scipy.sparse")
+IMPORTS = ("tests.command", "offsphere.engines.files.exchange", "offsphere.factors.closed_form", "scipy.sparse")
 TORCH = ("torch", "torch._dynamo", "pandas")  # whose imports take longer than all else that is done
 HEAVY = {"adapt": TORCH, "ablate": TORCH}
 HEAVY |= dict.fromkeys(("train", "sweep", "classify", "export, a model"), (*TORCH, "sentence_transformers", "datasets"))

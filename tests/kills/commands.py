@@ -72,7 +72,7 @@ def collection(kind: str, name: str) -> Callable[[Path], dict[str, str]]:
     """How to look at an engine's collection: its files are not the same twice, its vectors are."""
 
     def outcome(folder: Path) -> dict[str, str]:
-        from offsphere.engines.exchange import import_vectors
+        from offsphere.engines.files.exchange import import_vectors
 
         store = import_vectors(f"{kind}:{folder / name}", folder.parent / "read back")
         return {row: str(vector.tolist()) for row, vector in zip(store.ids, store.vectors, strict=True)}
@@ -101,7 +101,7 @@ def write_texts(folder: Path, rows: int = 2_000) -> None:
 
 def write_store(folder: Path, rows: int = 3_000, width: int = 16) -> None:
     """A finished store, to be exported."""
-    from offsphere.engines.exchange import import_vectors
+    from offsphere.engines.files.exchange import import_vectors
 
     np.save(folder / "v.npy", np.random.default_rng(0).standard_normal((rows, width)).astype(np.float32))
     (folder / "v.ids").write_text("".join(f"row {row}\n" for row in range(rows)))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from offsphere.base.errors import MissingExtraError
-from offsphere.cli.learning_parts import formats_of
+from offsphere.cli.steps.learning_parts import formats_of
 from offsphere.report import page
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import offsphere as osp
 from offsphere.base.errors import OffsphereError, ParameterError
-from offsphere.engines.folding import folded
+from offsphere.engines.models.folding import folded
 from offsphere.ranking.search import search
 from tests.scoring.samples import vectors
 
@@ -72,7 +72,7 @@ def test_what_is_saved_served_and_folded_ranks_as_what_was_measured(tmp_path, na
 
 
 def _done(steps, rows):
-    from offsphere.engines.folding import Bend, Divide
+    from offsphere.engines.models.folding import Bend, Divide
 
     rows = rows.astype(np.float64)
     for step in steps:

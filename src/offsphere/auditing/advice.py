@@ -13,7 +13,7 @@ from offsphere.base.plain import plain
 from offsphere.comparison.choice import Choice
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.verdict import recommended_choice
-from offsphere.engines.deployment import Deployment
+from offsphere.engines.deployed.deployment import Deployment
 from offsphere.engines.settings import Setting, engine_settings
 from offsphere.geometry.shape import Geometry
 from offsphere.scoring.scorer import Scorer

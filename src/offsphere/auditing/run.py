@@ -38,7 +38,7 @@ from offsphere.comparison.thresholds import DEFAULT_SCORERS, Thresholds, thresho
 from offsphere.comparison.verdict import recommended_choice
 from offsphere.data.call_order import check_order
 from offsphere.data.task import Task, TaskVectors
-from offsphere.engines.deployment import Deployment
+from offsphere.engines.deployed.deployment import Deployment
 from offsphere.geometry.measurement import measure
 from offsphere.geometry.shape import Geometry
 from offsphere.learning.ablation.ablation import Ablation

@@ -1,4 +1,8 @@
-"""The command line: one file a command, and each parses, calls the library and shows what came of it."""
+"""The command line: one file a command, and each parses, calls the library and shows what came of it.
+
+What several commands take is in ``options``, what they do between options and tables in ``steps``, what they print in
+``tables``; beside the commands are how they end (``endings.py``) and the bar (``progress_bar.py``).
+"""
 
 from __future__ import annotations
 

@@ -11,14 +11,20 @@ import typer
 
 from offsphere.base.errors import ParameterError
 from offsphere.base.interruption import told_when_interrupted
-from offsphere.cli import learning_options as learning
-from offsphere.cli import options
-from offsphere.cli.learning_parts import draw_ablation, formats_of, load_with_warnings, tracking_of, vectors_option
-from offsphere.cli.left_out import warn_of_tasks
-from offsphere.cli.option_groups import with_groups
-from offsphere.cli.paragraphs import echo_paragraph
+from offsphere.cli.options import learning_options as learning
+from offsphere.cli.options import shared_options as options
+from offsphere.cli.options.option_groups import with_groups
 from offsphere.cli.progress_bar import progress_bar
-from offsphere.cli.writable import check_writable
+from offsphere.cli.steps.learning_parts import (
+    draw_ablation,
+    formats_of,
+    load_with_warnings,
+    tracking_of,
+    vectors_option,
+)
+from offsphere.cli.steps.left_out import warn_of_tasks
+from offsphere.cli.steps.writable import check_writable
+from offsphere.cli.tables.paragraphs import echo_paragraph
 
 if TYPE_CHECKING:
     from offsphere.encode.embedded_task import EmbeddedSource
@@ -143,7 +149,7 @@ def ablate_command(
     if as_json:
         typer.echo(json.dumps(ablation.to_json(), indent=2, allow_nan=False))
         return
-    from offsphere.cli.ablation_table import print_ablation, print_dynamics
+    from offsphere.cli.tables.ablation_table import print_ablation, print_dynamics
 
     print_ablation(ablation)
     if crossed:

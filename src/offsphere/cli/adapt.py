@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from offsphere.base.interruption import told_when_interrupted
-from offsphere.cli import learning_options as learning
-from offsphere.cli import options
-from offsphere.cli.learning_parts import load_with_warnings, tracking_of, vectors_option
-from offsphere.cli.option_groups import with_groups
-from offsphere.cli.paragraphs import echo_paragraph
+from offsphere.cli.options import learning_options as learning
+from offsphere.cli.options import shared_options as options
+from offsphere.cli.options.option_groups import with_groups
 from offsphere.cli.progress_bar import progress_bar
-from offsphere.cli.writable import check_writable
+from offsphere.cli.steps.learning_parts import load_with_warnings, tracking_of, vectors_option
+from offsphere.cli.steps.writable import check_writable
+from offsphere.cli.tables.paragraphs import echo_paragraph
 from offsphere.comparison.units import is_of_pairs
 from offsphere.learning.objective.losses import LOSSES
 
@@ -109,7 +109,7 @@ def adapt_command(
 
 def _print_learned(learned: Learned, out: Path, judged: str | None) -> None:
     """How the training went, the comparison, how far it reaches, and how to judge the adapter again."""
-    from offsphere.cli.comparison_table import print_comparison
+    from offsphere.cli.tables.comparison_table import print_comparison
 
     record = learned.adapters[0].record
     assert record is not None

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from offsphere.base.errors import ParameterError
-from offsphere.cli import options
-from offsphere.cli.audit_steps import print_audit, run_audit, write_report
-from offsphere.cli.deployed import CollectionOptions
-from offsphere.cli.export_steps import export_recommended
-from offsphere.cli.option_groups import with_groups
-from offsphere.cli.other_systems import OtherSystems
-from offsphere.cli.plan_steps import SearchPlanOptions, named
-from offsphere.cli.runner_steps import ShardStateOptions
-from offsphere.cli.writable import check_writable
+from offsphere.cli.options import shared_options as options
+from offsphere.cli.options.deployed import CollectionOptions
+from offsphere.cli.options.option_groups import with_groups
+from offsphere.cli.options.other_systems import OtherSystems
+from offsphere.cli.steps.audit_steps import print_audit, run_audit, write_report
+from offsphere.cli.steps.export_steps import export_recommended
+from offsphere.cli.steps.plan_steps import SearchPlanOptions, named
+from offsphere.cli.steps.runner_steps import ShardStateOptions
+from offsphere.cli.steps.writable import check_writable
 
 if TYPE_CHECKING:
     from offsphere.comparison.goal import Goal

@@ -11,7 +11,7 @@ import typer
 
 from offsphere.base.cache_home import cache_home
 from offsphere.base.errors import ParameterError
-from offsphere.cli import options
+from offsphere.cli.options import shared_options as options
 
 cache_app = typer.Typer(help="Show or empty what is kept between runs.", no_args_is_help=True)
 NO_STORES = ("audits", "states", "answers", "served", "data")  # folders of the cache that are no vectors of a task

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from offsphere.base.reading.tables import text_lines
-from offsphere.cli import options
-from offsphere.cli.option_groups import with_groups
-from offsphere.cli.paragraphs import echo_paragraph
+from offsphere.cli.options import shared_options as options
+from offsphere.cli.options.option_groups import with_groups
 from offsphere.cli.progress_bar import progress_bar
+from offsphere.cli.tables.paragraphs import echo_paragraph
 
 
 @with_groups

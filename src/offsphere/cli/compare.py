@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from offsphere.cli import options
-from offsphere.cli.deployed import CollectionOptions, deployed_values, echo_deployed
-from offsphere.cli.left_out import warn_left_out
-from offsphere.cli.option_groups import with_groups
-from offsphere.cli.other_systems import OtherSystems
-from offsphere.cli.plan_steps import SearchPlanOptions, named
+from offsphere.cli.options import shared_options as options
+from offsphere.cli.options.deployed import CollectionOptions, deployed_values, echo_deployed
+from offsphere.cli.options.option_groups import with_groups
+from offsphere.cli.options.other_systems import OtherSystems
 from offsphere.cli.progress_bar import progress_bar
-from offsphere.cli.reader_steps import ReaderOptions, print_reading
-from offsphere.cli.runner_steps import ShardStateOptions
-from offsphere.cli.shard_steps import ShardRequest
-from offsphere.cli.writable import check_writable
+from offsphere.cli.steps.left_out import warn_left_out
+from offsphere.cli.steps.plan_steps import SearchPlanOptions, named
+from offsphere.cli.steps.reader_steps import ReaderOptions, print_reading
+from offsphere.cli.steps.runner_steps import ShardStateOptions
+from offsphere.cli.steps.shard_steps import ShardRequest
+from offsphere.cli.steps.writable import check_writable
 
 if TYPE_CHECKING:
     from offsphere.comparison.table import Comparison
@@ -72,7 +72,7 @@ def compare_command(
     """Compare every similarity, exactly and with held-out values, intervals and corrected tests."""
     from offsphere.comparison.compare_scorers import compare
     from offsphere.encode.embedded_task import EmbeddedSource
-    from offsphere.engines.collection_source import deployment_of
+    from offsphere.engines.deployed.collection_source import deployment_of
     from offsphere.scoring.names import read_scorer
     from offsphere.scoring.stored.stored_form import parse_stored
     from offsphere.shards.compare_question import CompareOptions
@@ -159,8 +159,8 @@ def _show(
     beside: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Save the recommended scorer where it is wanted, and print the table, or it and what stands beside it as JSON."""
-    from offsphere.cli.comparison_table import print_comparison
-    from offsphere.cli.stored_table import print_stored
+    from offsphere.cli.tables.comparison_table import print_comparison
+    from offsphere.cli.tables.stored_table import print_stored
     from offsphere.comparison.verdict import recommended_choice
 
     if save is not None:

@@ -12,9 +12,9 @@ from offsphere.base.errors import ParameterError
 from offsphere.base.local_paths import local_path
 from offsphere.base.passwords import hide_password
 from offsphere.base.reading.tables import text_lines
-from offsphere.cli import options
-from offsphere.cli.docstring_task import make_docstring_task
-from offsphere.cli.paragraphs import paragraph
+from offsphere.cli.options import shared_options as options
+from offsphere.cli.steps.docstring_task import make_docstring_task
+from offsphere.cli.tables.paragraphs import paragraph
 
 VECTORS_HELP = f".npy, .npz, .parquet, .safetensors, .faiss; or a collection: {options.TARGET_HELP}"
 WHOLE_TEXTS = (
@@ -112,7 +112,7 @@ def data_export_command(
 ) -> None:
     """Write a store's vectors and ids to a file or into a local collection, lengths kept."""
     from offsphere.data.store import open_store
-    from offsphere.engines.exchange import export_store
+    from offsphere.engines.files.exchange import export_store
 
     vectors = open_store(local_path(store))
     export_store(vectors, target)
@@ -130,7 +130,7 @@ def import_command(
     replace: Annotated[bool, typer.Option("--replace", help="Throw away other vectors that the store holds.")] = False,
 ) -> None:
     """Make a store from vectors that exist already."""
-    from offsphere.engines.exchange import import_vectors
+    from offsphere.engines.files.exchange import import_vectors
 
     if ids is not None and id_field is not None:
         raise ParameterError("the ids come from a file (--ids) or from the vectors' own (--id-field): give one of them")

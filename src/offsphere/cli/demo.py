@@ -9,9 +9,9 @@ import typer
 
 from offsphere.base.errors import MissingExtraError
 from offsphere.base.extras import is_installed
-from offsphere.cli.audit_steps import print_audit, run_audit, write_report
-from offsphere.cli.docstring_task import make_docstring_task
-from offsphere.cli.writable import check_writable
+from offsphere.cli.steps.audit_steps import print_audit, run_audit, write_report
+from offsphere.cli.steps.docstring_task import make_docstring_task
+from offsphere.cli.steps.writable import check_writable
 
 
 def demo_command(

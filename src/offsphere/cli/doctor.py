@@ -7,7 +7,7 @@ import json
 import typer
 
 from offsphere.base.installed import installation
-from offsphere.cli import options
+from offsphere.cli.options import shared_options as options
 
 
 def doctor_command(as_json: options.AsJson = False) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from offsphere.cli import options
-from offsphere.cli.left_out import warn_of_tasks
-from offsphere.cli.option_groups import with_groups
-from offsphere.cli.plan_steps import PlanOptions
+from offsphere.cli.options import shared_options as options
+from offsphere.cli.options.option_groups import with_groups
 from offsphere.cli.progress_bar import progress_bar
-from offsphere.cli.runner_steps import RunnerOptions
+from offsphere.cli.steps.left_out import warn_of_tasks
+from offsphere.cli.steps.plan_steps import PlanOptions
+from offsphere.cli.steps.runner_steps import RunnerOptions
 
 if TYPE_CHECKING:
     from offsphere.data.store import Manifest

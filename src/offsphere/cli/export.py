@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from offsphere.base.errors import ParameterError
-from offsphere.cli import options
-from offsphere.cli.export_steps import MISSED, default_export_folder, print_export
-from offsphere.cli.paragraphs import echo_items, paragraph
+from offsphere.cli.options import shared_options as options
 from offsphere.cli.progress_bar import progress_bar
+from offsphere.cli.steps.export_steps import MISSED, default_export_folder, print_export
+from offsphere.cli.tables.paragraphs import echo_items, paragraph
 
 if TYPE_CHECKING:
     from offsphere.engines.collection import IndexKind, NumberForm
@@ -59,9 +59,9 @@ def export_command(
     A killed export goes on where it was. It ends with 1 where the engine returns less than the goal.
     """
     from offsphere.engines.collection import index_kind, stored_form
-    from offsphere.engines.corpus import Corpus
-    from offsphere.engines.exporting import export
     from offsphere.engines.registry import engine_of
+    from offsphere.engines.shipping.corpus import Corpus
+    from offsphere.engines.shipping.exporting import export
 
     if to.startswith(MODEL_PREFIX):
         _refuse({"--index": index, "--effort": effort, "--tune": tune, "--out": out}, "search engines")
@@ -120,8 +120,8 @@ def _export_model(
     """Fold a scorer into the stages of a model."""
     from dataclasses import asdict
 
-    from offsphere.engines.corpus import Corpus
-    from offsphere.engines.model_folder import export_model
+    from offsphere.engines.models.model_folder import export_model
+    from offsphere.engines.shipping.corpus import Corpus
     from offsphere.scoring.names import read_scorer
 
     if model is None:

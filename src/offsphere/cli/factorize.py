@@ -10,10 +10,10 @@ import typer
 
 from offsphere.base.errors import ParameterError
 from offsphere.base.files import write_whole
-from offsphere.cli import options
-from offsphere.cli.paragraphs import echo_paragraph
+from offsphere.cli.options import shared_options as options
 from offsphere.cli.progress_bar import progress_bar
-from offsphere.cli.writable import check_writable
+from offsphere.cli.steps.writable import check_writable
+from offsphere.cli.tables.paragraphs import echo_paragraph
 
 if TYPE_CHECKING:
     from offsphere.factors.closed_form import Factors
@@ -153,7 +153,7 @@ def factorize_demo_command(
 
 def _print_fit(factors: Factors, rank: int, judged: Recommendations, trust: Stability) -> None:
     """The factors, what scorers are worth on held-out interactions, and whether their cosines can be trusted."""
-    from offsphere.cli.comparison_table import print_comparison
+    from offsphere.cli.tables.comparison_table import print_comparison
 
     echo_paragraph(f"{factors!r}: {factors.used} of {rank} factors in use")
     if factors.empty_users or factors.empty_items:

@@ -11,19 +11,19 @@ import typer
 
 from offsphere.base.errors import OffsphereError
 from offsphere.base.remote_path import given_path
-from offsphere.cli import options
-from offsphere.cli.deployed import CollectionOptions, deployed_values, echo_deployed
-from offsphere.cli.left_out import warn_left_out
-from offsphere.cli.option_groups import with_groups
-from offsphere.cli.plan_steps import VectorPlanOptions
+from offsphere.cli.options import shared_options as options
+from offsphere.cli.options.deployed import CollectionOptions, deployed_values, echo_deployed
+from offsphere.cli.options.option_groups import with_groups
 from offsphere.cli.progress_bar import progress_bar
-from offsphere.cli.runner_steps import RunnerRequest, ShardStateOptions
-from offsphere.cli.shard_steps import ShardRequest
+from offsphere.cli.steps.left_out import warn_left_out
+from offsphere.cli.steps.plan_steps import VectorPlanOptions
+from offsphere.cli.steps.runner_steps import RunnerRequest, ShardStateOptions
+from offsphere.cli.steps.shard_steps import ShardRequest
 
 if TYPE_CHECKING:
     from offsphere.data.task import TaskVectors
     from offsphere.encode.embedded_task import EmbeddedSource
-    from offsphere.engines.deployment import Deployment
+    from offsphere.engines.deployed.deployment import Deployment
     from offsphere.geometry import Geometry
     from offsphere.geometry.layer_study import LayerStudy
     from offsphere.geometry.words import Words
@@ -135,7 +135,7 @@ def measure_command(
         )
         values |= shape.to_json() | deployed_values(deployment)
         if not as_json:
-            from offsphere.cli.shape_tables import print_shape
+            from offsphere.cli.tables.shape_tables import print_shape
 
             print_shape(shape)
             echo_deployed(deployment)
@@ -144,14 +144,14 @@ def measure_command(
         study = _measure_layers(source, split, side, at_most, at_least, compared, seed)
         values |= study.to_json()
         if not as_json:
-            from offsphere.cli.layer_tables import print_layer_study
+            from offsphere.cli.tables.layer_tables import print_layer_study
 
             print_layer_study(study)
     if words:
         measured = _measure_words(source, split, side, at_most, seed)
         values |= measured.to_json()
         if not as_json:
-            from offsphere.cli.word_tables import print_words
+            from offsphere.cli.tables.word_tables import print_words
 
             print_words(measured)
     if as_json:
@@ -194,7 +194,7 @@ def _measure_shape(
     gathered: RunnerRequest | None,
 ) -> tuple[Geometry, Deployment | None]:
     """Load what is to be measured, say what was left out, and measure it; and look at the collection, if it is one."""
-    from offsphere.engines.collection_source import load_deployed
+    from offsphere.engines.deployed.collection_source import load_deployed
     from offsphere.geometry import check_sections, measure
     from offsphere.geometry.query_groups import read_groups
     from offsphere.scoring.names import parse_scorer
@@ -231,7 +231,7 @@ def _measure_shape(
 
 def _of_target(data: str | None, deployed: CollectionOptions) -> tuple[str, CollectionOptions]:
     """Tell a collection that stands where a task would; it is measured alone then, as with ``--collection`` alone."""
-    from offsphere.engines.live_collection import is_target
+    from offsphere.engines.deployed.live_collection import is_target
 
     if data is not None and deployed.collection is None and is_target(data):
         return "", replace(deployed, collection=data)

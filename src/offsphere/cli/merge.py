@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from offsphere.base.errors import OffsphereError
-from offsphere.cli import options
+from offsphere.cli.options import shared_options as options
 from offsphere.cli.progress_bar import progress_bar
-from offsphere.cli.writable import check_writable
+from offsphere.cli.steps.writable import check_writable
 
 if TYPE_CHECKING:
     from offsphere.shards.measure_state import MeasureState
@@ -68,7 +68,7 @@ def merge_command(
     if as_json:
         typer.echo(json.dumps(table.to_json(), indent=2))
         return
-    from offsphere.cli.comparison_table import print_comparison
+    from offsphere.cli.tables.comparison_table import print_comparison
 
     print_comparison(table, every_row=every_row, verbose=verbose)
     if save is not None:
@@ -77,7 +77,7 @@ def merge_command(
 
 def _show_measured(state: MeasureState, sections: list[str] | None, save: Path | None, *, as_json: bool) -> None:
     """Print what all shards tell of their vectors."""
-    from offsphere.cli.shape_tables import print_shape
+    from offsphere.cli.tables.shape_tables import print_shape
     from offsphere.shards.measure_state import measured
 
     if save is not None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from offsphere.cli import options
+from offsphere.cli.options import shared_options as options
 from offsphere.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from offsphere.engines.collection import IndexKind
-    from offsphere.engines.probed_metric import MetricProbe, Probe
+    from offsphere.engines.trials.probed_metric import MetricProbe, Probe
 
 
 def probe_command(
@@ -30,7 +30,7 @@ def probe_command(
     A scratch collection is made beside the target for each metric, and removed again.
     """
     from offsphere.engines.collection import index_kind
-    from offsphere.engines.probing import probe
+    from offsphere.engines.trials.probing import probe
 
     kind = cast("IndexKind | None", index_kind(index) if index is not None else None)
     with progress_bar("probing") as progress:
@@ -84,8 +84,8 @@ def _lines(probed: MetricProbe) -> list[tuple[str, str]]:
 
 def _largest_k(taken: int | None) -> str:
     """The largest k that was taken."""
-    from offsphere.engines.probed_metric import MOST_ASKED
-    from offsphere.engines.probing import ROWS
+    from offsphere.engines.trials.probed_metric import MOST_ASKED
+    from offsphere.engines.trials.probing import ROWS
 
     if taken is None:
         return "not tried"

@@ -6,8 +6,8 @@ import json
 
 import typer
 
-from offsphere.cli import options
-from offsphere.cli.paragraphs import TABLE_WIDTH, paragraph
+from offsphere.cli.options import shared_options as options
+from offsphere.cli.tables.paragraphs import TABLE_WIDTH, paragraph
 
 SHOWN = {
     "recipe": "recipe",

@@ -11,11 +11,11 @@ import typer
 from offsphere.base.errors import ParameterError
 from offsphere.base.files import write_whole
 from offsphere.base.interruption import told_when_interrupted
-from offsphere.cli import options
-from offsphere.cli.option_groups import with_groups
-from offsphere.cli.paragraphs import echo_paragraph
+from offsphere.cli.options import shared_options as options
+from offsphere.cli.options.option_groups import with_groups
 from offsphere.cli.progress_bar import progress_bar
-from offsphere.cli.writable import check_writable
+from offsphere.cli.steps.writable import check_writable
+from offsphere.cli.tables.paragraphs import echo_paragraph
 
 
 @with_groups
@@ -64,7 +64,7 @@ def study_command(
     if as_json:
         typer.echo(values)
         return
-    from offsphere.cli.study_table import print_study
+    from offsphere.cli.tables.study_table import print_study
 
     print_study(done)
     echo_paragraph(f"The page is {out / 'study.html'}; the table is {out / 'study.json'}")

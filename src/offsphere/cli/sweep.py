@@ -11,13 +11,13 @@ import typer
 
 from offsphere.base.files import write_whole
 from offsphere.base.interruption import told_when_interrupted
-from offsphere.cli import learning_options as learning
-from offsphere.cli import options
-from offsphere.cli.learning_parts import draw_ablation, formats_of, tracking_of
-from offsphere.cli.left_out import warn_of_tasks
-from offsphere.cli.paragraphs import echo_paragraph
+from offsphere.cli.options import learning_options as learning
+from offsphere.cli.options import shared_options as options
 from offsphere.cli.progress_bar import progress_bar
-from offsphere.cli.writable import check_writable
+from offsphere.cli.steps.learning_parts import draw_ablation, formats_of, tracking_of
+from offsphere.cli.steps.left_out import warn_of_tasks
+from offsphere.cli.steps.writable import check_writable
+from offsphere.cli.tables.paragraphs import echo_paragraph
 
 STEPS = 200
 
@@ -92,7 +92,7 @@ def sweep_command(
     if as_json:
         typer.echo(json.dumps(ablation.to_json(), indent=2))
         return
-    from offsphere.cli.ablation_table import print_ablation, print_dynamics
+    from offsphere.cli.tables.ablation_table import print_ablation, print_dynamics
 
     print_ablation(ablation)
     print_dynamics(ablation)

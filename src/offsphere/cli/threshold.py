@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from offsphere.cli import options
-from offsphere.cli.left_out import warn_left_out
-from offsphere.cli.option_groups import with_groups
-from offsphere.cli.paragraphs import echo_paragraph
+from offsphere.cli.options import shared_options as options
+from offsphere.cli.options.option_groups import with_groups
 from offsphere.cli.progress_bar import progress_bar
-from offsphere.cli.writable import check_writable
+from offsphere.cli.steps.left_out import warn_left_out
+from offsphere.cli.steps.writable import check_writable
+from offsphere.cli.tables.paragraphs import echo_paragraph
 
 
 @with_groups
@@ -86,7 +86,7 @@ def threshold_command(
     if as_json:
         typer.echo(json.dumps(thresholds.to_json(), indent=2, allow_nan=False))
         return
-    from offsphere.cli.threshold_table import print_thresholds
+    from offsphere.cli.tables.threshold_table import print_thresholds
 
     print_thresholds(thresholds)
     if save is not None:

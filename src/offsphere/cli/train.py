@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from offsphere.base.interruption import told_when_interrupted
-from offsphere.cli import learning_options as learning
-from offsphere.cli import options
-from offsphere.cli.learning_parts import tracking_of
-from offsphere.cli.left_out import warn_of_tasks
-from offsphere.cli.live import live_table
-from offsphere.cli.option_groups import with_groups
-from offsphere.cli.paragraphs import echo_paragraph
+from offsphere.cli.options import learning_options as learning
+from offsphere.cli.options import shared_options as options
+from offsphere.cli.options.option_groups import with_groups
 from offsphere.cli.progress_bar import progress_bar
-from offsphere.cli.writable import check_writable
+from offsphere.cli.steps.learning_parts import tracking_of
+from offsphere.cli.steps.left_out import warn_of_tasks
+from offsphere.cli.steps.writable import check_writable
+from offsphere.cli.tables.live import live_table
+from offsphere.cli.tables.paragraphs import echo_paragraph
 from offsphere.learning.objective.losses import LOSSES
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _print_trained(trained: TrainedEncoder, out: Path) -> None:
     """How the training went, what it came to, and how the model is loaded."""
     from rich.console import Console
 
-    from offsphere.cli.outcome_table import outcome_table
+    from offsphere.cli.tables.outcome_table import outcome_table
 
     record, run = trained.record, trained.record.run
     for note in record.notes:

@@ -2,10 +2,9 @@
 
 An engine a file: chroma, duckdb, elasticsearch, faiss, hnswlib, lancedb, milvus, opensearch, postgres, qdrant,
 qdrant_edge, redis, sqlite, usearch, vespa, weaviate. ``registry.py`` lists them, ``engine.py`` and ``collection.py``
-are their face, and what one needs besides begins with its name. Around them: an export (``exporting.py`` and what it
-calls: serving, strategy, racing, filling, verification), a look at what is there (``looking.py``,
-``collection_source.py``, ``deployment.py``), a trial (``probing.py``), and models that emit what is stored
-(``folding.py``, ``model_folder.py``).
+are their face, and what one needs besides begins with its name. In folders: an export (``shipping``), trials of what
+an engine really does (``trials``), collections that exist already (``deployed``), models that emit what is stored
+(``models``), and other people's files of vectors (``files``).
 """
 
 from offsphere.engines.settings import Setting, engine_settings

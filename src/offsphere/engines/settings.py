@@ -15,9 +15,9 @@ from offsphere.engines.collection import Layout
 from offsphere.engines.engine import Engine
 from offsphere.engines.metric import Metric
 from offsphere.engines.registry import ENGINES
-from offsphere.engines.serving import Serving, servings
-from offsphere.engines.snippets import query_snippet
-from offsphere.engines.strategy import Strategy
+from offsphere.engines.shipping.serving import Serving, servings
+from offsphere.engines.shipping.snippets import query_snippet
+from offsphere.engines.shipping.strategy import Strategy
 from offsphere.scoring.scorer import Scorer
 from offsphere.scoring.similarity import Agreement
 

@@ -25,7 +25,7 @@ def write_export(suffix: str) -> Callable[[Path], None]:
 
 def export_example(target: str) -> None:
     """Export a store of the vectors."""
-    from offsphere.engines.exchange import export_store, import_vectors
+    from offsphere.engines.files.exchange import export_store, import_vectors
 
     with tempfile.TemporaryDirectory() as place:
         np.save(f"{place}/v.npy", VECTORS)
@@ -34,7 +34,7 @@ def export_example(target: str) -> None:
 
 def read_target(target: str) -> Any:
     """Read a collection, as an import does."""
-    from offsphere.engines.live_collection import LiveCollection
+    from offsphere.engines.deployed.live_collection import LiveCollection
 
     live = LiveCollection.read(target)
     return np.asarray(live.vectors), live.ids
@@ -44,7 +44,7 @@ def read_export(suffix: str) -> Callable[[Path], Any]:
     """Read what was exported, as an import does."""
 
     def read(folder: Path) -> Any:
-        from offsphere.engines.live_collection import LiveCollection
+        from offsphere.engines.deployed.live_collection import LiveCollection
 
         if suffix != ".faiss":
             return read_vector_file(folder / f"v{suffix}")
@@ -236,8 +236,8 @@ class ExportRecord:
 
     @staticmethod
     def read(folder):
-        from offsphere.engines.export_record import changed_for
         from offsphere.engines.registry import engine_of
+        from offsphere.engines.shipping.export_record import changed_for
 
         with contextlib.chdir(folder):
             return changed_for(*engine_of("faiss:v.faiss"), len(VECTORS))
@@ -247,9 +247,9 @@ class ExportRecord:
 class ExportStrategy:
     @staticmethod
     def kept(folder):
-        from offsphere.engines.corpus import Corpus
-        from offsphere.engines.kept_strategy import KeptStrategy
-        from offsphere.engines.strategy import ExportWishes
+        from offsphere.engines.shipping.corpus import Corpus
+        from offsphere.engines.shipping.kept_strategy import KeptStrategy
+        from offsphere.engines.shipping.strategy import ExportWishes
         from offsphere.scoring.scorer import Scorer
 
         wishes = ExportWishes(k=2, goal=0.9)
@@ -258,8 +258,8 @@ class ExportStrategy:
     @staticmethod
     def write(folder):
         from offsphere.engines.metric import Metric
-        from offsphere.engines.serving import Serving
-        from offsphere.engines.strategy import Strategy
+        from offsphere.engines.shipping.serving import Serving
+        from offsphere.engines.shipping.strategy import Strategy
 
         kept, scorer = ExportStrategy.kept(folder)
         serving = Serving(scorer=scorer, metric=Metric.INNER_PRODUCT, lowered=True, radius=2.5)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from offsphere.comparison.choice import Choice
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.verdict import dot_numbers, has_enough, is_unreadable, ranks_as_dot, units_of
-from offsphere.engines.deployment import Deployment
+from offsphere.engines.deployed.deployment import Deployment
 from offsphere.geometry.relevance import Relevance
 from offsphere.geometry.shape import Geometry
 

@@ -10,7 +10,7 @@ from offsphere.comparison.choice import Choice, difference_of
 from offsphere.comparison.row import Row
 from offsphere.comparison.table import Comparison
 from offsphere.comparison.verdict import has_enough, is_unreadable, recommended_choice, row_named, scorer_findings
-from offsphere.engines.deployment import Deployment
+from offsphere.engines.deployed.deployment import Deployment
 from offsphere.statistics.significance import ALPHA
 from offsphere.wording.finding import Certainty, Direction, Finding
 

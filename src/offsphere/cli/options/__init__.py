@@ -1,0 +1,1 @@
+"""What commands take: arguments and options that several of them share."""

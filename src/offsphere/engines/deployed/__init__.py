@@ -1,0 +1,1 @@
+"""Collections that exist: read where they lie, and judged."""

@@ -1,0 +1,1 @@
+"""Vectors to and from other people's files."""
