@@ -239,7 +239,7 @@ def check_idempotent(target, folder, name="dot"):
         for step in ("create", "add", "remove", "discard", "finish"):
             patch.setattr(kind, step, never)
         again = export(name, DOCUMENTS, target, queries=QUERIES, out=folder)
-    # not the same to the last query: Chroma loads its graph anew when a folder is opened, and one in 90 times that differs
+    # not one value: Chroma loads its graph anew when a folder is opened, and one in 90 times a query finds other rows
     assert min(again.verification.recall, done.verification.recall) >= 0.95
     check_other_metric_refused(target, folder, done)
     other = DOCUMENTS[:100, :5] * 2
