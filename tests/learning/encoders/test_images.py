@@ -9,6 +9,7 @@ from sentence_transformers import SentenceTransformer
 
 import offsphere as osp
 from offsphere.base.errors import DataError, ParameterError, UnknownNameError
+from offsphere.learning.encoders.lora import add_lora, merge_lora
 from offsphere.learning.encoders.trainable import load_model
 from tests.cli.running import printed
 from tests.learning.encoders.painted import SIDE, caption_task, class_task, painted
@@ -41,6 +42,35 @@ def test_an_image_tower_learns_from_two_views(recipe, normalize, tmp_path):
         pictures = [image.picture() for image in painted(5)[0]]
         plain = SentenceTransformer(str(tmp_path / "out"), device="cpu")
         assert np.allclose(plain.encode_query(pictures), trained.model.encode_query(pictures), atol=1e-6)
+
+
+@pytest.mark.parametrize("recipe", ["simcse", "dpr", "contriever", "e5", "gte", "pace"])
+def test_recipes_that_were_made_for_texts_train_a_tower_of_pictures(recipe):
+    """The others are tried above and below; what is saved holds nothing of how it was trained."""
+    model = tower()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    trained = osp.train(
+        class_task(), model, recipe=recipe, **QUICK, **({"queue": 32} if recipe == "contriever" else {})
+    )
+    after = trained.model.state_dict()
+    assert {name for name in after if not name.startswith("1.")} >= set(before)
+    assert trained.record.run.steps == QUICK["steps"]
+    assert trained.record.run.best_step == 0 or any(not torch.equal(after[name], before[name]) for name in before)
+    assert not any("lora_" in name for name in after)
+
+
+def test_thin_matrices_beside_convolutions_add_up_to_the_same_tower():
+    model = tower()
+    add_lora(model, 2)
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            if "lora_" in name:
+                value.normal_(0, 0.1, generator=torch.Generator().manual_seed(len(name)))
+    pictures = [image.picture() for image in painted(5)[0]]
+    beside, plain = model.encode(pictures), tower().encode(pictures)
+    assert merge_lora(model)
+    assert np.allclose(model.encode(pictures), beside, atol=1e-4)
+    assert not np.allclose(beside, plain, atol=1e-2)
 
 
 def test_a_training_makes_two_views_of_a_picture_alike():

@@ -98,5 +98,4 @@ def _vit(size: int, width: int) -> Any:
             image_size=size,
             patch_size=max(1, -(-size // PATCHES)),
         ),
-        add_pooling_layer=False,
     )

@@ -1,5 +1,7 @@
 """LoRA for the first part of a training: thin matrices beside the linear layers learn, all other weights wait.
 
+Where a network has convolutions and no linear layer, as a tower of residual blocks, they stand beside those.
+
 Hu et al. 2021, arXiv:2106.09685, by peft. The layers stay in the model until the end, so that a checkpoint is one
 thing; in the second part the weights beside them learn and they wait. At the end both are added up, and what is saved
 is a plain model again.
@@ -20,7 +22,7 @@ MARK = "lora_"  # in the names of their weights
 
 
 def add_lora(model: Any, rank: int, seed: int = 0) -> None:
-    """Put a pair of thin matrices beside every linear layer of a model's transformers; all weights may learn still.
+    """Put a pair of thin matrices beside every layer of a model's transformers; all weights may learn still.
 
     Args:
         model: A SentenceTransformer, which is changed; its vectors stay as they are.
@@ -28,7 +30,7 @@ def add_lora(model: Any, rank: int, seed: int = 0) -> None:
         seed: Of their start.
 
     Raises:
-        ParameterError: If no linear layer is there, as in a static model.
+        ParameterError: If no such layer is there, as in a static model.
         MissingExtraError: Without peft.
     """
     peft = load_extra("peft")
@@ -36,17 +38,25 @@ def add_lora(model: Any, rank: int, seed: int = 0) -> None:
 
     transformers = [part for part in model.modules() if isinstance(part, PreTrainedModel)]
     outermost = [part for part in transformers if not any(part in other.children() for other in transformers)]
-    if not outermost:
-        raise ParameterError(f"lora = {rank}: the model has no transformer whose linear layers could have one")
+    names = {part: _layers_beside(part) for part in outermost}
+    if not any(names.values()):
+        raise ParameterError(f"lora = {rank}: the model has no transformer whose layers could have one")
     learned = {name: weight.requires_grad for name, weight in model.named_parameters()}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        for part in outermost:
-            names = [name for name, layer in part.named_modules() if isinstance(layer, nn.Linear)]
-            config = peft.LoraConfig(r=rank, lora_alpha=ALPHA * rank, target_modules=names, lora_dropout=0.0)
+        for part in filter(names.get, outermost):
+            config = peft.LoraConfig(r=rank, lora_alpha=ALPHA * rank, target_modules=names[part], lora_dropout=0.0)
             peft.inject_adapter_in_model(config, part)
     for name, weight in model.named_parameters():
         weight.requires_grad_(learned.get(name.replace(".base_layer", ""), True))
+
+
+def _layers_beside(part: nn.Module) -> list[str]:
+    """The names of the layers that get thin matrices: linear ones, or convolutions where there is none."""
+    kinds = [
+        [name for name, layer in part.named_modules() if isinstance(layer, kind)] for kind in (nn.Linear, nn.Conv2d)
+    ]
+    return kinds[0] or kinds[1]
 
 
 def learn_by_lora(model: nn.Module, *, alone: bool) -> None:
