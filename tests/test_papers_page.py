@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from offsphere.learning.ablation.claims import BEFORE, CLAIMS
+from tests.conftest import DATA
 from tests.processes import ROOT
 
 PAGE = (ROOT / "docs" / "papers.md").read_text("utf-8")
@@ -56,6 +57,15 @@ def test_a_formula_has_a_function_and_a_test_or_is_said_not_to(row):
 
 def test_every_test_that_is_named_exists():
     assert set(re.findall(r"`(test_\w+)`", PAGE)) - known_tests() == set()
+
+
+def test_every_paper_of_the_notes_stands_on_the_page():
+    notes = DATA.parent / "papers.md"
+    if not notes.is_file():
+        pytest.skip(f"{notes} is not here")
+    numbers = set(re.findall(r"\b\d{4}\.\d{5}\b", notes.read_text("utf-8")))
+    assert numbers
+    assert numbers - set(re.findall(r"\d{4}\.\d{5}", PAGE)) == set()
 
 
 def test_every_table_has_the_same_heads():
