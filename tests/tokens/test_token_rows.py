@@ -155,7 +155,7 @@ def test_the_command_prints_them_and_refuses_what_is_wrong_first(tmp_path):
     assert "--model or --token-model" in nobody.stderr
 
 
-def test_published_ranks_hold_on_sts(embedded):
+def test_the_value_of_a_row_is_scipys_correlation_on_sts(embedded):
     """Spearman by scipy of the scores themselves is what the table shows."""
     from offsphere.data.items import SideTexts
     from offsphere.tokens.listed_pairs import score_listed
