@@ -3,8 +3,9 @@
     python scripts/encoder_grid.py OUT --data scifact hotpotqa --models e5-small distilbert [--steps 120] [--seeds 1]
 
 Feng & Watanabe 2026 (arXiv:2602.09229) find that the dot product collapses for an encoder that ends in a normalisation.
-DATA are folders with a train and a test split. One ``offsphere ablate --encoder`` for each model and data set; a killed
-run goes on where it stopped.
+DATA are folders with a train and a test split. One ``offsphere ablate --encoder`` for each model and data set, judged
+once, at its last step, with a figure a quantity; a killed run goes on where it stopped. Claims on the metric take one
+seed, those on the geometry three.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def main() -> None:
     parser.add_argument("--steps", default="120")
     parser.add_argument("--batch", default="16")
     parser.add_argument("--seeds", default="1")
-    parser.add_argument("--max-tokens", default="96")
+    parser.add_argument("--max-tokens", default="64")
     asked = parser.parse_args()
     for model in asked.models:
         for data in asked.data:
@@ -35,8 +36,9 @@ def main() -> None:
             learned = ["ablate", str(data), "--encoder", "--model", str(model), "--only", VARIANTS]
             fixed = ["--temperature", "0.05", "--rate", "0.00002", "--steps", asked.steps, "--batch", asked.batch]
             sized = ["--seeds", asked.seeds, "--max-tokens", asked.max_tokens]
+            judged = ["--set", f"evaluate_every={asked.steps}", "--figures", "svg"]
             out = asked.out / f"{model.name}-{data.name}"
-            command = [sys.executable, "-m", "offsphere", *learned, *fixed, *sized, "--out", str(out)]
+            command = [sys.executable, "-m", "offsphere", *learned, *fixed, *sized, *judged, "--out", str(out)]
             subprocess.run(command, check=True)  # noqa: S603  # our own
             print(f"{model.name}, {data.name}: {time.monotonic() - started:.0f} s", flush=True)
 
