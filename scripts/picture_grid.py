@@ -62,9 +62,11 @@ def print_table(rows: Sequence[dict[str, Any]]) -> None:
         exponents = np.mean([row["exponents"] for row in some], axis=0)
         cells += [mean_and_deviation([row["knn_dot"] for row in some]), f"{exponents[0]:.2f}, {exponents[1]:.2f}"]
         print("| " + " | ".join(cells) + " |")
-    pictures, epochs = rows[0]["key"][2:]
+    pictures, epochs, width = rows[0]["key"][2:]
     seconds = np.mean([row["seconds"] for row in rows])
-    print(f"\n{pictures:,} pictures, {epochs} epochs, {len(rows)} trainings of {seconds:.0f} s of CPU")
+    print(
+        f"\n{pictures:,} pictures, {epochs} epochs, vectors of {width}, {len(rows)} trainings of {seconds:.0f} s of CPU"
+    )
 
 
 if __name__ == "__main__":

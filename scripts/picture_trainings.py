@@ -31,7 +31,7 @@ from offsphere.learning.encoders.picture_views import PictureViews
 from offsphere.learning.encoders.prepare import settle
 from offsphere.learning.encoders.projection import drop_projection
 
-SIDE, WIDTH, HEAD = 28, 32, 32  # pixels a side; numbers of a vector; numbers that the head makes of it
+SIDE = 28  # pixels a side
 TEMPERATURE = 0.2
 VIEWS = "crops"  # a random part, perhaps flipped: these pictures have no colours to change
 RATES = {32: 1e-3, 64: 1.5e-3, 256: 3e-3}  # about by the square root of the batch
@@ -63,6 +63,7 @@ def study_options(about: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--pictures", type=int, default=2_048)
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--width", type=int, default=32, help="numbers of a vector, and of what the head makes of it")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--figure", type=Path, help="draw what is there into this file, such as a.svg")
     return parser
@@ -73,12 +74,13 @@ def study_results(asked: argparse.Namespace, variants: Mapping[str, dict[str, An
     if not asked.table:
         pictures = Pictures.of(asked.data, asked.pictures, TESTED)
 
-        def train(name: str, seed: int, _: int, epochs: int) -> dict[str, Any]:
-            row = train_pictures(pictures, variants[name], epochs, seed)
+        def train(name: str, seed: int, _: int, epochs: int, width: int) -> dict[str, Any]:
+            row = train_pictures(pictures, variants[name], epochs, seed, width)
             print(f"{name}, seed {seed}: {row}", flush=True)
             return row
 
-        keys = [(name, seed, asked.pictures, asked.epochs) for seed in range(asked.seeds) for name in variants]
+        size = (asked.pictures, asked.epochs, asked.width)
+        keys = [(name, seed, *size) for seed in range(asked.seeds) for name in variants]
         list(resume(asked.results, keys, train))
     return kept_results(asked.results)
 
@@ -91,17 +93,17 @@ class LastState(TaskJudge):
         return time.monotonic(), 0.0
 
 
-def train_pictures(pictures: Pictures, options: dict[str, Any], epochs: int, seed: int) -> dict[str, Any]:
+def train_pictures(pictures: Pictures, options: dict[str, Any], epochs: int, seed: int, width: int) -> dict[str, Any]:
     """Train once, by ``options`` of a recipe, and measure; ``raw`` are the sides whose pixels are not standardised."""
     started = time.process_time()
     options = dict(options)
     raw = options.pop("raw", ())
     batch = options["batch"]
     steps = epochs * (len(pictures.learned.items) // batch)
-    fixed = {"projection": HEAD, "rate": RATES[batch], "steps": steps, "evaluate_every": steps, "dynamics_every": 0}
+    fixed = {"projection": width, "rate": RATES[batch], "steps": steps, "evaluate_every": steps, "dynamics_every": 0}
     recipe = osp.recipe_with("simclr", **{"temperature": TEMPERATURE, "views": VIEWS, **fixed, **options})
     data = text_data(pictures.learned.ranking_task(), held_out=pictures.aside.ranking_task(), seed=seed)
-    setup = EncoderSetup.of(osp.image_tower("resnet", SIDE, WIDTH, seed), data, recipe, seed)
+    setup = EncoderSetup.of(osp.image_tower("resnet", SIDE, width, seed), data, recipe, seed)
     leave_raw(setup.model, raw)
     fitted = fit(setup.model, recipe, setup.pairs, LastState(data.held_out.task, data.metric), seed)
     row = similarities(setup, seed)
