@@ -12,6 +12,7 @@ from offsphere.encode import load_encoder
 from offsphere.encode.function import FunctionEncoder
 from offsphere.encode.word_vectors import word_names, word_vectors
 from offsphere.tokens.listed_pairs import score_listed
+from offsphere.tokens.soft_cosine import SoftCosine
 from offsphere.tokens.token_measure import TextPairs
 from offsphere.tokens.token_model import chosen_layers, token_model
 from offsphere.tokens.transport import Transport
@@ -56,6 +57,24 @@ def test_a_layer_gives_the_states_of_ordinary_tokens(minilm):
             states = transformer(**inputs, output_hidden_states=True).hidden_states
         for layer, ours in zip([0, 3, 6], found[number], strict=True):
             np.testing.assert_allclose(ours, states[layer][0, 1:-1].numpy(), atol=2e-5)
+
+
+def test_what_is_counted_is_what_the_layers_have_also_where_a_word_is_unknown(minilm):
+    texts = [*TEXTS, "heat of \u2603", "\u2603"]  # a snowman, which this tokenizer has not
+    model = token_model(minilm)
+    counted = model.tokens(texts)
+    assert minilm.model.tokenizer.unk_token_id in counted.ids
+    seen = np.concatenate(
+        [batch.layers[0].ids for batch in model.batches(texts, "document", [6], nothing_counted(minilm))]
+    )
+    assert set(seen.tolist()) == set(counted.ids.tolist())
+    words = Vocabulary.of([counted], lambda ids: word_vectors(minilm, ids, "document"))
+    pairs = TextPairs(np.arange(len(texts)), np.arange(len(texts)))
+    sides = (SideTexts("left", texts), SideTexts("right", texts))
+    scores = score_listed(model, [SoftCosine().fit(words)], sides, pairs, [6])
+    told = np.asarray(scores[0]).ravel()
+    np.testing.assert_allclose(told[[0, 1, 3, 4, 5]], 1)  # each text with itself
+    assert np.isnan(told[2])  # the empty one
 
 
 def test_words_of_a_prompt_are_no_words_of_the_text(minilm):

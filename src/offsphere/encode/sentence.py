@@ -19,6 +19,7 @@ from offsphere.encode.function_digest import unknown_revision
 from offsphere.encode.image_batches import by_kind, decoded_batches
 from offsphere.encode.model_files import digest_of_model
 from offsphere.encode.runtime import READ_BY, USUAL, Runtime
+from offsphere.encode.special_tokens import special_ids
 from offsphere.encode.text_marks import keep_texts
 
 BATCH = 32
@@ -97,7 +98,7 @@ class SentenceEncoder:
         rows = self._token_rows(items)
         if rows is None:
             return None
-        special = set(self.model.tokenizer.all_special_ids)
+        special = special_ids(self.model.tokenizer)
         return Tokens.of([[token for token in row if token not in special] for row in rows])
 
     def _rows(self, inputs: Sequence[Any], side: ItemSide) -> Rows:

@@ -12,6 +12,7 @@ from offsphere.base.errors import OffsphereError
 from offsphere.data.items import ItemSide
 from offsphere.encode.encoder import Encoder
 from offsphere.encode.sentence import BATCH, SentenceEncoder
+from offsphere.encode.special_tokens import special_ids
 from offsphere.encode.text_marks import marked
 
 
@@ -31,7 +32,7 @@ def token_layers(encoder: Encoder, texts: Sequence[str], side: ItemSide, batch: 
 
     transformer = transformer_of(encoder, side)
     assert isinstance(encoder, SentenceEncoder)  # or it would have been refused
-    special = special_ids(transformer)
+    special = sorted(special_ids(transformer.tokenizer))
     order = np.argsort([-len(text) for text in texts], kind="stable")
     prompt = encoder.prompt(side)
     for start in range(0, len(order), batch):
@@ -57,12 +58,6 @@ def token_layers(encoder: Encoder, texts: Sequence[str], side: ItemSide, batch: 
 def text_tower(transformer: Any) -> Any:
     """What runs over tokens: the model, or its part for texts where it has one for images beside it."""
     return getattr(transformer.model, "text_model", transformer.model)
-
-
-def special_ids(transformer: Any) -> Index:
-    """The ids of special tokens such as [CLS] and [PAD]; [UNK] is none of them, since it stands for a word."""
-    tokenizer = transformer.tokenizer
-    return np.array(sorted(set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}), np.int64)
 
 
 def token_names(encoder: Encoder, ids: Sequence[int], side: ItemSide) -> list[str]:
