@@ -5,7 +5,8 @@
 
 DATA is a folder of pictures with classes (Debian's Fashion-MNIST: /usr/share/datasets/fashion-mnist). After Lee et al.
 2025 (arXiv:2506.09781). A training is a line of the results and is not done again; ``--table`` prints those that are
-there. ``--part``: vrns (its weights, on SimCLR), losses (others without it), both, or more (others with it). Equal
+there. ``--part``: vrns (its weights, on SimCLR), losses (others without it), both, more (others with it), or central
+(SimCLR without and with it: four trainings a seed, for larger towers). Equal
 epochs: a batch of 32 has eight times the steps of one of 256.
 """
 
@@ -34,6 +35,8 @@ def variants(part: str) -> dict[str, dict[str, Any]]:
         asked += [("simclr", weight) for weight in WEIGHTS]
     if part in ("losses", "both"):
         asked += [(loss, 0.0) for loss in LOSSES]
+    if part == "central":
+        asked += [("simclr", weight) for weight in (0.0, USUAL)]
     if part == "more":
         asked += [(loss, USUAL) for loss in LOSSES]
     return {
@@ -47,7 +50,7 @@ def variants(part: str) -> dict[str, dict[str, Any]]:
 def main() -> None:
     """Train what is not in the file yet, or print what is."""
     options = study_options(__doc__)
-    options.add_argument("--part", default="both", choices=["vrns", "losses", "both", "more"])
+    options.add_argument("--part", default="both", choices=["vrns", "losses", "both", "more", "central"])
     asked = options.parse_args()
     rows = study_results(asked, variants(asked.part))
     for size in sorted({tuple(row["key"][2:]) for row in rows}):
