@@ -164,7 +164,7 @@ class FileCollection(Collection):
             self._names = self.known_names(rows) or [str(row) for row in range(rows)]
         return self._names
 
-    def known_names(self, rows: int) -> list[str] | None:
+    def known_names(self, rows: int) -> Sequence[str] | None:
         """The ids in the file beside the index; nothing where there is none."""
         return ids_beside(self.path, rows, self.ids_path)
 
