@@ -210,7 +210,7 @@ def _read_parquet(path: Path, names: VectorNames) -> RowsAndIds:
     id_name = names.id_name(schema.names, path)
     if id_name is None:
         return vectors, _no_ids
-    return vectors, lambda: id_column(column_values(path, id_name), str(path))
+    return vectors, lambda: column_of_ids(column_values(path, id_name), str(path))
 
 
 def _read_table(path: Path, names: VectorNames) -> RowsAndIds:
@@ -235,7 +235,7 @@ def id_texts(values: Sequence[Any], where: str) -> list[str]:
     return [_id_text(value, row, where) for row, value in enumerate(values)]
 
 
-def id_column(values: Iterable[Any], where: str) -> IdColumn:
+def column_of_ids(values: Iterable[Any], where: str) -> IdColumn:
     """Ids as ``id_texts`` reads them, of which there may be too many for a list.
 
     Args:
