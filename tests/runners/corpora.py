@@ -115,6 +115,7 @@ class Sending:
                 "encode.embedded_task.load_task",
                 "data.vector_files.ids_beside",
                 "data.vector_files.id_texts",
+                "data.vector_files.column_of_ids",
                 "data.store._read_ids",
                 "data.store._read_counts",
             ):

@@ -130,11 +130,13 @@ class RankingTask:
             >>> task.query_texts, task.listed_query_ids
             (['what is a length?'], ['q1', 'q2'])
         """
-        query_rows, document_rows = row_numbers(queries, "query"), row_numbers(documents, "document")
-        if not document_rows:
-            raise DataError(f"{documents.source} lists no documents: the corpus is empty")
         judged = list(judged)
-        judgments, missing = number_judgments(judged, query_rows, document_rows)
+        query_rows = row_numbers(queries, "query")
+        document_rows = row_numbers(documents, "document", {judgment.document for judgment in judged})
+        if not len(documents.ids):
+            raise DataError(f"{documents.source} lists no documents: the corpus is empty")
+        counts = len(queries.ids), len(documents.ids)
+        judgments, missing = number_judgments(judged, query_rows, document_rows, counts)
         if missing and not ignore_missing:
             first = missing[0]
             side = "query" if first.query not in query_rows else "document"

@@ -23,10 +23,11 @@ from offsphere.base.errors import DataError
 from offsphere.base.reading.file_access import is_there, open_file
 from offsphere.base.reading.json_files import read_json_object
 from offsphere.base.reading.npy_files import lazy_npy, map_npy
-from offsphere.base.reading.parquet_files import read_arrays, read_columns
+from offsphere.base.reading.parquet_files import column_values, read_arrays
 from offsphere.base.reading.records import record_of
 from offsphere.base.remote_path import given_path, is_remote
 from offsphere.base.short_repr import short_repr
+from offsphere.data.id_column import IdColumn
 from offsphere.data.items import ItemSide
 from offsphere.data.row_checksums import first_damaged
 
@@ -98,7 +99,7 @@ class Store:
         >>> task = osp.PairTask("words", np.arange(3.0), ["a", "bb", ""], ["d", "e", "f"])
         >>> _ = osp.embed(task, encoder, folder)
         >>> store = osp.open_store(folder / "left")
-        >>> store.ids, store.characters.tolist(), store.empty.tolist()
+        >>> list(store.ids), store.characters.tolist(), store.empty.tolist()
         (['0', '1', '2'], [1, 2, 0], [False, False, True])
     """
 
@@ -113,7 +114,7 @@ class Store:
         return f"Store({self.folder}: {rows:,} x {dimension} of {self.manifest.model})"
 
     @cached_property
-    def ids(self) -> list[str]:
+    def ids(self) -> Sequence[str]:
         """The ids in the order of the rows, read once."""
         return _read_ids(self.folder, self.manifest.rows, self.digests)
 
@@ -310,15 +311,20 @@ def _check_items(folder: Path, digests: Digests | None) -> None:
     open_file(path).close()
 
 
-def _read_ids(folder: Path, rows: int, digests: Digests | None) -> list[str]:
+def _read_ids(folder: Path, rows: int, digests: Digests | None) -> IdColumn:
     """Read the ids of a store, checked against what the manifest says."""
     _check_items(folder, digests)
     path = folder / ITEMS
-    ids = read_columns(path, [ID])[ID]
+    ids = IdColumn.of(_known_text(name, path) for name in column_values(path, ID))
     _check_rows(path, len(ids), rows)
-    if digests is None and not all(type(name) is str for name in ids):
-        raise DataError(f"{path}: column {ID!r} holds something else than texts: {_again(folder)}")
     return ids
+
+
+def _known_text(name: Any, path: Path) -> str:
+    """An id of a store, which is a text."""
+    if not isinstance(name, str):
+        raise DataError(f"{path}: column {ID!r} holds something else than texts: {_again(path.parent)}")
+    return name
 
 
 def _read_counts(folder: Path, rows: int, digests: Digests | None) -> StoredCounts:

@@ -15,6 +15,7 @@ from offsphere.base.remote_path import given_path
 from offsphere.base.shown_ids import shown_id
 from offsphere.base.spilled import gather_rows
 from offsphere.data.embedded_table import EmbeddedTable
+from offsphere.data.id_column import same_ids
 from offsphere.data.list_columns import BLOCK
 from offsphere.data.store import is_store, read_manifest
 from offsphere.data.task import Task, TaskSide, TaskVectors
@@ -406,7 +407,7 @@ def rows_in_order(
                 f"{where} has {count} vectors and no ids, the task has {len(listed)} {kind} ids: {naming}"
             )
         ids = listed
-    if ids is wanted or list(ids) == list(wanted):
+    if same_ids(ids, wanted):
         return None
     rows = {name: row for row, name in enumerate(ids)}
     if len(rows) < len(ids):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,11 @@ from offsphere.base.reading.file_access import is_there
 from offsphere.base.reading.lazy_rows import LazyRows
 from offsphere.base.reading.npy_files import lazy_npy, map_npy
 from offsphere.base.reading.npz_files import npz_names, read_npz
-from offsphere.base.reading.parquet_files import count_values, parquet_schema, read_columns
+from offsphere.base.reading.parquet_files import column_values, count_values, parquet_schema
 from offsphere.base.reading.safetensors_files import BFLOAT16, map_tensors, widen_bfloat16
 from offsphere.base.reading.tables import text_lines
 from offsphere.base.remote_path import is_remote
+from offsphere.data.id_column import IdColumn
 from offsphere.data.list_columns import BLOCK, WIDEST, is_list
 from offsphere.data.parquet_rows import parquet_rows
 from offsphere.data.store import Store, is_store, open_store
@@ -29,7 +30,8 @@ from offsphere.data.vector_tables import read_table_vectors
 from offsphere.vectors.parted_rows import PartedRows, cut_rows, held_rows
 
 ANY_NAMES = VectorNames()
-RowsAndIds = tuple[Vectors, Callable[[], list[str] | None]]  # ids are read where somebody wants them
+AnyIds = TypeVar("AnyIds", bound=Sequence[str])
+RowsAndIds = tuple[Vectors, Callable[[], Sequence[str] | None]]  # ids are read where somebody wants them
 
 
 class VectorFile(NamedTuple):
@@ -142,7 +144,7 @@ def take_rows(file: VectorFile, rows: range, *, verify: bool = True) -> Vectors:
     return taken
 
 
-def ids_beside(path: Path, rows: int, beside: Path | None = None) -> list[str] | None:
+def ids_beside(path: Path, rows: int, beside: Path | None = None) -> IdColumn | None:
     """The ids beside a file of vectors; nothing where there are none.
 
     Args:
@@ -160,12 +162,12 @@ def ids_beside(path: Path, rows: int, beside: Path | None = None) -> list[str] |
     return ids if ids is None else _as_many(ids, path, rows)
 
 
-def read_ids(path: Path) -> list[str] | None:
+def read_ids(path: Path) -> IdColumn | None:
     """The ids of a file that has one a line; nothing where there is no such file."""
-    return [line.strip() for _, line in text_lines(path)] if is_there(path) else None
+    return IdColumn.of(line.strip() for _, line in text_lines(path)) if is_there(path) else None
 
 
-def _as_many(ids: list[str], path: Path, rows: int) -> list[str]:
+def _as_many(ids: AnyIds, path: Path, rows: int) -> AnyIds:
     if len(ids) != rows:
         raise VectorError(f"{path} has {rows} vectors but there are {len(ids)} ids: they must be as many")
     return ids
@@ -208,7 +210,7 @@ def _read_parquet(path: Path, names: VectorNames) -> RowsAndIds:
     id_name = names.id_name(schema.names, path)
     if id_name is None:
         return vectors, _no_ids
-    return vectors, lambda: id_texts(read_columns(path, [id_name])[id_name], str(path))
+    return vectors, lambda: column_of_ids(column_values(path, id_name), str(path))
 
 
 def _read_table(path: Path, names: VectorNames) -> RowsAndIds:
@@ -231,6 +233,19 @@ def id_texts(values: Sequence[Any], where: str) -> list[str]:
         DataError: One of them is no id.
     """
     return [_id_text(value, row, where) for row, value in enumerate(values)]
+
+
+def column_of_ids(values: Iterable[Any], where: str) -> IdColumn:
+    """Ids as ``id_texts`` reads them, of which there may be too many for a list.
+
+    Args:
+        values: The ids in the order of the rows.
+        where: Where they stand, for errors.
+
+    Raises:
+        DataError: One of them is no id.
+    """
+    return IdColumn.of(_id_text(value, row, where) for row, value in enumerate(values))
 
 
 def _id_text(value: Any, row: int, where: str) -> str:

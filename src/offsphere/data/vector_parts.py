@@ -11,6 +11,7 @@ import numpy as np
 from offsphere.base.arrays import Counts, Vectors
 from offsphere.base.errors import DataError
 from offsphere.base.reading.parquet_files import parquet_schema
+from offsphere.data.id_column import IdColumn
 from offsphere.data.list_columns import is_list
 from offsphere.data.numbered_parts import in_part_order, missing_part
 from offsphere.data.store import CHECKSUMS, ITEMS, VECTORS, Manifest, Store, is_store, read_manifest
@@ -117,7 +118,7 @@ def read_parts(folder: Path, read: Callable[[Path], NamedVectors]) -> JoinedPart
             f"{paths[named.index(False)]} has no ids, other parts of {folder} have: give all of them, or none"
         )
     rows = PartedRows([part.vectors for part in parts], [str(path) for path in paths])
-    ids = [name for part in parts for name in part.ids or ()] if all(named) else None
+    ids = IdColumn.joined(part.ids or () for part in parts) if all(named) else None
     counts = [part.tokens for part in parts if part.tokens is not None]
     tokens = np.concatenate(counts) if len(counts) == len(parts) else None
     return JoinedParts(cast("Vectors", rows), ids, tokens, [store for part in parts for store in part.stores])

@@ -108,7 +108,7 @@ class FileCollection(Collection):
         self.header_path: Path | None = None  # of what the index does not say of itself
         self._checksum: str | None = None
         self._added: list[str] = []
-        self._names: list[str] | None = None
+        self._names: Sequence[str] | None = None
 
     def check(self, layout: Layout, ids: Sequence[str]) -> None:  # noqa: ARG002
         """Refuse an id that does not fit into a line."""
@@ -164,7 +164,7 @@ class FileCollection(Collection):
             self._names = self.known_names(rows) or [str(row) for row in range(rows)]
         return self._names
 
-    def known_names(self, rows: int) -> list[str] | None:
+    def known_names(self, rows: int) -> Sequence[str] | None:
         """The ids in the file beside the index; nothing where there is none."""
         return ids_beside(self.path, rows, self.ids_path)
 

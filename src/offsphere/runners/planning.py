@@ -13,7 +13,7 @@ from offsphere.geometry.scanning import SAMPLE
 from offsphere.ranking.search import TOP_LISTS
 from offsphere.runners import compare_shards, embed_shards, measure_shards
 from offsphere.runners.calibration import pace_of_compare, pace_of_disk, pace_of_embed, pace_of_measure
-from offsphere.runners.shard_plan import AN_ID, ShardPlan, Workload
+from offsphere.runners.shard_plan import AN_ID, LISTED_ID, ShardPlan, Workload
 from offsphere.shards.compare_question import CompareOptions
 from offsphere.shards.shard import BLOCK, usual_shards
 
@@ -67,7 +67,7 @@ def plan_compare(
         bytes_to_read=2 * workload.bytes,
         multiplications=documents * (fit_and_map + pace.maps * queries * dimension),
         memory=PROGRAM + TOP_LISTS + 3 * state + 4 * BLOCK * dimension * 4 + AN_ID * -(-documents // count),
-        driver=PROGRAM + AN_ID * documents + texts + state * (count.bit_length() + 3),
+        driver=PROGRAM + (LISTED_ID if texts else AN_ID) * documents + texts + state * (count.bit_length() + 3),
         states=count * (state - narrower + fitted),
         reading=2 * workload.bytes / (pace_of_disk() * workers),
         computing=documents * (pace.fit + pace.search * queries) / (workers * cores),
@@ -124,8 +124,8 @@ def plan_embed(
         workers=workers,
         bytes_to_read=size,  # by the command, which sends each shard its own
         multiplications=None,
-        memory=3 * PROGRAM + (AN_ID * documents + size) // count,
-        driver=PROGRAM + AN_ID * documents + size,
+        memory=3 * PROGRAM + (LISTED_ID * documents + size) // count,
+        driver=PROGRAM + LISTED_ID * documents + size,
         states=0,
         reading=size / pace_of_disk(),
         computing=documents * pace_of_embed(encoder, items) / workers,

@@ -11,7 +11,8 @@ from offsphere.base.errors import ParameterError
 
 UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 TIMES = ((86_400, "days"), (3_600, "hours"), (60, "minutes"), (1, "seconds"))
-AN_ID = 150  # bytes of the id of a document where it is looked up: a text of ten letters in a list and in a table
+AN_ID = 32  # bytes of an id of ten letters where it is looked up in a column, with its hash
+LISTED_ID = 150  # bytes of one that was read with a text, and stands in a list and in a table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

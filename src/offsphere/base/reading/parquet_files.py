@@ -47,6 +47,26 @@ def read_columns(path: Path, columns: Sequence[str]) -> dict[str, list[Any]]:
     return values
 
 
+def column_values(path: Path, column: str) -> Iterator[Any]:
+    """The plain values of one column, some of which are in memory at a time.
+
+    Args:
+        path: The file.
+        column: Its name.
+
+    Yields:
+        Each value, in the order of the rows.
+
+    Raises:
+        DataError: It cannot be read, or lacks the column.
+    """
+    with reading(path, KIND), _opened(path) as file:
+        _refuse_absent(file, path, [column])
+        _refuse_more_than_memory(path, [column], 1)
+        for batch in file.iter_batches(batch_size=BLOCK, columns=[column], use_threads=False):
+            yield from batch.column(column).to_pylist()
+
+
 def read_arrays(path: Path, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Read some columns of numbers or flags as arrays; no value of them becomes an object of Python.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from offsphere.base.errors import DataError
@@ -58,11 +59,10 @@ def listed_ids(side: str, *folders: Path | None) -> ItemList | None:
     for folder in folders:
         if folder is None or not folder.is_dir():
             continue
-        ids = read_ids(folder / f"{side}.ids")
+        ids: Sequence[str] | None = read_ids(folder / f"{side}.ids")
         vectors = find_file(folder, side)
         if ids is None and vectors is not None:
-            carried = read_vectors(vectors, verify=False, lazy=True).ids
-            ids = list(carried) if carried is not None else None
+            ids = read_vectors(vectors, verify=False, lazy=True).ids
         if ids is not None:
             return ItemList(ids, None, str(folder / side))
     return None

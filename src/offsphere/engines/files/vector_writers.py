@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -81,7 +81,7 @@ def _write_member(
         write_blocks(member, blocks, shape, kind)
 
 
-def _id_type(ids: list[str], path: Path) -> np.dtype[Any]:
+def _id_type(ids: Sequence[str], path: Path) -> np.dtype[Any]:
     """The numpy type of texts as long as the longest id; an error where it would change one, or has no room."""
     for row, name in enumerate(ids):
         if name.endswith("\0"):  # numpy takes them for padding
@@ -95,7 +95,7 @@ def _id_type(ids: list[str], path: Path) -> np.dtype[Any]:
     return kind
 
 
-def _text_blocks(ids: list[str], kind: np.dtype[Any]) -> Iterator[NDArray[Any]]:
+def _text_blocks(ids: Sequence[str], kind: np.dtype[Any]) -> Iterator[NDArray[Any]]:
     """The ids as arrays, so many at a time."""
     for start in range(0, len(ids), BATCH):
         yield np.array(ids[start : start + BATCH], kind)
