@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -103,16 +104,25 @@ def show_race(folder: Path, kept: Path) -> None:
     print("\n| set, model | strength by the rule | by judgments, a fold each | temper | tuned | cosine |")
     print("| --- " * 6 + "|")
     for model, loaded in MODELS.items():
-        for path in sorted(kept.glob(f"*-{model}.json")):
-            name = path.stem.removesuffix(f"-{model}")
+        for name in SETS:
+            path = kept / f"{name}-{model}.json"
+            if not path.is_file():
+                continue
             _, vectors = osp.load_embedded(folder / name, "test", model=loaded, vectors=kept / path.stem)
             rule = osp.Temper().strength(corpus_moments(vectors.fitted_on))
-            rows = {row["name"]: row for row in json.loads(path.read_text())["scorers"]}
-            tuned, plain = rows["whiten + cosine (tuned)"], rows["cosine"]["value"]
-            folds = sorted(fold["strength"] for fold in tuned["fold_parameters"])
-            by_folds = f"{folds[0]:g}" if folds[0] == folds[-1] else f"{folds[0]:g} to {folds[-1]:g}"
-            values = " | ".join(f"{value:.4f}" for value in (rows["temper + cosine"]["value"], tuned["value"], plain))
-            print(f"| {name}, {model} | {rule:.2f} | {by_folds} | {values} |")
+            rows = rows_of(json.loads(path.read_text()))
+            raced = [rows[name] for name in ("temper + cosine", "whiten + cosine (tuned)", "cosine")]
+            values = " | ".join(f"{row['value']:.4f}" for row in raced)
+            print(f"| {name}, {model} | {rule:.2f} | {strengths(raced[1])} | {values} |")
+
+
+def strengths(tuned: dict[str, Any]) -> str:
+    """The strengths that folds chose; where all chose one, the row is that of this strength and has its name."""
+    folds = sorted(fold["strength"] for fold in tuned["fold_parameters"])
+    if not folds:
+        named = re.match(r"whiten\(([0-9.]+)\)", tuned["name"])
+        return named[1] if named is not None else "0"
+    return f"{folds[0]:g}" if folds[0] == folds[-1] else f"{folds[0]:g} to {folds[-1]:g}"
 
 
 def place(name: str) -> tuple[int, str]:
