@@ -80,7 +80,6 @@ engines/test_settings.py::test_what_was_not_tried_is_said_and_what_bites_too
 auditing/test_advice.py::test_every_scorer_gets_a_setting_for_every_engine
 geometry/test_repeats.py
 geometry/test_shape.py::test_the_help_names_every_section
-learning/objective/test_losses.py::test_gradients_are_those_of_finite_differences[query-bpr]
 learning/objective/test_losses.py::test_parts_of_a_batch_against_all_of_its_candidates_give_the_whole_loss[bpr]
 learning/objective/test_losses.py::test_a_loss_has_all_that_is_asked_of_one[bpr]
 learning/objective/test_losses.py::test_an_anchor_whose_negatives_are_all_masked_gives_nothing_and_no_nan
