@@ -167,7 +167,8 @@ def test_every_scorer_gets_a_setting_for_every_engine(name):
     settings = engine_settings(osp.parse_scorer(name))
     assert [row.engine for row in settings] == [engine.name for engine in ENGINES]
     changed = name in ("whiten(0.5) + cosine", "polar(1, 0.5)")
-    lacking = {engine.name for engine in ENGINES if name == "dot" and Metric.INNER_PRODUCT not in engine.metrics}
+    needed = {"dot": {Metric.INNER_PRODUCT}, "euclidean": {Metric.EUCLIDEAN}}.get(name, set())
+    lacking = {engine.name for engine in ENGINES if needed - set(engine.metrics)}
     for row in settings:
         assert ("scorer." in row.store or "export" in row.store) == (changed or row.engine in lacking), row
     assert all(("re-rank" in row.setting) == (name == "norm-gap(1)") for row in settings)

@@ -88,6 +88,7 @@ def test_what_cannot_be_told_is_said(parts):
 
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory):
+    pytest.importorskip("sentence_transformers")
     return save_clip(tmp_path_factory.mktemp("clip"))
 
 

@@ -163,6 +163,7 @@ def test_what_cannot_be_meant_is_refused_at_once(make, message):
 def save_cross_encoder(folder, labels=1):
     """A tiny cross-encoder: two layers of random weights that know the words of these tests."""
     torch = pytest.importorskip("torch")
+    pytest.importorskip("sentence_transformers")
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
@@ -271,6 +272,7 @@ def test_a_cross_encoder_of_several_labels_is_refused(words, tmp_path):
 
 
 def test_a_folder_without_a_model_is_told(words, tmp_path):
+    pytest.importorskip("sentence_transformers")
     with pytest.raises(OffsphereError, match="holds no cross-encoder"):
         osp.compare(*words, ["dot"], lists=[osp.Judge(f"cross-encoder:{tmp_path}")])
 

@@ -182,6 +182,7 @@ def test_states_of_shards(tmp_path, put):
 
 def test_the_plan_of_a_training(tmp_path, put):
     """Once its checkpoints were removed and it began anew."""
+    pytest.importorskip("transformers")
     from offsphere.learning.encoders.callbacks import MARK
     from offsphere.learning.encoders.training_folder import PLAN, open_checkpoints
 

@@ -22,10 +22,12 @@ from offsphere.engines.shipping.exporting import GOAL, export
 from offsphere.engines.shipping.kept_strategy import KeptStrategy
 from offsphere.engines.shipping.serving import servings
 from offsphere.engines.shipping.strategy import ExportWishes, Strategy
+from offsphere.scoring.names import NAMED_TRANSFORMS, parse_similarity
 from tests.cli.running import run_here
+from tests.oracles import FORMULAS
 from tests.processes import PATIENCE, ROOT, environment_with
 
-SIMILARITIES = (
+POINTS = (
     "cosine",
     "dot",
     "euclidean",
@@ -36,30 +38,29 @@ SIMILARITIES = (
     "radial-confidence(2)",
     "log-prior(0.2)",
 )
-TRANSFORMS = (
-    "",
-    "center + ",
-    "whiten(0.5) + ",
-    "drop-top(1) + ",
-    "standardize + ",
-    "project-mean + ",
-    "temper + ",
-    "layer-norm + ",
-)
+LOWERED = {name: parse_similarity(name) for name in FORMULAS if parse_similarity(name).lowers}
+ASKED = {parse_similarity(name).kind for name in POINTS}
+SIMILARITIES = (*POINTS, *(name for name, similarity in LOWERED.items() if similarity.kind not in ASKED))
+NUMBERS = {"whiten": "whiten(0.5)", "drop-top": "drop-top(1)"}  # else as their names alone say
+TRANSFORMS = ("", *(f"{NUMBERS.get(kind, kind)} + " for kind in NAMED_TRANSFORMS))
+PARTNERS = {  # with which similarity each is asked in every run; else with the dot product
+    "center + ": "euclidean",
+    "whiten(0.5) + ": "cosine",
+    "standardize + ": "polar(1, 0.5)",
+    "project-mean + ": "log-prior(0.2)",
+    "temper + ": "polar(1, 1.25)",
+}
 SCORERS = [transform + similarity for transform in TRANSFORMS for similarity in SIMILARITIES]
 MADE_FROM_DATA = ("csls", "z-score", "csls + z-score", "length-prior")
+
+
+def each_transform(partners):
+    """Every transform once, with its partner."""
+    return [transform + partners.get(transform, "dot") for transform in TRANSFORMS if transform]
+
+
 # test_serving.py proves all of them in numpy; each engine is asked with every part once, and with all in the slow tests
-OFTEN = {
-    *SIMILARITIES,
-    "center + euclidean",
-    "whiten(0.5) + cosine",
-    "drop-top(1) + dot",
-    "standardize + polar(1, 0.5)",
-    "project-mean + log-prior(0.2)",
-    "temper + polar(1, 1.25)",
-    "layer-norm + dot",
-    *MADE_FROM_DATA,
-} - {"log-prior(0.2)"}  # which has the mean projected out first
+OFTEN = {*SIMILARITIES, *each_transform(PARTNERS), *MADE_FROM_DATA} - {"log-prior(0.2)"}  # it has a transform
 EVERY_SCORER = [
     pytest.param(name, marks=[] if name in OFTEN else [pytest.mark.slow]) for name in (*SCORERS, *MADE_FROM_DATA)
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -195,7 +196,8 @@ def test_the_graph_of_somebody_else_says_its_metric(tmp_path, target):
 
 def test_without_the_extension_a_graph_says_what_to_install_and_nothing_is_made(tmp_path, target, monkeypatch):
     monkeypatch.setattr(ours, "find_spec", lambda _: None)
-    monkeypatch.setattr(ours, "OFFLINE", {**ours.OFFLINE, "extension_directory": str(tmp_path / "extensions")})
+    nowhere = MappingProxyType({**ours.OFFLINE, "extension_directory": str(tmp_path / "extensions")})
+    monkeypatch.setattr(ours, "OFFLINE", nowhere)
     with pytest.raises(
         OffsphereError, match=f"pip install duckdb-extension-vss=={duckdb.__version__}, or run INSTALL vss"
     ):

@@ -17,7 +17,7 @@ from offsphere.engines.shipping.strategy import Strategy
 from offsphere.engines.shipping.verification import Verification
 from tests.cli.running import run_here
 from tests.engines import engine_laws as laws
-from tests.oracles import FORMULAS, top, values
+from tests.oracles import top, values
 from tests.processes import run_warm
 
 faiss = pytest.importorskip("faiss")
@@ -31,20 +31,13 @@ QUERIES = (RNG.normal(0.2, 1, (30, 10)) * RNG.lognormal(0, 0.5, (30, 1))).astype
 IDS = [f"doc {row}" for row in range(len(DOCUMENTS))]
 EXACT = [("faiss", "exact"), ("usearch", "exact")]
 GRAPHS = [("faiss", "graph"), ("faiss", "lists"), ("usearch", "graph"), ("hnswlib", "graph")]
-SIMILARITIES = [name for name in FORMULAS if osp.parse_scorer(name).similarity.lowers]
+SIMILARITIES = list(laws.LOWERED)
 MADE = ["csls", "nnn", "z-score", "center + csls", "csls + z-score", "length-prior"]
 KNOTS, BONUSES = np.array([-1.0, 0.0, 2.0]), np.array([0.3, -0.1, 0.4])  # of logarithms of lengths
-PLAIN = ["cosine", "dot", "euclidean", "angular", "polar(1, -0.5)", "norm-mix(0.8)", "radial-confidence(3)"]
+SLOWER = {"query-normalized", "document-normalized", "half", "polar(1, 1.5)", "log-prior(0.2)", "log-prior(-0.4)"}
+PLAIN = [name for name in SIMILARITIES if name not in SLOWER]  # of those, others of the family are asked of graphs
 NAMES = [transform + name for transform in laws.TRANSFORMS for name in SIMILARITIES] + MADE
-EACH_TRANSFORM = [  # with a similarity, each with another one
-    "center + euclidean",
-    "whiten(0.5) + cosine",
-    "drop-top(1) + dot",
-    "standardize + half",
-    "project-mean + log-prior(0.2)",
-    "temper + polar(1, 1.5)",
-    "layer-norm + dot",
-]
+EACH_TRANSFORM = laws.each_transform({**laws.PARTNERS, "standardize + ": "half", "temper + ": "polar(1, 1.5)"})
 OFTEN = {*SIMILARITIES, *MADE, *EACH_TRANSFORM}
 EVERY_NAME = [pytest.param(name, marks=[] if name in OFTEN else [pytest.mark.slow]) for name in NAMES]
 BY_A_GRAPH = {*PLAIN, *MADE, *EACH_TRANSFORM}

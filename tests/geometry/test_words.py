@@ -99,6 +99,7 @@ def test_taking_frequency_out_is_a_partial_correlation(real_data):
 @pytest.mark.slow
 def test_skip_grams_grow_with_what_a_word_tells(real_data):
     """Oyama et al. 2023, on skip-grams that gensim trains on the same texts."""
+    pytest.importorskip("gensim")
     from gensim.models import Word2Vec
     from gensim.utils import simple_preprocess
 

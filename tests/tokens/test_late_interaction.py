@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from sentence_transformers.util.similarity import maxsim
 from torch.nn.functional import normalize
 
 from offsphere.base.errors import UnknownNameError
 from offsphere.tokens.late_interaction import MaxSim
 from offsphere.tokens.token_measure import TextPairs
 from tests.tokens.conftest import bags_of, random_bags, text_of
+
+maxsim = pytest.importorskip("sentence_transformers.util.similarity").maxsim
 
 
 def sequences(bags, *, unit):

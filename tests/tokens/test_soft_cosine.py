@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gensim.similarities import SparseTermSimilarityMatrix
 from scipy.sparse import csc_matrix
 
 from offsphere.base.errors import ParameterError, VectorError
@@ -13,6 +12,8 @@ from offsphere.tokens.term_similarity import TermNeighbours, term_similarity
 from offsphere.tokens.token_measure import TextPairs
 from offsphere.tokens.vocabulary import Vocabulary
 from tests.tokens.conftest import random_bags, text_of
+
+SparseTermSimilarityMatrix = pytest.importorskip("gensim.similarities").SparseTermSimilarityMatrix
 
 
 def words_of(bags):

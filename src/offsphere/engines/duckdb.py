@@ -293,7 +293,7 @@ def extension_path() -> Path | None:
         path = Path(packaged.origin).parent / "extensions" / f"v{duckdb.__version__}" / "vss.duckdb_extension"
         if path.is_file():
             return path
-    with duckdb.connect(config=OFFLINE) as connection:
+    with duckdb.connect(config=dict(OFFLINE)) as connection:
         text = "SELECT installed FROM duckdb_extensions() WHERE extension_name = 'vss'"
         if (connection.execute(text).fetchone() or (False,))[0]:
             return None

@@ -25,8 +25,7 @@ def photo():
 
 
 def test_a_plain_picture_is_what_transformers_reads(photo, tmp_path):
-    from transformers.image_utils import load_image
-
+    load_image = pytest.importorskip("transformers.image_utils").load_image
     path = tmp_path / "photo.jpg"
     photo.save(path)
     np.testing.assert_array_equal(read_picture(path, "photo"), load_image(str(path)))

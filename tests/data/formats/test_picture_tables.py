@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import datasets
 import numpy as np
 import pytest
 from PIL import Image as Pillow
@@ -14,6 +13,8 @@ from offsphere.base.errors import DataError
 from offsphere.data.formats.format import Source
 from offsphere.data.formats.hub import load_hub, load_hub_labelled
 from offsphere.data.load import load_labelled, splits_of
+
+datasets = pytest.importorskip("datasets")
 
 PICTURES = [Pillow.new("RGB", (5, 5), (shade, 0, 0)) for shade in (10, 20, 30, 40)]
 

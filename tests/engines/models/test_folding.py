@@ -1,6 +1,8 @@
-"""Folded steps are the scorer, worked out in plain numpy: for every similarity that lowers, at every length."""
+"""Folded steps are the scorer, worked out in plain numpy: for every similarity that has some, at every length."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -12,12 +14,14 @@ from offsphere.base.errors import OffsphereError
 from offsphere.engines.models.folding import MARGIN, Bend, Divide, folded
 from offsphere.scoring.adapter import Adapter
 from offsphere.scoring.lowering import NotLowerableError
+from offsphere.scoring.similarity import Similarity, Terms
 from offsphere.scoring.transforms.adapter_map import MagnitudeHead, SideAdapter
 from tests.oracles import FORMULAS, values
 
-UNFOLDABLE = ("norm-gap(2)", "overlap", "tanh")
-LOGARITHMS = ("log-prior(0.2)", "log-prior(-0.4)")  # for which no stage exists
-FOLDABLE = [name for name in FORMULAS if name not in (*UNFOLDABLE, *LOGARITHMS)]
+FAMILIES = ("polar", "euclidean", "angular", "norm-mix", "radial-confidence")  # all that we know steps for
+LOWERED = {name: osp.parse_scorer(name).similarity for name in FORMULAS if osp.parse_scorer(name).similarity.lowers}
+FOLDABLE = [name for name, similarity in LOWERED.items() if similarity.kind in FAMILIES]
+UNFOLDABLE = [name for name in FORMULAS if name not in LOWERED]
 
 
 def inner_of(name, full, query_lengths):
@@ -106,6 +110,31 @@ def test_what_ties_the_two_lengths_together_is_refused_with_the_nearest_that_doe
     scorer = osp.parse_scorer(f"center + {name}").fit(osp.Moments.of(rows))
     with pytest.raises(NotLowerableError, match=r"the nearest that can be folded is center \+ euclidean"):
         folded(scorer, {"query": rows, "document": rows})
+
+
+@dataclass(frozen=True)
+class Doubled(Similarity):
+    """A similarity of one's own: an inner product in disguise, which no step is written for."""
+
+    kind = "doubled"
+    formula = "2 dot"
+
+    def document_terms(self, lengths):
+        return Terms(np.full_like(lengths, 2.0), np.zeros_like(lengths))
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [osp.Scorer(Doubled()), *(osp.parse_scorer(name) for name in LOWERED if name not in FOLDABLE)],
+    ids=lambda scorer: scorer.name,
+)
+def test_what_lowers_and_has_no_steps_is_refused_for_that_and_not_as_what_does_not_lower(scorer):
+    rows = np.eye(3, dtype=np.float32)
+    with pytest.raises(OffsphereError, match="An engine serves it as it is: offsphere export") as told:
+        folded(scorer, {"query": rows, "document": rows})
+    assert not isinstance(told.value, NotLowerableError)
+    assert "is no inner product" not in str(told.value)
+    assert ("takes a logarithm" in str(told.value)) == (scorer.similarity.kind == "log-prior")
 
 
 def test_what_belongs_to_one_corpus_is_refused_with_the_scorer_that_is_left():

@@ -21,20 +21,7 @@ from offsphere.scoring.similarity import FAMILIES, Form
 from tests.engines import engine_laws as laws
 from tests.engines import test_heavy_tails
 
-SIMILARITIES = (
-    "cosine",
-    "dot",
-    "query-normalized",
-    "document-normalized",
-    "half",
-    "polar(1, 1.25)",
-    "polar(0, -0.5)",
-    "euclidean",
-    "angular",
-    "norm-mix(0.9)",
-    "radial-confidence(2)",
-    "log-prior(0.2)",
-)
+SIMILARITIES = (*laws.SIMILARITIES, "query-normalized", "document-normalized", "half", "polar(0, -0.5)")
 TRANSFORMS = laws.TRANSFORMS
 
 rng = np.random.default_rng(3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from offsphere.base.errors import OffsphereError
 from offsphere.learning.objective import losses
 from offsphere.learning.objective.batch import Batch, FalseNegatives
 from offsphere.learning.objective.losses import LOSSES, loss_of
+from offsphere.learning.objective.losses.loss import Loss
 from offsphere.learning.objective.objective import Objective
 from offsphere.learning.objective.regularizers import VRNS, LengthTarget, LengthVariance, Uniformity, config_of
 from tests.learning import oracles
@@ -288,6 +290,15 @@ def test_every_file_that_holds_a_loss_is_named():
         assert osp.Recipe(loss=name).loss == name
     folder = Path(losses.__file__).parent
     assert {path.stem for path in folder.glob("*.py") if "\nLOSS = " in path.read_text()} == set(LOSSES)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_loss_has_all_that_is_asked_of_one(name):
+    """mypy does not see them, since they are imported by name."""
+    loss = loss_of(name)
+    asked, given = (inspect.signature(kind.__call__).parameters.values() for kind in (Loss, type(loss)))
+    assert [(each.name, each.default) for each in given] == [(each.name, each.default) for each in asked]
+    assert {name for name, part in vars(Loss).items() if isinstance(part, property)} <= {*dir(loss)}
 
 
 def test_a_loss_says_what_it_is():

@@ -45,8 +45,7 @@ def test_what_lies_outside_the_range_gets_its_end_as_in_faiss():
 
 
 def test_int8_is_within_a_step_of_sentence_transformers():
-    from sentence_transformers.quantization import quantize_embeddings
-
+    quantize_embeddings = pytest.importorskip("sentence_transformers.quantization").quantize_embeddings
     rows = heavy_tailed()
     theirs = quantize_embeddings(rows, "uint8", calibration_embeddings=rows)
     assert np.abs(fitted_int8(rows).codes(rows).astype(int) - theirs.astype(int)).max() <= 1
@@ -78,8 +77,7 @@ def test_bfloat16_is_that_of_torch(rows):
 
 
 def test_bits_are_those_of_sentence_transformers():
-    from sentence_transformers.quantization import quantize_embeddings
-
+    quantize_embeddings = pytest.importorskip("sentence_transformers.quantization").quantize_embeddings
     rows = heavy_tailed()
     rows[0, :5] = 0
     bits = np.unpackbits(quantize_embeddings(rows, "ubinary"), axis=1)

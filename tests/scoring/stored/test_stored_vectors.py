@@ -90,8 +90,7 @@ def test_whole_queries_on_bits_are_a_plain_sum_of_signs(sides):
 
 
 def test_a_cut_takes_lengths_anew_and_a_slice_keeps_the_old_ones(sides):
-    from sentence_transformers.util import truncate_embeddings
-
+    truncate_embeddings = pytest.importorskip("sentence_transformers.util").truncate_embeddings
     queries, documents = sides
     cut, sliced = (stored("cosine", form, documents) for form in parse_stored("dim=8"))
 

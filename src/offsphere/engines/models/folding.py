@@ -2,7 +2,7 @@
 
 The inner product of what the two lists make ranks as the scorer does. There are three kinds of steps: an affine map,
 a division by a power of the length, and a bend, which knows squares. sentence-transformers has stages for all of them
-but for powers other than 1, and these formulas make every similarity that lowers from them:
+but for powers other than 1, and these formulas make euclidean, norm-mix and radial-confidence from them:
 
 - A division by the length, of ``[d, t]`` with a tiny ``t``, gives ``[d / |d|, t / |d|]``: the inverse length is a
   number of the vector. With a number x beside a tiny vector, ``[t v, x]``, it gives ``[t v / x, 1]``: a division by
@@ -69,7 +69,7 @@ def folded(scorer: Scorer, samples: Mapping[Side, Vectors]) -> dict[Side, list[S
 
     Raises:
         NotLowerableError: The scorer ties the two lengths together.
-        OffsphereError: A part of it is no function of one vector, or none of these steps.
+        OffsphereError: A part of it is no function of one vector, or is not made of these steps.
 
     Example:
         >>> import numpy as np
@@ -106,6 +106,12 @@ def refuse_unfoldable(scorer: Scorer) -> None:
             f"{scorer.name} cannot be folded into a model: sentence-transformers has no stage that takes a logarithm; "
             f"the nearest that can be folded is {replace(scorer, similarity=NormMix(0.9)).name}, which adds the length "
             "itself. An engine serves it as it is: offsphere export"
+        )
+    if type(scorer.similarity.orders_as) not in _SIMILARITIES and scorer.similarity.lowers:
+        raise OffsphereError(
+            f"{scorer.name} cannot be folded into a model: {scorer.similarity.name}, {scorer.similarity.formula}, is "
+            "an inner product of one vector a side, but no way is known here to make these of the stages that "
+            "sentence-transformers has. An engine serves it as it is: offsphere export"
         )
     if type(scorer.similarity.orders_as) not in _SIMILARITIES:
         raise NotLowerableError(
