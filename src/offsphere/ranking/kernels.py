@@ -5,13 +5,16 @@ document whose key *may* be above the query's current k-th best waits in line, w
 others are skipped by a test that vectorises, at about 0.1 ns a score. At the end of a block what still waits in the
 lines is ranked in float64. So results are exact, and do not depend on how the matrix product was cut up.
 
-Four things keep it fast besides the test. A query's first tile gives a bound at once (``first_bound``). A full line is
-first shortened by its intervals alone, so that in the first block, where thresholds are low, few exact products are
-wasted. Exact products are shared by the scorers of a query. And a list is pruned to its k best only when it has grown
-by half.
+What keeps it fast besides the test: a query's first tile gives a bound at once (``first_bound``). Scorers take turns
+over a few queries, so that what the documents give to a scorer stays in the nearest cache. A full line is first
+shortened by its intervals alone, so that in the first block, where thresholds are low, few exact products are wasted.
+Exact products are shared by the scorers of a query, and their documents are asked for ahead. A list is pruned to its k
+best only when it has grown by half. And what is done for a query is done in a loop over some queries, not in a function
+of its own: numba counts references to every array that it hands over, which costs more than to test a row.
 
 All of it stands in one file, though it is long: numba keeps what it compiled for as long as this file does not change,
-and does not ask whether a function that was imported has. So the line that imports one names the source it came from.
+and does not ask whether a function that was imported has. So a line that imports some names the source they came from:
+``machine_words`` has what numba has no word for.
 
 Compiled code does not ask whether an index is inside its array, and no index in here comes from a file: positions count
 the documents of a block, lists have room for k of them, and ``search`` makes all arrays for the shapes at hand. What

@@ -32,7 +32,7 @@ from offsphere.vectors.lengths import lengths
 QUERY_TILE = 1024  # at most; queries are divided evenly among the threads
 DOCUMENT_TILE = 2 * TILE
 SHORT_BLOCK = 16 * TILE  # documents that are in memory at once, where reading or transforming them takes memory
-LONG_BLOCK = 4 * SHORT_BLOCK  # else: the longer a block, the fewer documents are ranked exactly and then left behind
+LONG_BLOCK = 2 * SHORT_BLOCK  # else: the longer it is, the fewer documents are ranked exactly and then left behind
 TOP_LISTS = 256 * 2**20  # bytes that the top lists of a search may take; more queries are searched in turns
 BYTES_AN_ENTRY = 36  # in a top list and in the line before it
 
