@@ -21,7 +21,7 @@ from offsphere.vectors.blocks import TILE, Blocks, Documents
 from offsphere.vectors.moments import Moments
 
 SAMPLE = 8_192  # rows from which quadratic quantities are computed: exact up to here, sampled beyond
-SCAN_TILE = 16 * TILE  # rows that a thread works on at a time
+SCAN_TILE = 4 * TILE  # rows that a thread works on at a time
 PRECISE = 131_072  # rows up to which the scatter is multiplied in float64, beyond in float32: twice as fast
 
 
