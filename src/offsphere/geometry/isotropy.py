@@ -18,6 +18,7 @@ from offsphere.vectors.spectrum import effective_rank, eigenvalues, isoscore
 CONE = 0.5  # a mean cosine above this is a narrow cone
 PAIRED = 4_096  # rows of a sample whose pairs are formed; all rows where the sample is the whole
 AT_ONCE = 1_024  # rows of a sample that are multiplied with all of it
+DIRECTIONS = 8  # whose exponentials are summed at a time
 EFFECTIVE = 200  # rows that must share a partition sum for a sample to estimate it
 LEADING = (1, 3, 10)  # components whose share of the variance is given
 
@@ -92,23 +93,42 @@ def partition_score(state: Scan) -> Estimate:
     both signs are tried; then the score does not change when the space is turned.
     """
     _, vectors = np.linalg.eigh(state.moments.second)
-    rows = state.sample.vectors.astype(np.float64) @ vectors  # (sample, dimension)
-    exponents = np.concatenate([rows, -rows], axis=1)
-    highest = exponents.max(axis=0)
-    shifted = np.exp(exponents - highest)
-    means = shifted.mean(axis=0)
-    logarithms = highest + np.log(means)
+    along = vectors.T @ state.sample.vectors.T.astype(np.float64)  # (dimension, sample)
+    logarithms, effective = (part.ravel() for part in _exponential_means(along))
     low, high = int(logarithms.argmin()), int(logarithms.argmax())
     value = float(logarithms[low] - logarithms[high])
     if state.sample.whole:
         return Estimate(exp(value))
-    effective = shifted.sum(axis=0) ** 2 / (shifted**2).sum(axis=0)
     if min(effective[low], effective[high]) < EFFECTIVE:
         return UNDEFINED  # a few rows make up the sum: a sample cannot tell
-    relative = shifted[:, low] / means[low] - shifted[:, high] / means[high]
-    error = float(relative.std()) / sqrt(len(rows))
+    least, most = (_signed(along, which) - logarithms[which] for which in (low, high))
+    error = float((np.exp(least) - np.exp(most)).std()) / sqrt(along.shape[1])
     around = Estimate.around(value, error)
     return Estimate(exp(value), exp(around.low or 0.0), exp(around.high or 0.0))
+
+
+def _exponential_means(along: Array) -> tuple[Array, Array]:
+    """``log mean exp`` of each row and of its negative, (2, rows), and how many numbers share each sum.
+
+    Few rows at a time: what is made on the way stays in the cache.
+    """
+    logarithms, effective = np.empty((2, len(along))), np.empty((2, len(along)))
+    for side, sign in enumerate((1.0, -1.0)):
+        for start in range(0, len(along), DIRECTIONS):
+            chosen = slice(start, start + DIRECTIONS)
+            shifted = sign * along[chosen]
+            highest = shifted.max(axis=1)
+            shifted -= highest[:, None]
+            np.exp(shifted, out=shifted)
+            sums = shifted.sum(axis=1)
+            logarithms[side, chosen] = highest + np.log(sums / along.shape[1])
+            effective[side, chosen] = sums**2 / np.einsum("ds,ds->d", shifted, shifted)
+    return logarithms, effective
+
+
+def _signed(along: Array, which: int) -> Array:
+    """One of the rows, or of their negatives behind them."""
+    return np.asarray(along[which] if which < len(along) else -along[which - len(along)])
 
 
 def _over_pairs(sample: Sample) -> tuple[Estimate, Estimate]:

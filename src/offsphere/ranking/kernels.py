@@ -5,13 +5,16 @@ document whose key *may* be above the query's current k-th best waits in line, w
 others are skipped by a test that vectorises, at about 0.1 ns a score. At the end of a block what still waits in the
 lines is ranked in float64. So results are exact, and do not depend on how the matrix product was cut up.
 
-Four things keep it fast besides the test. A query's first tile gives a bound at once (``first_bound``). A full line is
-first shortened by its intervals alone, so that in the first block, where thresholds are low, few exact products are
-wasted. Exact products are shared by the scorers of a query. And a list is pruned to its k best only when it has grown
-by half.
+What keeps it fast besides the test: a query's first tile gives a bound at once (``first_bound``). Scorers take turns
+over a few queries, so that what the documents give to a scorer stays in the nearest cache. A full line is first
+shortened by its intervals alone, so that in the first block, where thresholds are low, few exact products are wasted.
+Exact products are shared by the scorers of a query, and their documents are asked for ahead. A list is pruned to its k
+best only when it has grown by half. And what is done for a query is done in a loop over some queries, not in a function
+of its own: numba counts references to every array that it hands over, which costs more than to test a row.
 
 All of it stands in one file, though it is long: numba keeps what it compiled for as long as this file does not change,
-and does not ask whether a function that was imported has. So the line that imports one names the source it came from.
+and does not ask whether a function that was imported has. So a line that imports some names the source they came from:
+``machine_words`` has what numba has no word for.
 
 Compiled code does not ask whether an index is inside its array, and no index in here comes from a file: positions count
 the documents of a block, lists have room for k of them, and ``search`` makes all arrays for the shapes at hand. What
@@ -21,25 +24,41 @@ and every length finite.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
+from offsphere.ranking.machine_words import (
+    CHUNK,
+    affine_bits,
+    lowest_bit,
+    positive_bits,
+    prefetch_row,
+)  # source f81db5f67fec
 from offsphere.vectors.dot_kernels import exact_dot  # source 856c3db53220
 
-CHUNK = 64  # documents per vectorised test; LLVM unrolls shorter ones and then does not vectorise them
+NEAR = 32  # queries whose part of a tile's product stays in a core's own cache, while it is scanned for all scorers
+AHEAD = 3  # documents that are on their way from memory while one is multiplied
 ROUNDING = 2.0**-23  # twice the unit round-off of float32
 SMALLEST = 2.0**-149  # the least positive float32: what an underflow may lose, per product
 TINY = 1e-30  # squared query lengths below this are not trusted to float32
 LARGE = 1e37  # nothing beyond this, or below its inverse, is trusted to float32
 DEALT = 4  # documents a hand in first_bound; with fewer the bound is too low to save anything
-COSINE_ERROR = 5e-6  # of the series in collect_gap: the first term left out, and some rounding
+COSINE_ERROR = 5e-6  # of the series in mark_gap_above: the first term left out, and some rounding
 
-WAITING = np.dtype([("lower", np.float32), ("upper", np.float32), ("position", np.int32)])
 ENTRY = np.dtype([("key", np.float64), ("document", np.int64), ("dot", np.float64)])
 
 AFFINE, RATIO, GAP = 0, 1, 2  # offsphere.scoring.similarity.Form, as numba wants constants
+
+
+class Lines(NamedTuple):
+    """The documents that wait, of every query under every scorer, in document order: (queries, scorers, capacity)."""
+
+    lowers: NDArray[np.float32]  # the interval that holds a document's key
+    uppers: NDArray[np.float32]
+    positions: NDArray[np.int32]  # of the document in its block
 
 
 @njit(cache=True, nogil=True)
@@ -53,55 +72,96 @@ def scan_tile(
     ``withheld`` = where each query's begin, and the numbers of the documents that it must not get, rising: they never
     stand in line, so that a list needs to be no deeper for them.
     """
-    _, documents, query_lengths, document_lengths, factors = sides
-    forms, gaps = plan
     weights, offsets, weights32, offsets32 = terms
-    thresholds = tops[2]
-    lines, waiting, scratch, _, _ = work
-    count = product.shape[1]
-    extents = tile_extents(weights, offsets, document_lengths, begin, count)
-    end = begin + count
+    queries, count = product.shape
+    extents = tile_extents(weights, offsets, sides[3], begin, count)
+    rows = min(NEAR, queries)
+    tests = np.empty((3, rows))
+    hits, counts = np.empty((rows, count + 1), np.int32), np.empty(rows, np.int64)
     marks = np.empty(count, np.float32)
-    hits = np.empty(count + 1, np.int64)
-    for i in range(product.shape[0]):
-        gone_from, gone_to = held_inside(withheld, i, first + begin, first + end)
-        for s in range(forms.size):
-            form, gap, factor = forms[s], gaps[s], factors[i, s]
-            slack, nearer = rounding_errors(form, gap, factor, query_lengths[i], documents.shape[1], extents[s])
-            if np.isnan(thresholds[i, s]) and slack < np.inf:
-                # as many more as the query must not get of this tile: k of them it may
-                thresholds[i, s] = first_bound(
-                    form, gap, factor, slack, nearer, k + gone_to - gone_from,
-                    product[i], weights32[s, begin:end], offsets32[s, begin:end], marks, hits, scratch,
-                )  # fmt: skip
-            threshold = thresholds[i, s]
-            # no number where nothing is trusted: an overflow to minus infinity must pass too
-            least = np.float32(threshold - slack - 8 * ROUNDING * abs(threshold) if slack < np.inf else np.nan)
-            hit_count = collect(
-                form, np.float32(gap), np.float32(factor), np.float32(nearer), least,
-                product[i], weights32[s, begin:end], offsets32[s, begin:end], marks, hits,
+    for start in range(0, queries, NEAR):
+        stop = min(start + NEAR, queries)
+        dots, factors = product[start:stop], sides[4][start:stop]
+        for s in range(weights.shape[0]):
+            own = weights32[s, begin : begin + count], offsets32[s, begin : begin + count]
+            set_bars(s, start, dots, begin, sides, first, k, plan, own, tops, work, withheld, extents[s], marks, tests)
+            collect(plan, s, dots, factors, own, tests, marks, hits, counts)
+            stand_in_line(
+                s, start, dots, begin, sides, first, k, plan, terms, own, tops, work, withheld, tests, hits, counts
+            )
+
+
+@njit(cache=True, nogil=True)
+def set_bars(
+    s: int, start: int, dots: Any, begin: int, sides: Any, first: int, k: int, plan: Any, own: Any, tops: Any,
+    work: Any, withheld: Any, extents: Any, marks: Any, tests: Any,
+) -> None:  # fmt: skip
+    """Write for each of some queries how far a key may be off, its cosine, and what a float32 key has to exceed."""
+    _, documents, query_lengths, _, factors = sides
+    form, gap = plan[0][s], plan[1][s]
+    weights, offsets = own
+    thresholds, scratch = tops[2], work[2]
+    dealt = np.empty(scratch.shape[1], np.int64)
+    for i in range(start, start + dots.shape[0]):
+        factor = factors[i, s]
+        slack, nearer = rounding_errors(form, gap, factor, query_lengths[i], documents.shape[1], extents)
+        if np.isnan(thresholds[i, s]) and slack < np.inf:
+            gone_from, gone_to = held_inside(withheld, i, first + begin, first + begin + dots.shape[1])
+            # as many more as the query must not get of this tile: k of them it may
+            thresholds[i, s] = first_bound(
+                form, gap, factor, slack, nearer, k + gone_to - gone_from,
+                dots[i - start], weights, offsets, marks, dealt, scratch,
             )  # fmt: skip
-            gone = gone_from
-            for h in range(hit_count):
-                j = begin + hits[h]
-                while gone < gone_to and withheld.documents[gone] < first + j:
-                    gone += 1
-                if gone < gone_to and withheld.documents[gone] == first + j:
-                    continue
-                lower, upper = bounds(
-                    form, gap, factor, product[i, hits[h]], weights32[s, j], offsets32[s, j], slack, nearer
-                )
-                if upper <= thresholds[i, s]:
-                    continue
-                if waiting[i, s] == lines.shape[2]:
-                    shorten(i, s, k, thresholds, lines, waiting, scratch)
-                if waiting[i, s] == lines.shape[2]:  # ties, or nothing is trusted
+        threshold = thresholds[i, s]
+        # no number where nothing is trusted: an overflow to minus infinity must pass too
+        tests[0, i - start] = threshold - slack - 8 * ROUNDING * abs(threshold) if slack < np.inf else np.nan
+        tests[1, i - start], tests[2, i - start] = slack, nearer
+
+
+@njit(cache=True, nogil=True)
+def stand_in_line(
+    s: int, start: int, dots: Any, begin: int, sides: Any, first: int, k: int, plan: Any, terms: Any, own: Any,
+    tops: Any, work: Any, withheld: Any, tests: Any, hits: Any, counts: Any,
+) -> None:  # fmt: skip
+    """Put the documents that were hit into the lines of their queries, with intervals that hold their keys."""
+    form, gap, factors = plan[0][s], plan[1][s], sides[4]
+    weights, offsets = own
+    thresholds, (lines, waiting, scratch, _, _) = tops[2], work
+    lowers, uppers, positions = lines.lowers, lines.uppers, lines.positions
+    for r in range(dots.shape[0]):
+        i = start + r
+        gone_from, gone_to = held_inside(withheld, i, first + begin, first + begin + dots.shape[1])
+        if gone_from < gone_to:
+            counts[r] = without(withheld.documents[gone_from:gone_to], first + begin, hits[r], counts[r])
+        for h in range(counts[r]):
+            j = np.int64(hits[r, h])
+            lower, upper = bounds(
+                form, gap, factors[i, s], dots[r, j], weights[j], offsets[j], tests[1, r], tests[2, r]
+            )
+            if upper <= thresholds[i, s]:
+                continue
+            if waiting[i, s] == lowers.shape[2]:
+                shorten(i, s, k, thresholds, lines, waiting, scratch)
+                if waiting[i, s] == lowers.shape[2]:  # ties, or nothing is trusted
                     rank_line(i, s, sides, first, k, plan, terms, tops, work)
-                line = lines[i, s, waiting[i, s]]
-                line.lower = lower - ROUNDING * abs(lower)
-                line.upper = upper + ROUNDING * abs(upper)
-                line.position = j
-                waiting[i, s] += 1
+            e = waiting[i, s]
+            lowers[i, s, e] = lower - ROUNDING * abs(lower)
+            uppers[i, s, e] = upper + ROUNDING * abs(upper)
+            positions[i, s, e] = begin + j
+            waiting[i, s] = e + 1
+
+
+@njit(cache=True, nogil=True)
+def without(gone: Any, first: int, hits: Any, count: int) -> int:
+    """Drop the documents with numbers that are gone, rising as hits are, and count the hits that are left."""
+    kept = g = 0
+    for h in range(count):
+        while g < gone.size and gone[g] < first + hits[h]:
+            g += 1
+        if g == gone.size or gone[g] > first + hits[h]:
+            hits[kept] = hits[h]
+            kept += 1
+    return kept
 
 
 @njit(cache=True, nogil=True)
@@ -119,7 +179,7 @@ def first_bound(
     if dots.size < DEALT * hands or hands > scratch.shape[1]:
         return np.nan
     if form == GAP:
-        mark_cosines(dots, weights, marks)
+        mark_gap(dots, weights, offsets, np.float32(factor), np.float32(gap / factor), marks)
         deal_positions(marks, hands, hits)
         for h in range(hands):
             j = hits[h]
@@ -152,10 +212,10 @@ def mark_ratio(dots: Any, offsets: Any, factor: Any, marks: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def mark_cosines(dots: Any, weights: Any, marks: Any) -> None:
-    """Write what is in proportion to the cosine, by which the gap form chooses candidates."""
+def mark_gap(dots: Any, weights: Any, offsets: Any, factor: Any, share: Any, marks: Any) -> None:
+    """Write about the key of the gap form, with a straight line for the arc: good enough to choose candidates by."""
     for j in range(dots.size):
-        marks[j] = dots[j] * weights[j]
+        marks[j] = dots[j] * weights[j] * share - abs(factor - offsets[j])
 
 
 @njit(cache=True, nogil=True)
@@ -213,17 +273,16 @@ def rank_block(sides: Any, first: int, k: int, plan: Any, terms: Any, tops: Any,
 def shorten(i: int, s: int, k: int, thresholds: Any, lines: Any, waiting: Any, scratch: Any) -> None:
     """Drop from a line the documents that are certainly behind k others in it."""
     size = waiting[i, s]
+    lowers, uppers, positions = lines.lowers[i, s], lines.uppers[i, s], lines.positions[i, s]
     for e in range(size):
-        scratch[0, e] = lines[i, s, e].lower
+        scratch[0, e] = lowers[e]
     least = select(scratch, size, k)
     if not least > -np.inf:
         return
     kept = 0
     for e in range(size):
-        upper = lines[i, s, e].upper
-        lines[i, s, kept].lower = lines[i, s, e].lower
-        lines[i, s, kept].upper = upper
-        lines[i, s, kept].position = lines[i, s, e].position
+        upper = uppers[e]
+        lowers[kept], uppers[kept], positions[kept] = lowers[e], upper, positions[e]
         kept += upper >= least
     waiting[i, s] = kept
     if not least <= thresholds[i, s]:
@@ -239,14 +298,15 @@ def rank_line(i: int, s: int, sides: Any, first: int, k: int, plan: Any, terms: 
     entries, sizes, thresholds = tops
     lines, waiting, scratch, known, exact = work
     form, gap, factor = forms[s], gaps[s], factors[i, s]
-    size = sizes[i, s]
+    uppers, positions = lines.uppers[i, s], lines.positions[i, s]
+    left = 0
     for e in range(waiting[i, s]):
-        if lines[i, s, e].upper <= thresholds[i, s]:
-            continue
-        j = np.int64(lines[i, s, e].position)
-        if known[j] != i:
-            exact[j] = exact_dot(queries[i], documents[j])
-            known[j] = i
+        positions[left] = positions[e]
+        left += not uppers[e] <= thresholds[i, s]
+    multiply_exactly(queries[i], documents, positions[:left], i, known, exact)
+    size = sizes[i, s]
+    for e in range(left):
+        j = np.int64(positions[e])
         key = key_of(form, gap, factor, exact[j], weights[s, j], offsets[s, j], 0.0)
         if key <= thresholds[i, s]:
             continue
@@ -263,6 +323,18 @@ def rank_line(i: int, s: int, sides: Any, first: int, k: int, plan: Any, terms: 
         thresholds[i, s] = prune(entries[i, s], size, k, scratch)
         size = k
     sizes[i, s] = size
+
+
+@njit(cache=True, nogil=True)
+def multiply_exactly(query: Any, documents: Any, positions: Any, i: int, known: Any, exact: Any) -> None:
+    """Compute the exact inner products of a query, number i, with some documents, but for those that are known."""
+    for e in range(positions.size):
+        j = np.int64(positions[e])
+        if e + AHEAD < positions.size and known[positions[e + AHEAD]] != i:
+            prefetch_row(documents, np.int64(positions[e + AHEAD]))
+        if known[j] != i:
+            exact[j] = exact_dot(query, documents[j])
+            known[j] = i
 
 
 @njit(cache=True, nogil=True)
@@ -309,15 +381,21 @@ def rounding_errors(form: int, gap: float, factor: float, query_length: float, d
 
 @njit(cache=True, nogil=True)
 def collect(
-    form: int, gap: Any, factor: Any, nearer: Any, least: Any,
-    dots: Any, weights: Any, offsets: Any, marks: Any, hits: Any,
-) -> Any:  # fmt: skip
-    """Collect the documents whose float32 key is not at most the least, by the form of the key."""
-    if form == AFFINE:
-        return collect_affine(dots, weights, offsets, factor, least, hits)
-    if form == RATIO:
-        return collect_ratio(dots, offsets, factor, least, hits)
-    return collect_gap(dots, weights, offsets, factor, gap, nearer, least, marks, hits)
+    plan: Any, s: int, dots: Any, factors: Any, own: Any, tests: Any, marks: Any, hits: Any, counts: Any
+) -> None:
+    """Collect for some queries the documents whose float32 key is not at most the least, by the form of the key."""
+    form, gap = plan[0][s], np.float32(plan[1][s])
+    weights, offsets = own
+    for r in range(dots.shape[0]):
+        factor, least, nearer = np.float32(factors[r, s]), np.float32(tests[0, r]), np.float32(tests[2, r])
+        if form == AFFINE:
+            counts[r] = collect_affine(dots[r], weights, offsets, factor, least, hits[r])
+            continue
+        if form == RATIO:
+            mark_ratio_above(dots[r], offsets, factor, least, marks)
+        else:
+            mark_gap_above(dots[r], weights, offsets, factor, gap, nearer, least, marks)
+        counts[r] = collect_positive(marks, hits[r])
 
 
 @njit(cache=True, nogil=True)
@@ -334,51 +412,50 @@ def bounds(
     return upper - 2 * slack, upper
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def collect_affine(dots: Any, weights: Any, offsets: Any, factor: Any, least: Any, hits: Any) -> Any:
+@njit(cache=True, nogil=True)
+def collect_affine(dots: Any, weights: Any, offsets: Any, factor: Any, least: Any, hits: Any) -> int:
     """Collect documents with ``dot * weight + factor * offset`` not at most the least: what is no number passes."""
-    count = 0
-    chunks = dots.size // CHUNK
-    for c in range(chunks):
-        above = np.uint32(0)
-        for j in range(c * CHUNK, c * CHUNK + CHUNK):
-            above |= np.uint32(0) if dots[j] * weights[j] + factor * offsets[j] <= least else np.uint32(1)
-        if above:
-            for j in range(c * CHUNK, c * CHUNK + CHUNK):
-                if not dots[j] * weights[j] + factor * offsets[j] <= least:
-                    hits[count] = j
-                    count += 1
-    for j in range(chunks * CHUNK, dots.size):
+    count, whole = 0, dots.size - dots.size % CHUNK
+    for begin in range(0, whole, CHUNK):
+        bits = affine_bits(dots, weights, offsets, begin, factor, least)
+        while bits:
+            hits[count] = begin + lowest_bit(bits)
+            bits &= bits - np.uint64(1)
+            count += 1
+    for j in range(whole, dots.size):
         hits[count] = j
         count += not dots[j] * weights[j] + factor * offsets[j] <= least
     return count
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def collect_ratio(dots: Any, offsets: Any, factor: Any, least: Any, hits: Any) -> Any:
-    """Collect documents with ``dot / (factor + offset)`` not at most the least, tested without the division."""
-    count = 0
-    chunks = dots.size // CHUNK
-    for c in range(chunks):
-        above = np.uint32(0)
-        for j in range(c * CHUNK, c * CHUNK + CHUNK):
-            above |= np.uint32(0) if dots[j] <= least * (factor + offsets[j]) else np.uint32(1)
-        if above:
-            for j in range(c * CHUNK, c * CHUNK + CHUNK):
-                if not dots[j] <= least * (factor + offsets[j]):
-                    hits[count] = j
-                    count += 1
-    for j in range(chunks * CHUNK, dots.size):
+@njit(cache=True, nogil=True)
+def collect_positive(marks: Any, hits: Any) -> int:
+    """Collect the positions of the marks that are not at most zero: what is no number passes."""
+    count, whole = 0, marks.size - marks.size % CHUNK
+    for begin in range(0, whole, CHUNK):
+        bits = positive_bits(marks, begin)
+        while bits:
+            hits[count] = begin + lowest_bit(bits)
+            bits &= bits - np.uint64(1)
+            count += 1
+    for j in range(whole, marks.size):
         hits[count] = j
-        count += not dots[j] <= least * (factor + offsets[j])
+        count += not marks[j] <= 0
     return count
 
 
+@njit(cache=True, nogil=True)
+def mark_ratio_above(dots: Any, offsets: Any, factor: Any, least: Any, marks: Any) -> None:
+    """Write what is positive where ``dot / (factor + offset)`` is above the least, without the division."""
+    for j in range(dots.size):
+        marks[j] = dots[j] - least * (factor + offsets[j])
+
+
 @njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
-def collect_gap(
-    dots: Any, weights: Any, offsets: Any, factor: Any, gap: Any, nearer: Any, least: Any, marks: Any, hits: Any
-) -> Any:
-    """Collect documents with ``-(|factor - offset| + gap * angle)`` not at most the least; all if that is no bound.
+def mark_gap_above(
+    dots: Any, weights: Any, offsets: Any, factor: Any, gap: Any, nearer: Any, least: Any, marks: Any
+) -> None:
+    """Write what is positive where ``-(|factor - offset| + gap * angle)`` is above the least; all if that is no bound.
 
     The gap of the lengths leaves room for some angle. Its cosine is an easy series (the sine's, a quarter turn off),
     where the angle of a cosine would need a root.
@@ -395,27 +472,6 @@ def collect_gap(
         series = np.float32(1 / 120) + square * (np.float32(-1 / 5040) + square * np.float32(1 / 362880))
         sine = angle * (np.float32(1) + square * (np.float32(-1 / 6) + square * series))
         marks[j] = dots[j] * weights[j] * inverse + nearer + sine
-    return collect_positive(marks, hits)
-
-
-@njit(cache=True, nogil=True)
-def collect_positive(marks: Any, hits: Any) -> Any:
-    """Write the positions of the marks that are not at most zero, and count them."""
-    count = 0
-    chunks = marks.size // CHUNK
-    for c in range(chunks):
-        above = np.uint32(0)
-        for j in range(c * CHUNK, c * CHUNK + CHUNK):
-            above |= np.uint32(0) if marks[j] <= 0 else np.uint32(1)
-        if above:
-            for j in range(c * CHUNK, c * CHUNK + CHUNK):
-                if not marks[j] <= 0:
-                    hits[count] = j
-                    count += 1
-    for j in range(chunks * CHUNK, marks.size):
-        hits[count] = j
-        count += not marks[j] <= 0
-    return count
 
 
 @njit(cache=True, nogil=True)

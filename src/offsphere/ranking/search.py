@@ -29,8 +29,10 @@ from offsphere.vectors.as_vectors import as_vectors
 from offsphere.vectors.blocks import TILE, Blocks, Documents
 from offsphere.vectors.lengths import lengths
 
-QUERY_TILE = 512  # at most; queries are divided evenly among the threads
+QUERY_TILE = 1024  # at most; queries are divided evenly among the threads
 DOCUMENT_TILE = 2 * TILE
+SHORT_BLOCK = 16 * TILE  # documents that are in memory at once, where reading or transforming them takes memory
+LONG_BLOCK = 2 * SHORT_BLOCK  # else: the longer it is, the fewer documents are ranked exactly and then left behind
 TOP_LISTS = 256 * 2**20  # bytes that the top lists of a search may take; more queries are searched in turns
 BYTES_AN_ENTRY = 36  # in a top list and in the line before it
 
@@ -75,7 +77,7 @@ def search(
     *,
     ids: Sequence[str] | None = None,
     excluded: Pairs | None = None,
-    block_rows: int = 16 * TILE,
+    block_rows: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[TopK]:
@@ -94,7 +96,8 @@ def search(
             to it gets its bias from the query bank that was kept with it.
         excluded: rows of queries, each with that of a document which it must not get, such as what a user has already.
             A query that may get fewer than ``k`` has -1 behind them, with a score of minus infinity.
-        block_rows: how many documents are read at a time.
+        block_rows: how many documents are read at a time; unless told otherwise 16,384, and more where they are read
+            where they lie.
         threads: how many threads work; all cores unless told otherwise.
         progress: is told how many documents are done.
 
@@ -138,7 +141,7 @@ def keyed_search(
     *,
     ids: Sequence[str] | None = None,
     excluded: Pairs | None = None,
-    block_rows: int = 16 * TILE,
+    block_rows: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[KeyedLists]:
@@ -147,12 +150,14 @@ def keyed_search(
         raise ParameterError(f"k = {k}: ask for at least one document")
     if not scorers:
         return []
-    queries, blocks = as_vectors(queries, "queries"), Blocks.of(documents, block_rows)
+    queries, blocks = as_vectors(queries, "queries"), Blocks.of(documents, block_rows or SHORT_BLOCK)
     scorers = given_scorers(scorers, blocks)
     if queries.ndim != 2:  # noqa: PLR2004
         raise VectorError(f"queries have shape {queries.shape}: give a row a query, (queries, dimensions)")
     for scorer in scorers:
         check_one_space(scorer, queries, blocks)
+    if block_rows is None and blocks.in_place and not any(scorer.transforms for scorer in scorers):
+        blocks = Blocks.of(blocks, LONG_BLOCK)
     workers = threads or available_cores()
     biases = [_biases_of(scorer, ids, blocks.count) for scorer in scorers]
     withheld = PairsByQuery.of(excluded, len(queries), blocks.count)
@@ -244,8 +249,7 @@ class _Group:
         chosen = slice(start, start + self.query_tile)
         entries, sizes, _ = self.tops
         keys, documents, dots = best_entries(entries[chosen], sizes[chosen], s, self.k)
-        # entries stand in document order, and a stable sort leaves equal keys so
-        order = np.argsort(-keys, axis=1, kind="stable")
+        order = ranking_order(keys)
         keys, documents, dots = (np.take_along_axis(part, order, axis=1) for part in (keys, documents, dots))
         query_lengths = query_divisors(self.query_lengths[chosen], scorer.similarity)[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -264,25 +268,29 @@ class _Desk:
     """The memory that a thread works in, kept from block to block, since memory fresh from the system is slow."""
 
     product: Rows  # of a tile, flat
-    lines: NDArray[np.void]  # (queries, scorers, capacity)
+    lines: Any  # the kernels' Lines, (queries, scorers, capacity)
     waiting: Index  # how many in each line: none between two blocks
     scratch: Array
 
     @classmethod
     def of(cls, group: _Group) -> _Desk:
         """Make a desk for any tile of a group's queries."""
-        from offsphere.ranking.kernels import WAITING
+        from offsphere.ranking.kernels import Lines
 
         shape = (group.query_tile, len(group.members))
         capacity = 2 * group.k + 64
         scratch = np.empty((2, max(capacity, group.tops[0].shape[2])))
         product = np.empty(group.query_tile * DOCUMENT_TILE, np.float32)
-        return cls(product, np.empty((*shape, capacity), WAITING), np.zeros(shape, np.int64), scratch)
+        columns: tuple[Any, ...] = tuple(
+            np.empty((*shape, capacity), kind) for kind in (np.float32, np.float32, np.int32)
+        )
+        return cls(product, Lines(*columns), np.zeros(shape, np.int64), scratch)
 
-    def work(self, queries: int, documents: int) -> tuple[NDArray[Any], ...]:
+    def work(self, queries: int, documents: int) -> tuple[Any, ...]:
         """Give the arrays that the kernels work with; the last two remember the exact inner products of one query."""
         memory = (np.full(documents, -1, np.int32), np.empty(documents))
-        return (self.lines[:queries], self.waiting[:queries], self.scratch, *memory)
+        lines = type(self.lines)(*(column[:queries] for column in self.lines))
+        return (lines, self.waiting[:queries], self.scratch, *memory)
 
 
 class _GroupBlock(NamedTuple):
@@ -403,6 +411,18 @@ def _scan_queries(group: _Group, block: _GroupBlock, first: int, start: int) -> 
         scan_tile(product, tile, sides, first, group.k, group.plan, block.terms, tops, work, withheld)
     rank_block(sides, first, group.k, group.plan, block.terms, tops, work)
     group.desks.append(desk)
+
+
+def ranking_order(keys: Array) -> Index:
+    """Order the keys of each list, which stand in document order: largest first, of equal ones the first first.
+
+    The fast sort may shuffle equal keys, so lists that have some are sorted again by one that does not.
+    """
+    order = np.argsort(-keys, axis=1)
+    ranked = np.take_along_axis(keys, order, axis=1)
+    tied = (ranked[:, 1:] == ranked[:, :-1]).any(axis=1)
+    order[tied] = np.argsort(-keys[tied], axis=1, kind="stable")
+    return order
 
 
 def check_finite(row_lengths: Array, side: str, first: int, scorer: Scorer) -> None:

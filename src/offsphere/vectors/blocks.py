@@ -51,6 +51,17 @@ class Blocks:
         """How many numbers a document has."""
         return int(self.parts[0].shape[1])
 
+    @property
+    def in_place(self) -> bool:
+        """Whether a block takes no memory: the rows of one array that are float32 already, in memory or a map."""
+        rows = self.parts[0]
+        return (
+            len(self.parts) == 1
+            and isinstance(rows, np.ndarray)
+            and rows.dtype == np.float32
+            and rows.flags.c_contiguous
+        )
+
     def __iter__(self) -> Iterator[Rows]:
         """Blocks of ``rows`` rows, across the borders of the parts; the last may be shorter."""
         pieces: list[Vectors] = []

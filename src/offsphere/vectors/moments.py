@@ -11,6 +11,8 @@ from offsphere.base.arrays import Array, Vectors
 from offsphere.base.errors import VectorError
 from offsphere.vectors.as_vectors import as_vectors
 
+PIECE = 2_048  # rows that are multiplied at a time
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
@@ -61,10 +63,9 @@ class Moments:
         vectors = as_vectors(vectors)
         if vectors.ndim != 2:  # noqa: PLR2004
             raise VectorError(f"vectors of shape {vectors.shape}: give rows, for one vector x write x[None]")
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean = vectors.mean(axis=0, dtype=np.float64)
-            centred = np.subtract(vectors, mean.astype(product), dtype=product)
-            scatter = (centred.T @ centred).astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            mean = _sums(vectors) / len(vectors)
+            scatter = _scatter_about(mean.astype(product), vectors)
         if product is np.float32 and not np.isfinite(scatter).all():
             return cls.of(vectors)  # beyond the range of float32, unless the vectors themselves are not finite
         return cls(len(vectors), mean, scatter)
@@ -116,8 +117,10 @@ class Moments:
         count = self.count + other.count
         shift = other.mean - self.mean
         mean = self.mean + shift * (other.count / count)
-        between = np.outer(shift, shift) * (self.count * other.count / count)
-        return Moments(count, mean, self.scatter + other.scatter + between)
+        scatter = np.outer(shift, shift * (self.count * other.count / count))
+        scatter += self.scatter
+        scatter += other.scatter
+        return Moments(count, mean, scatter)
 
     @property
     def second(self) -> Array:
@@ -128,3 +131,28 @@ class Moments:
     def covariance(self) -> Array:
         """The population covariance: the scatter over the count."""
         return self.scatter / self.count
+
+
+def _sums(vectors: Vectors) -> Array:
+    """The sum of each column in float64."""
+    if vectors.dtype != np.float32:
+        return np.asarray(vectors.sum(axis=0, dtype=np.float64))
+    from offsphere.vectors.column_kernels import column_sums
+
+    rows = vectors.view()
+    rows.flags.writeable = False  # of a memory map or not, it is one type to compiled code
+    return np.asarray(column_sums(rows))
+
+
+def _scatter_about(centre: Vectors, vectors: Vectors) -> Array:
+    """``Sum (x - c)(x - c)^T``: a piece multiplied in the precision of the centre, the sum over pieces in float64.
+
+    All pieces are centred in the same memory: memory fresh from the system takes longer than the centring.
+    """
+    scatter = np.zeros((len(centre), len(centre)))
+    memory = np.empty((min(PIECE, len(vectors)), len(centre)), centre.dtype)
+    for start in range(0, len(vectors), PIECE):
+        piece = vectors[start : start + PIECE]
+        centred = np.subtract(piece, centre, out=memory[: len(piece)], dtype=centre.dtype)
+        scatter += centred.T @ centred
+    return scatter
