@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -144,3 +145,22 @@ def test_a_ceiling_needs_queries_and_judgments():
     few = osp.RankingTask.from_judgments({"q": {"d0": 1}, "p": {"d1": 1}}, [f"d{n}" for n in range(30)])
     with pytest.raises(OffsphereError, match="at least 10 queries"):
         osp.measure(few, osp.RankingVectors.of(few, rows[:2], rows), ["ceiling"])
+
+
+def test_a_ceiling_keeps_no_copy_of_the_documents_in_memory(monkeypatch):
+    """What is made of all documents waits in a file, and numbers of documents are forgotten when they were measured."""
+    monkeypatch.setattr("offsphere.base.spilled.SMALL", 1 << 20)
+    count, queries = 60_000, 60
+    rng = np.random.default_rng(0)
+    documents = rng.standard_normal((count, 192), np.float32) * rng.lognormal(0, 0.3, (count, 1)).astype(np.float32)
+    wanted = rng.integers(0, count, queries)
+    judgments = {f"q{row}": {f"d{number}": 1} for row, number in enumerate(wanted)}
+    task = osp.RankingTask.from_judgments(judgments, [f"d{row}" for row in range(count)])
+    asked = documents[wanted] + rng.standard_normal((queries, 192), np.float32)
+    vectors = osp.RankingVectors.of(task, asked, documents)
+    osp.measure(task, vectors, ["lengths"])
+    tracemalloc.start()
+    osp.measure(task, vectors, ["ceiling"])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.2 * documents.nbytes  # of which blocks of 16,384 are a part; nearly six times as much once

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -20,7 +20,7 @@ from offsphere.geometry.document_terms import (
     popularity,
 )
 from offsphere.geometry.evidence import Evidence
-from offsphere.geometry.query_nearness import nearness_by_fold, unit_rows
+from offsphere.geometry.query_nearness import nearness_by_fold, rows_of_lengths, unit_rows
 from offsphere.geometry.rival_lists import RivalLists, rival_lists
 from offsphere.ranking.hub_bias import CSLS_NEIGHBOURS, NNN_NEIGHBOURS
 from offsphere.scoring.document_bias import DocumentBias
@@ -121,24 +121,26 @@ def option_values(learner: Learner, metric: QualityMetric) -> dict[str, Array]:
         ``cosine``, a value a query, and for each kind (options, queries).
     """
     parts: dict[str, list[tuple[Index, Array]]] = {}
-    for fold, learned in enumerate(_learn_all(learner)):
+    for fold, kind, options in _learn_all(learner):
         held = np.flatnonzero(learner.folds == fold)
-        measured = _measured(learner, metric, held, [each for options in learned.values() for each in options])
-        for kind, options in learned.items():
-            parts.setdefault(kind, []).append((held, np.stack(measured[: len(options)])))
-            measured = measured[len(options) :]
+        parts.setdefault(kind, []).append((held, np.stack(_measured(learner, metric, held, options))))
     back = np.argsort(np.concatenate([held for held, _ in parts["cosine"]]))
     values = {kind: np.concatenate([part for _, part in each], axis=1)[:, back] for kind, each in parts.items()}
     return values | {"cosine": values["cosine"][0]}
 
 
-def _learn_all(learner: Learner) -> list[dict[str, Sequence[DocumentTerms]]]:
-    """What each kind learns without each fold, and cosine, which learns nothing; several at a time."""
-    folds, kinds = range(int(learner.folds.max()) + 1), _kinds(learner)
-    nothing = [DocumentTerms(None, np.zeros(learner.documents))]
+def _learn_all(learner: Learner) -> Iterator[tuple[int, str, Sequence[DocumentTerms]]]:
+    """What each kind learns without each fold, and cosine, which learns nothing; several kinds at a time.
+
+    Numbers of all documents are many: those of a kind are forgotten when they were measured.
+    """
+    kinds = _kinds(learner)
     with ThreadPoolExecutor(available_cores()) as pool:
-        learning = [{kind: pool.submit(FAMILIES[kind], learner, fold) for kind in kinds} for fold in folds]
-        return [{"cosine": nothing, **{kind: done.result() for kind, done in each.items()}} for each in learning]
+        for fold in range(int(learner.folds.max()) + 1):
+            learning = {kind: pool.submit(FAMILIES[kind], learner, fold) for kind in kinds}
+            yield fold, "cosine", [DocumentTerms(None, np.zeros(learner.documents))]
+            for kind in kinds:
+                yield fold, kind, learning.pop(kind).result()
 
 
 def _kinds(learner: Learner) -> list[str]:
@@ -163,7 +165,7 @@ def _measured(learner: Learner, metric: QualityMetric, held: Index, terms: Seque
     values = dict(zip(plain, evaluator.values(scorers), strict=True))
     for number, each in enumerate(terms):
         if each.factors is not None:
-            scaled = task.vectors(unit_rows(queries), unit_rows(documents, each.factors))
+            scaled = task.vectors(unit_rows(queries), rows_of_lengths(documents, each.factors))
             biases = np.where(learner.lengths > 0, each.biases, last)
             values[number] = task.evaluator(scaled, metric, everyone).values([_biased(DOT, biases)])[0]
     return [values[number] for number in range(len(terms))]

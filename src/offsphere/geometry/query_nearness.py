@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from offsphere.base.arrays import Array, Index, Rows, Vectors
+from offsphere.base.spilled import gather_rows
 from offsphere.ranking.pairs_by_query import Pairs
 from offsphere.vectors.lengths import lengths
 
@@ -54,10 +55,23 @@ def nearness_by_fold(
 
 def unit_rows(rows: Vectors, factors: Array | None = None) -> Rows:
     """Rows of length one, or as long as their factors; a row without length stays without."""
-    rows = np.asarray(rows)  # a copy of rows in parts fits, where one of all documents does
+    rows = np.asarray(rows)
     sizes = lengths(rows)
     scale = np.divide(1.0 if factors is None else factors, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     return np.asarray(rows * scale[:, None], np.float32)
+
+
+def rows_of_lengths(rows: Vectors, factors: Array) -> Rows:
+    """Rows as long as their factors, made a few at a time; in memory where all are small, else in a mapped file.
+
+    Args:
+        rows: May be a memory map, or lie in parts.
+        factors: How long each becomes; a row without length stays without.
+    """
+    starts = range(0, len(rows), DOCUMENTS_AT_ONCE)
+    cuts = (slice(start, start + DOCUMENTS_AT_ONCE) for start in starts)
+    blocks = (unit_rows(rows[cut], factors[cut]) for cut in cuts)
+    return gather_rows(blocks, (len(rows), rows.shape[1]), np.float32, "a copy of the documents")
 
 
 def _largest(rows: Rows, count: int) -> Rows:
