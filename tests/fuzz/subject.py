@@ -7,7 +7,7 @@ only another error than ours, a crash or a lack of memory is a failure, and the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,6 @@ def exact(value: Any) -> Any:
         return value.dtype.newbyteorder("=").str, value.shape, value.astype(value.dtype.newbyteorder("=")).tobytes()
     if isinstance(value, Mapping):
         return {name: exact(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):  # a list, or a column of ids
         return [exact(part) for part in value]
     return repr(value)

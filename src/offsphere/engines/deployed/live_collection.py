@@ -55,7 +55,7 @@ class LiveCollection(NamedTuple):
             >>> with tempfile.TemporaryDirectory() as folder:
             ...     _ = osp.export("dot", rows, f"faiss:{folder}/d.faiss", ids=["a", "b", "c"])
             ...     live = LiveCollection.read(f"faiss:{folder}/d.faiss")
-            >>> str(live.facts.metric), live.ids, live.vectors.shape
+            >>> str(live.facts.metric), list(live.ids or ()), live.vectors.shape
             ('inner product', ['a', 'b', 'c'], (3, 3))
         """
         engine, where = engine_of(target)
