@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from kept_results import draw_by_seed, mean_and_deviation, told_difference
-from picture_trainings import study_options, study_results
+from picture_trainings import study_options, study_results, told_size
 
 BATCH = 64
 OUTPUTS = {"cosine": "both", "dot": "none", "query": "query", "document": "document", "learn": "learn"}
@@ -36,8 +36,11 @@ def variants() -> dict[str, dict[str, Any]]:
 
 def main() -> None:
     """Train what is not in the file yet, or print what is."""
-    asked = study_options(__doc__).parse_args()
-    rows = study_results(asked, variants())
+    options = study_options(__doc__)
+    options.add_argument("--outputs", action="store_true", help="the output grid alone: five trainings a seed")
+    asked = options.parse_args()
+    asked_for = {name: of for name, of in variants().items() if name in OUTPUTS or not asked.outputs}
+    rows = study_results(asked, asked_for)
     for size in sorted({tuple(row["key"][2:]) for row in rows}):
         some = [row for row in rows if tuple(row["key"][2:]) == size]
         print_table(some)
@@ -62,11 +65,7 @@ def print_table(rows: Sequence[dict[str, Any]]) -> None:
         exponents = np.mean([row["exponents"] for row in some], axis=0)
         cells += [mean_and_deviation([row["knn_dot"] for row in some]), f"{exponents[0]:.2f}, {exponents[1]:.2f}"]
         print("| " + " | ".join(cells) + " |")
-    pictures, epochs, width = rows[0]["key"][2:]
-    seconds = np.mean([row["seconds"] for row in rows])
-    print(
-        f"\n{pictures:,} pictures, {epochs} epochs, vectors of {width}, {len(rows)} trainings of {seconds:.0f} s of CPU"
-    )
+    print(f"\n{told_size(rows)}")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from offsphere.data.labelled import LabelledItems
 from offsphere.data.load import load_labelled
 from offsphere.encode.embedded_labels import EmbeddedLabels
 from offsphere.encode.stages import remove_output_stages
+from offsphere.learning.encoders.encoder_recipe import PRECISIONS
 from offsphere.learning.encoders.encoder_setup import EncoderSetup, text_data
 from offsphere.learning.encoders.fit import fit
 from offsphere.learning.encoders.item_reader import ItemReader
@@ -37,7 +38,6 @@ VIEWS = "crops"  # a random part, perhaps flipped: these pictures have no colour
 RATES = {32: 1e-3, 64: 1.5e-3, 256: 3e-3}  # about by the square root of the batch
 JUDGED = 100  # pictures that the trainer wants to stop by, and is not let
 AT_ONCE = 512  # pictures that are encoded at a time
-TESTED = 1_000  # pictures that accuracies are of
 
 
 class Pictures(NamedTuple):
@@ -61,9 +61,11 @@ def study_options(about: str | None) -> argparse.ArgumentParser:
     parser.add_argument("data", type=Path)
     parser.add_argument("results", type=Path)
     parser.add_argument("--pictures", type=int, default=2_048)
+    parser.add_argument("--tested", type=int, default=1_000, help="pictures that accuracies are of")
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--width", type=int, default=32, help="numbers of a vector, and of what the head makes of it")
+    parser.add_argument("--precision", choices=PRECISIONS, default="fp32", help="of the products of the towers")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--figure", type=Path, help="draw what is there into this file, such as a.svg")
     return parser
@@ -72,17 +74,26 @@ def study_options(about: str | None) -> argparse.ArgumentParser:
 def study_results(asked: argparse.Namespace, variants: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Train what is not in the file yet, unless a table alone is asked for, and give what is there."""
     if not asked.table:
-        pictures = Pictures.of(asked.data, asked.pictures, TESTED)
+        pictures = Pictures.of(asked.data, asked.pictures, asked.tested)
 
-        def train(name: str, seed: int, _: int, epochs: int, width: int) -> dict[str, Any]:
-            row = train_pictures(pictures, variants[name], epochs, seed, width)
+        def train(name: str, seed: int, _: int, __: int, epochs: int, width: int, precision: str) -> dict[str, Any]:
+            row = train_pictures(pictures, {**variants[name], "precision": precision}, epochs, seed, width)
             print(f"{name}, seed {seed}: {row}", flush=True)
             return row
 
-        size = (asked.pictures, asked.epochs, asked.width)
+        size = (asked.pictures, asked.tested, asked.epochs, asked.width, asked.precision)
         keys = [(name, seed, *size) for seed in range(asked.seeds) for name in variants]
         list(resume(asked.results, keys, train))
     return kept_results(asked.results)
+
+
+def told_size(rows: Sequence[dict[str, Any]]) -> str:
+    """Say how large the trainings of one size are, how many there are, and what one took."""
+    pictures, tested, epochs, width, precision = rows[0]["key"][2:]
+    seconds = np.mean([row["seconds"] for row in rows])
+    taken = f"{len(rows)} trainings of {seconds:.0f} s of CPU"
+    learned = f"{pictures:,} pictures ({tested:,} tested), {epochs} epochs"
+    return f"{learned}, vectors of {width}, {precision}, {taken}"
 
 
 class LastState(TaskJudge):
@@ -106,14 +117,15 @@ def train_pictures(pictures: Pictures, options: dict[str, Any], epochs: int, see
     setup = EncoderSetup.of(osp.image_tower("resnet", SIDE, width, seed), data, recipe, seed)
     leave_raw(setup.model, raw)
     fitted = fit(setup.model, recipe, setup.pairs, LastState(data.held_out.task, data.metric), seed)
-    row = similarities(setup, seed)
-    settle(setup.model)
-    drop_projection(setup.model)
-    remove_output_stages(setup.model)
+    with torch.autocast("cpu", torch.bfloat16, enabled=recipe.precision == "bf16"):
+        row = similarities(setup, seed)
+        settle(setup.model)
+        drop_projection(setup.model)
+        remove_output_stages(setup.model)
+        row |= accuracies(setup.model, pictures)
     exponents = fitted.loss.objective.normalization.exponents
     return {
         **row,
-        **accuracies(setup.model, pictures),
         "exponents": [exponents.query, exponents.document],
         "pairs": len(setup.pairs),
         "steps": fitted.run.steps,
@@ -149,15 +161,17 @@ def similarities(setup: EncoderSetup, seed: int) -> dict[str, float]:
             features = reader(list(range(start, min(start + AT_ONCE, len(items.queries)))), task=side)
             parts.append(setup.model({**features, "task": side}, task=side)["sentence_embedding"])
         sides.append(torch.nn.functional.normalize(torch.cat(parts).double()))
-    scores = sides[0] @ sides[1].T
-    count = len(scores)
-    negatives = scores[~torch.eye(count, dtype=torch.bool)]
-    mean = float(negatives.mean())
+    positives = (sides[0] * sides[1]).sum(1)
+    count = len(positives)
+    pairs = count * (count - 1)
+    # sums over all pairs without any: of u.v the product of the sums, of (u.v)^2 that of the second moments
+    mean = float(sides[0].sum(0) @ sides[1].sum(0) - positives.sum()) / pairs
+    squares = ((sides[0].T @ sides[0]) * (sides[1].T @ sides[1])).sum() - (positives**2).sum()
     return {
-        "positive": float(scores.diagonal().mean()),
+        "positive": float(positives.mean()),
         "positive_bound": 1 + mean + 1 / (count - 1),  # Lee et al. 2025: no normalised encoder has more
         "negative": mean,
-        "variance": float(negatives.var(correction=0)),
+        "variance": float(squares) / pairs - mean**2,
     }
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from kept_results import draw_by_seed, mean_and_deviation, told_difference
-from picture_trainings import study_options, study_results
+from picture_trainings import study_options, study_results, told_size
 
 BATCHES = (32, 256)
 LOSSES = ("dcl", "dhel", "siglip")
@@ -73,11 +73,8 @@ def print_table(rows: Sequence[dict[str, Any]]) -> None:
         bound = np.mean([row["positive_bound"] for row in some])
         print(f"| {name} | {len(some)} | {cells['variance']} | {cells['negative']} | ", end="")
         print(f"{cells['positive']} ({bound:.3f}) | {cells['probe']} | {cells['knn']} |")
-    pictures, epochs, width = rows[0]["key"][2:]
-    seconds = np.mean([row["seconds"] for row in rows])
-    print(
-        f"\n{pictures:,} pictures, {epochs} epochs, vectors of {width}, {len(rows)} trainings of {seconds:.0f} s of CPU"
-    )
+    pictures, *_, width, _ = rows[0]["key"][2:]
+    print(f"\n{told_size(rows)}")
     for batch in BATCHES:
         least, most = variance_bounds(pictures, batch)
         print(f"variance by theory at batch {batch}: {least:.2g} to {most:.2g}; {width} numbers: {1 / width:.4f}")
