@@ -29,6 +29,7 @@ def main() -> None:
     parser.add_argument("--batch", default="16")
     parser.add_argument("--seeds", default="1")
     parser.add_argument("--max-tokens", default="64")
+    parser.add_argument("--precision", default="fp32", help="of the products of a step: fp32 or bf16")
     asked = parser.parse_args()
     for model in asked.models:
         for data in asked.data:
@@ -36,7 +37,8 @@ def main() -> None:
             learned = ["ablate", str(data), "--encoder", "--model", str(model), "--only", VARIANTS]
             fixed = ["--temperature", "0.05", "--rate", "0.00002", "--steps", asked.steps, "--batch", asked.batch]
             sized = ["--seeds", asked.seeds, "--max-tokens", asked.max_tokens]
-            judged = ["--set", f"evaluate_every={asked.steps}", "--figures", "svg"]
+            judged = ["--set", f"evaluate_every={asked.steps}", "--set", f"precision={asked.precision}"]
+            judged += ["--figures", "svg"]
             out = asked.out / f"{model.name}-{data.name}"
             command = [sys.executable, "-m", "offsphere", *learned, *fixed, *sized, *judged, "--out", str(out)]
             subprocess.run(command, check=True)  # noqa: S603  # our own

@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("--max-tokens", default="32")
     parser.add_argument("--every", default="25", help="steps between two looks at the probe")
     parser.add_argument("--mini-batch", default=None, help="texts at a time (GradCache)")
+    parser.add_argument("--precision", default="fp32", help="of the products of a step: fp32 or bf16")
     asked = parser.parse_args()
     for parameter in asked.over:
         started = time.monotonic()
@@ -41,6 +42,7 @@ def main() -> None:
         judged = ["--held-out", f"{asked.stsb}:dev", "--judge", str(asked.stsb), "--max-tokens", asked.max_tokens]
         sized = ["--steps", asked.steps, "--seeds", asked.seeds, "--set", f"batch={asked.batch}"]
         sized += ["--set", f"dynamics_every={asked.every}", "--set", f"evaluate_every={asked.steps}"]
+        sized += ["--set", f"precision={asked.precision}"]
         sized += ["--rate", asked.rate] if asked.rate is not None else []
         sized += ["--set", f"mini_batch={asked.mini_batch}"] if asked.mini_batch is not None else []
         written = ["--out", str(asked.out / parameter), "--figures", "svg"]

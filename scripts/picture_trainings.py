@@ -76,8 +76,9 @@ def study_results(asked: argparse.Namespace, variants: Mapping[str, dict[str, An
     if not asked.table:
         pictures = Pictures.of(asked.data, asked.pictures, asked.tested)
 
-        def train(name: str, seed: int, _: int, __: int, epochs: int, width: int, precision: str) -> dict[str, Any]:
-            row = train_pictures(pictures, {**variants[name], "precision": precision}, epochs, seed, width)
+        def train(name: str, seed: int, *_: Any) -> dict[str, Any]:
+            options = {**variants[name], "precision": asked.precision}
+            row = train_pictures(pictures, options, asked.epochs, seed, asked.width)
             print(f"{name}, seed {seed}: {row}", flush=True)
             return row
 

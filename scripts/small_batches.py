@@ -27,11 +27,13 @@ def main() -> None:
     parser.add_argument("--epochs", default="3")
     parser.add_argument("--seeds", default="3")
     parser.add_argument("--max-tokens", default=None)
+    parser.add_argument("--precision", default="fp32", help="of the products of a step: fp32 or bf16")
     asked = parser.parse_args()
     crossed = [f"vrns={','.join(asked.weights)}", f"batch={','.join(asked.batches)}"]
     learned = ["ablate", str(asked.nli), "--encoder", "--model", asked.model, "--cross", *crossed]
     judged = ["--held-out", f"{asked.stsb}:dev", "--judge", str(asked.stsb)]
     sized = ["--epochs", asked.epochs, "--seeds", asked.seeds, "--hard-negatives", "0"]
+    sized += ["--set", f"precision={asked.precision}"]
     sized += ["--max-tokens", asked.max_tokens] if asked.max_tokens is not None else []
     written = ["--out", str(asked.out), "--figures", "svg"]
     command = [sys.executable, "-m", "offsphere", *learned, *judged, *sized, *written]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import repeat
 
 import numpy as np
 import pytest
@@ -75,6 +76,30 @@ def test_all_recipes_see_the_same_pairs_in_the_same_order(hidden_map):
     assert len(seen[0]) > 20
     for batches in seen[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(seen[0], batches, strict=True))
+
+
+def test_classes_have_many_pairs_and_take_no_more_steps_than_one_waits_for():
+    each = range(40)  # all of one class: 1,600 pairs
+    judged = {f"q{query}": {f"d{document}": 1.0 for document in each} for query in each}
+    task = RankingTask.from_judgments(judged, [f"d{document}" for document in each])
+    sides = np.random.default_rng(0).standard_normal((2, 40, 4)).astype(np.float32)
+    vectors = RankingVectors.of(task, *sides)
+    setup = AdapterSetup.of((task, vectors))
+
+    class Counting(AdapterTrainer):  # what a step does is not looked at
+        def _batches(self):
+            return repeat(each)
+
+        def _step(self, chosen):
+            return 0.0
+
+    recipe = Recipe(batch=2, hard_negatives=0, dynamics_every=0, patience=None)
+    fit = Counting(recipe, setup.pairs, lambda _: 0.0, setup.probe, seed=0).run()
+    assert 10 * (len(setup.pairs) // 2) > 5_000  # ten passes would take more
+    assert fit.run.steps == 5_000
+    assert [step for step, _, _ in fit.run.history] == list(range(0, 5_001, 500))
+    asked = Counting(replace(recipe, epochs=8), setup.pairs, lambda _: 0.0, setup.probe, seed=0).run()
+    assert asked.run.steps == 8 * (len(setup.pairs) // 2) > 5_000  # who says how many passes gets them
 
 
 def test_no_steps_are_the_original(hidden_map):

@@ -63,7 +63,9 @@ AdapterFields = Annotated[
         "grad_scale=1, cut=3, weight_decay=0, patience=20, ... Repeatable.",
     ),
 ]
-AdapterEpochs = Annotated[int | None, typer.Option(help="At most. [10, and at least 500 steps]")]
+AdapterEpochs = Annotated[
+    int | None, typer.Option(help="At most. [10, of at least 500 and at most 5,000 steps in all]")
+]
 Steps = Annotated[int | None, typer.Option(help="Steps, instead of epochs.")]
 MaxTokens = Annotated[int | None, typer.Option(help="Of a text that the model looks at. [as the model has it]")]
 FromScratch = Annotated[bool, typer.Option("--from-scratch", help="Forget the weights of the model first.")]

@@ -28,9 +28,9 @@ from offsphere.scoring.training_record import DynamicsRow, Run
 
 Evaluate = Callable[[Adapter], float]
 
-EPOCHS, LEAST_STEPS = 10, 500  # without a number of epochs
+EPOCHS, LEAST_STEPS, MOST_STEPS = 10, 500, 5_000  # without a number of epochs: classes have millions of pairs
 IDENTITY = StartMaps()
-EVALUATE_EVERY = 25  # steps at least; else once an epoch
+EVALUATE_EVERY = (25, 500)  # steps at least and at most; between them once an epoch
 
 
 @dataclass(slots=True)
@@ -78,7 +78,8 @@ class AdapterTrainer:
     def run(self) -> AdapterFit:
         """Train to the end, or until held-out values stop rising, or until the loss is no number."""
         started = time.monotonic()
-        total, every = self._steps(), max(EVALUATE_EVERY, len(self.pairs) // self.size)
+        total, (least, most) = self._steps(), EVALUATE_EVERY
+        every = min(max(least, len(self.pairs) // self.size), most)
         start = self._evaluate(0, [])
         self._measure_probe(0, nan, always=True)
         losses: list[float] = []
@@ -140,7 +141,7 @@ class AdapterTrainer:
         an_epoch = len(self.pairs) // self.size
         if self.recipe.epochs is not None:
             return self.recipe.epochs * an_epoch
-        return max(EPOCHS * an_epoch, LEAST_STEPS)
+        return min(max(EPOCHS * an_epoch, LEAST_STEPS), MOST_STEPS)
 
     def _step(self, chosen: Index) -> float:
         """Take one step on a batch of pairs, and give its loss; a loss that is no number changes nothing."""
