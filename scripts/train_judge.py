@@ -40,13 +40,14 @@ def main() -> None:
     parser.add_argument("--epochs", type=float, default=3)
     parser.add_argument("--tokens", type=int, default=128, help="of both texts together that it reads")
     parser.add_argument("--pairs", type=int, help="at most so many")
+    parser.add_argument("--bf16", action="store_true", help="products of a step in bfloat16")
     asked = parser.parse_args()
     if (asked.out / "config.json").is_file():
         print(f"{asked.out} is there already")
         return
     rows = sts_pairs(asked.folder, "train") if asked.task == "stsb" else claims(asked.folder, asked.vectors)
     order = np.random.default_rng(0).permutation(len(rows))[: asked.pairs]
-    model = train([rows[number] for number in order.tolist()], asked.start, asked.epochs, asked.tokens)
+    model = train([rows[number] for number in order.tolist()], asked)
     model.save_pretrained(str(asked.out))
     if asked.task == "stsb":
         from scipy.stats import spearmanr
@@ -78,14 +79,14 @@ def claims(folder: Path, vectors: Path | None) -> list[tuple[str, str, float]]:
     return pairs
 
 
-def train(rows: list[tuple[str, str, float]], start: str | None, epochs: float, tokens: int) -> CrossEncoder:
+def train(rows: list[tuple[str, str, float]], asked: argparse.Namespace) -> CrossEncoder:
     """Fine-tune with the settings that sentence-transformers' own example for pairs has; nothing is tuned."""
-    model = CrossEncoder(start or str(minilm()), num_labels=1, max_length=tokens)
+    model = CrossEncoder(asked.start or str(minilm()), num_labels=1, max_length=asked.tokens)
     columns = zip(*rows, strict=True)
     data = Dataset.from_dict(dict(zip(("first", "second", "label"), map(list, columns), strict=True)))
     settings = CrossEncoderTrainingArguments(
         output_dir="unused",
-        num_train_epochs=epochs,
+        num_train_epochs=asked.epochs,
         per_device_train_batch_size=16,
         learning_rate=5e-5,
         warmup_steps=0.1,
@@ -94,6 +95,7 @@ def train(rows: list[tuple[str, str, float]], start: str | None, epochs: float, 
         logging_steps=50,
         seed=0,
         use_cpu=True,
+        bf16=asked.bf16,
     )
     CrossEncoderTrainer(model, settings, train_dataset=data, loss=BinaryCrossEntropyLoss(model)).train()
     return model
