@@ -295,6 +295,28 @@ def test_bfloat16_trains(words, transformer):
     assert not trained.record.run.broke
 
 
+def test_a_training_in_bfloat16_measures_in_it_from_the_start_and_is_judged_as_it_is_saved(words, transformer):
+    texts = words.document_texts[:5]
+    setup = EncoderSetup.of(
+        transformer, text_data(words), EncoderRecipe(steps=2, batch=16, precision="bf16", rate=1e-12, patience=None), 0
+    )
+    seen = []
+
+    class Looking(TaskJudge):
+        def values(self, model):
+            seen.append(model.encode(texts))
+            return TaskJudge.values(self, model)
+
+    full = setup.model.encode(texts)
+    fitted = fit(setup.model, setup.recipe, setup.pairs, Looking(setup.judge.task, setup.judge.metric), 0)
+    first, *later = seen
+    assert later
+    for vectors in later:  # nothing was learned at such a rate
+        np.testing.assert_allclose(vectors, first, rtol=1e-5, atol=1e-6)
+    assert np.abs(first - full).max() > 1e-5  # bfloat16 has eight bits
+    np.testing.assert_allclose(fitted.model.encode(texts), full, rtol=1e-5, atol=1e-6)
+
+
 def test_nothing_is_pushed_that_cannot_be(words, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(OffsphereError, match="could not be pushed to nobody/nothing"):

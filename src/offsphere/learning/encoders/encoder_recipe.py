@@ -62,7 +62,8 @@ class EncoderRecipe(ContrastiveOptions):
         warmup: The share of the steps in which the rate rises.
         schedule: How the rate falls after that: cosine, linear or constant.
         clip: The longest gradient.
-        precision: fp32 or bf16.
+        precision: fp32 or bf16, of the products of a training: its steps, its held-out values and its probe. What is
+            judged in the end multiplies as it is saved.
         from_scratch: Whether the weights of the model are forgotten first.
         evaluate_every: Steps between two evaluations; without, there are ten in all.
 

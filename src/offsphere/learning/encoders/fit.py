@@ -43,6 +43,7 @@ from offsphere.learning.encoders.item_reader import ItemReader
 from offsphere.learning.encoders.judging import HeldOutEvaluator, TaskJudge
 from offsphere.learning.encoders.lora import merge_lora
 from offsphere.learning.encoders.picture_views import PictureViews
+from offsphere.learning.encoders.precision import multiply_as_saved, products_of
 from offsphere.learning.encoders.training_dataset import training_dataset
 from offsphere.learning.encoders.usual_rates import usual_rates
 from offsphere.learning.objective.objective import objective_of
@@ -153,7 +154,8 @@ def fit(
     total = steps_of(recipe, len(pairs))
     every = recipe.evaluate_every or max(1, ceil(total / EVALUATIONS))
     checkpoint = last_checkpoint(folder) if folder is not None else None
-    start = judge.values(model) if checkpoint is None else (0.0, 0.0)
+    with products_of(model, recipe.precision):
+        start = judge.values(model) if checkpoint is None else (0.0, 0.0)
     share = recipe.first_share if recipe.first is not None else 0.0
     watch = Watch(loss, judge.metric, start, recipe.patience, first_share=share, folder=folder, progress=progress)
     followed = FollowedTrainer.of(tracking, seen)
@@ -203,6 +205,8 @@ def fit(
             if folder is None or not cannot_write(error):
                 raise
             raise not_written(error, folder) from error
+        finally:
+            multiply_as_saved(model)
     if watch.out_of_patience:
         stopped = f"no better held-out value in {recipe.patience} evaluations"
     restore(model, loss, watch.best_state())
