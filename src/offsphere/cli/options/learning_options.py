@@ -64,7 +64,7 @@ AdapterFields = Annotated[
     ),
 ]
 AdapterEpochs = Annotated[
-    int | None, typer.Option(help="At most. [10, of at least 500 and at most 5,000 steps in all]")
+    int | None, typer.Option(help="At most. [10, but at least 500 steps and at most 1,280,000 pairs in all]")
 ]
 Steps = Annotated[int | None, typer.Option(help="Steps, instead of epochs.")]
 MaxTokens = Annotated[int | None, typer.Option(help="Of a text that the model looks at. [as the model has it]")]

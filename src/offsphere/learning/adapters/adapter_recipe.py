@@ -41,7 +41,8 @@ class Recipe(ContrastiveOptions):
         grad_scale: The power of the length by which gradients are multiplied.
         cut: What the start is divided by.
         batch: Pairs in a batch.
-        epochs: Passes over the pairs; without, ten, of at least 500 and at most 5,000 steps in all.
+        epochs: Passes over the pairs; without, ten, but at least 500 steps and at most 1,280,000
+            pairs in all.
         rate: The learning rate.
         own_rate: The learning rate of exponents, scale and bias.
         weight_decay: How strongly weights are pulled back.

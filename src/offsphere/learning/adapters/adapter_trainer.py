@@ -28,9 +28,9 @@ from offsphere.scoring.training_record import DynamicsRow, Run
 
 Evaluate = Callable[[Adapter], float]
 
-EPOCHS, LEAST_STEPS, MOST_STEPS = 10, 500, 5_000  # without a number of epochs: classes have millions of pairs
+EPOCHS, LEAST_STEPS, MOST_PAIRS = 10, 500, 1_280_000  # without a number of epochs: classes have millions of pairs
 IDENTITY = StartMaps()
-EVALUATE_EVERY = (25, 500)  # steps at least and at most; between them once an epoch
+EVALUATE_EVERY = (25, 128_000)  # steps at least, and pairs at most; between them once an epoch
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class AdapterTrainer:
         """Train to the end, or until held-out values stop rising, or until the loss is no number."""
         started = time.monotonic()
         total, (least, most) = self._steps(), EVALUATE_EVERY
-        every = min(max(least, len(self.pairs) // self.size), most)
+        every = max(least, min(len(self.pairs), most) // self.size)
         start = self._evaluate(0, [])
         self._measure_probe(0, nan, always=True)
         losses: list[float] = []
@@ -141,7 +141,7 @@ class AdapterTrainer:
         an_epoch = len(self.pairs) // self.size
         if self.recipe.epochs is not None:
             return self.recipe.epochs * an_epoch
-        return min(max(EPOCHS * an_epoch, LEAST_STEPS), MOST_STEPS)
+        return max(min(EPOCHS * an_epoch, MOST_PAIRS // self.size), LEAST_STEPS)
 
     def _step(self, chosen: Index) -> float:
         """Take one step on a batch of pairs, and give its loss; a loss that is no number changes nothing."""

@@ -58,7 +58,7 @@ class ContrastiveOptions:
     grad_scale: float = 0.0  # power of the length by which gradients are multiplied
     cut: float = 1.0  # what the start is divided by
     batch: int = 256
-    epochs: int | None = None  # without: 10, of at least 500 and at most 5,000 steps in all
+    epochs: int | None = None  # without: 10, but at least 500 steps and at most 1,280,000 pairs in all
     rate: float | None = None  # as fits what is trained
     own_rate: float = 1e-2  # of exponents, scale and bias
     weight_decay: float = 0.01
